@@ -70,18 +70,17 @@ async def malformed(request: Request, error: Exception) -> Response:
 async def http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        return line(f"nothing at {request.url.path[:200]}", 404)
+        return line(f"no page or route at {request.url.path[:200]}", 404)
     return line(str(error.detail), error.status_code)
 
 
 async def bug(request: Request, error: Exception) -> Response:
-    """Its traceback goes to the control plane's own output."""
+    """Logs the traceback to the control plane's own output."""
     return line(f"a bug in the control plane: {type(error).__name__} at {request.url.path[:80]}", 500)
 
 
 def serve_page(app: FastAPI, page: Path) -> None:
-    """Files of the built page; any other path that is not the API's shows the page itself, which reads its
-    URL."""
+    """Serves the files of the built page. Any other path outside the API gets the page itself, which reads its URL."""
 
     @app.get("/{path:path}", include_in_schema=False)
     async def read_page(path: str) -> Response:

@@ -17,7 +17,7 @@ import typer
 
 from backend.checkpoints.cli import app as checkpoint_app
 from backend.errors import WRONG_INPUT_EXIT, LabError, Malformed, reason_of
-from backend.interrupts import heed
+from backend.interrupts import watch_signals
 from backend.pool.cli import app as pool_app
 from backend.settings import DEFAULT_PORT
 from backend.up_command import up
@@ -30,10 +30,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    help="Metadata server clusters that fail over: run, watched and broken from a browser.",
+    help="Run, watch and break clusters of metadata servers from a browser.",
 )
 Port = Annotated[
-    int | None, typer.Option("--port", min=1, max=65535, help="Where the control plane listens (8080).")
+    int | None, typer.Option("--port", min=1, max=65535, help="Port of the control plane (8080).")
 ]
 UsageError: Any = typer.BadParameter.__mro__[1]
 ANY = {"ignore_unknown_options": True, "allow_extra_args": True}
@@ -75,7 +75,7 @@ def fault(
     ],
     port: Port = None,
 ) -> None:
-    """Do a fault: VERB TARGET… [--option value]. Targets are names or words such as 'active of g1'."""
+    """Inject a fault: VERB TARGET… [--option value]. Targets are names, or roles such as 'active of g1'."""
     from backend import remote
 
     targets, options = split_arguments(context.args)
@@ -91,11 +91,11 @@ def fault(
 @app.command()
 def force(
     context: typer.Context,
-    group: Annotated[str, typer.Argument(help="A group that is not served: g1.")],
-    server: Annotated[str, typer.Argument(help="The server of it that is to serve.")],
+    group: Annotated[str, typer.Argument(help="A group without service: g1.")],
+    server: Annotated[str, typer.Argument(help="The server of the group that must serve.")],
     port: Port = None,
 ) -> None:
-    """Have a server serve without the others; what only they hold is lost. Refused while the group is served."""
+    """Make a server serve without its quorum; writes that only the other servers hold are lost. Refused while the group is served."""
     from backend import remote
 
     request = {"verb": "force", "targets": [group, server], "options": {}}
@@ -104,7 +104,7 @@ def force(
 
 
 def split_arguments(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
-    """Targets, and options as `--name value`, `--name=value` or `--name` for true."""
+    """Splits arguments into targets and options; an option is `--name value`, `--name=value`, or `--name` for true."""
     words: list[str] = []
     options: dict[str, Any] = {}
     waiting = ""
@@ -122,7 +122,7 @@ def split_arguments(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
 
 
 def typed(text: str) -> Any:
-    """Numbers and truth values as such, anything else as text."""
+    """The text as a number or truth value where it is one."""
     try:
         value = json.loads(text)
     except ValueError:
@@ -169,13 +169,13 @@ def mkdir(
     parents: Annotated[bool, typer.Option("--parents", "-p")] = False,
     port: Port = None,
 ) -> None:
-    """Make a directory."""
+    """Create a directory."""
     call(context, port, "mkdir", path, parents=parents)
 
 
 @fs_app.command()
 def create(context: typer.Context, path: str, port: Port = None) -> None:
-    """Make an empty file."""
+    """Create an empty file."""
     call(context, port, "create", path)
 
 
@@ -185,11 +185,11 @@ def put(
     local: Annotated[str, typer.Argument(help="A file, or - for standard input.")],
     path: str,
     block_size: Annotated[
-        int, typer.Option("--block-size", help="Octets: a multiple of 512, at most 134217728.")
+        int, typer.Option("--block-size", help="Bytes: a multiple of 512, at most 134217728.")
     ] = 65_536,
     port: Port = None,
 ) -> None:
-    """Make a file of what a local one holds."""
+    """Create a file with the content of a local one."""
     send(context, port, "PUT", local, path, block_size=str(block_size))
 
 
@@ -198,10 +198,12 @@ def append(
     context: typer.Context,
     local: Annotated[str, typer.Argument(help="A file, or - for standard input.")],
     path: str,
-    force: Annotated[bool, typer.Option("--force", help="Though another client writes it.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Append even while another client writes the file.")
+    ] = False,
     port: Port = None,
 ) -> None:
-    """Write what a local file holds behind the end of a file."""
+    """Append the content of a local file to a file."""
     send(context, port, "POST", local, path, force=str(force).lower())
 
 
@@ -212,10 +214,10 @@ def send(
 
     try:
         with sys.stdin.buffer if local == "-" else Path(local).open("rb") as file:
-            told = remote.send(port_of(context, port), method, content_path(path, **options), file)
+            reported = remote.send(port_of(context, port), method, content_path(path, **options), file)
     except OSError as error:
         raise Malformed(f"cannot read {local}: {reason_of(error)}") from None
-    print(json.dumps(told))
+    print(json.dumps(reported))
 
 
 @fs_app.command()
@@ -225,7 +227,7 @@ def get(
     local: Annotated[str, typer.Argument(help="A file, or - for standard output.")] = "-",
     port: Port = None,
 ) -> None:
-    """Give out what a file holds."""
+    """Copy the content of a file to a local file or to standard output."""
     from backend import remote
 
     try:
@@ -247,7 +249,7 @@ def mv(context: typer.Context, path: str, to: str, overwrite: bool = False, port
 
 @fs_app.command()
 def ln(context: typer.Context, path: str, to: str, port: Port = None) -> None:
-    """Give a file another name, also in another directory."""
+    """Give a file another name, in the same or another directory."""
     call(context, port, "ln", path, to=to)
 
 
@@ -264,7 +266,7 @@ def rm(
 
 @fs_app.command()
 def stat(context: typer.Context, path: str, port: Port = None) -> None:
-    """Show what is known of a file or directory."""
+    """Show the attributes of a file or directory."""
     print(json.dumps(call(context, port, "stat", path), indent=1))
 
 
@@ -272,7 +274,7 @@ def stat(context: typer.Context, path: str, port: Port = None) -> None:
 def test(level: Annotated[str, typer.Argument(help="quick or all")] = "all") -> None:
     """Run all checks."""
     if level not in ("quick", "all"):
-        raise Malformed(f"test {level!r} is unknown; say quick or all")
+        raise Malformed(f"test {level!r} is unknown; use quick or all")
     raise typer.Exit(importlib.import_module("tests.runner").main(level))
 
 
@@ -280,43 +282,43 @@ def test(level: Annotated[str, typer.Argument(help="quick or all")] = "all") -> 
 def run(
     file: Path,
     on: Annotated[str, typer.Option(help="simulated, processes or containers")] = "simulated",
-    seed: Annotated[int | None, typer.Option(min=0, help="Instead of the file's own.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed in place of the file's own.")] = None,
     report: Annotated[Path | None, typer.Option(help="FILE.json or FILE.html")] = None,
     scale: Annotated[
         float, typer.Option(min=0.01, max=10, help="Multiplies every time of the file on real servers.")
     ] = 1.0,
-    protocol: Annotated[str | None, typer.Option(help="Another family than the file's own.")] = None,
+    protocol: Annotated[str | None, typer.Option(help="Family in place of the file's own.")] = None,
 ) -> None:
     """Run a scenario."""
     if protocol is not None and on == "containers":
-        raise Malformed("--protocol goes with simulated and processes; PROTOCOL says what containers run")
+        raise Malformed("--protocol is for simulated and processes; PROTOCOL sets the family of containers")
     if on not in ("simulated", "processes", "containers"):
-        raise Malformed(f"--on {on!r} is unknown; say simulated, processes or containers")
-    commands = importlib.import_module("backend.scenarios.cli")
-    heed()
+        raise Malformed(f"--on {on!r} is unknown; use simulated, processes or containers")
+    commands = importlib.import_module("backend.run_command")
+    watch_signals()
     raise typer.Exit(commands.run_command(file, on, seed, report, scale, protocol))
 
 
 @app.command()
 def explore(
-    file: Annotated[Path | None, typer.Argument(help="A scenario: its neighbours are searched.")] = None,
+    file: Annotated[Path | None, typer.Argument(help="A scenario whose neighbours are searched.")] = None,
     protocol: Annotated[str | None, typer.Option(help="Draw clusters of this family.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Draw clusters of every safe family.")] = False,
-    minutes: Annotated[float | None, typer.Option(min=0.01, max=10_000, help="How long.")] = None,
-    seeds: Annotated[str | None, typer.Option(help="Exactly these: A..B.")] = None,
-    jobs: Annotated[int, typer.Option(min=0, max=256, help="Processes; 0 for one each processor.")] = 0,
+    minutes: Annotated[float | None, typer.Option(min=0.01, max=10_000, help="Length of the search.")] = None,
+    seeds: Annotated[str | None, typer.Option(help="Exactly these seeds: A..B.")] = None,
+    jobs: Annotated[int, typer.Option(min=0, max=256, help="Worker processes; 0 for one per processor.")] = 0,
     dask: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, instead of processes.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Where files of failures are written.")] = Path("explored"),
-    mutation: Annotated[list[str] | None, typer.Option(help="A known bug to switch on.")] = None,
-    hole: Annotated[list[str] | None, typer.Option(help="A paper's hole to open.")] = None,
+    out: Annotated[Path, typer.Option(help="Directory for the files of failures.")] = Path("explored"),
+    mutation: Annotated[list[str] | None, typer.Option(help="A seeded bug to switch on.")] = None,
+    hole: Annotated[list[str] | None, typer.Option(help="A hole of the paper to open.")] = None,
     on: Annotated[str, typer.Option(help="simulated or processes.")] = "simulated",
     scale: Annotated[
         float | None, typer.Option(min=0.1, max=100, help="On processes: multiplies every time.")
     ] = None,
 ) -> None:
-    """Search for schedules that break a promise: random clusters, loads and faults, audited."""
+    """Search for schedules that violate an invariant: random clusters, loads and faults, with an audit."""
     commands = importlib.import_module("backend.explore.cli")
     wish = commands.Wish(
         protocol,
@@ -338,7 +340,7 @@ def explore(
 def bench(
     name: str,
     arguments: Annotated[
-        list[str] | None, typer.Argument(help="What this one takes: a directory for ddg.")
+        list[str] | None, typer.Argument(help="Arguments of the benchmark: a directory for ddg.")
     ] = None,
 ) -> None:
     """Run a benchmark; prints one JSON object."""
@@ -350,7 +352,7 @@ def bench(
         inspect.signature(main).bind(*arguments or ())
     except TypeError as error:
         raise Malformed(f"bench {name}: {error}") from None
-    heed()
+    watch_signals()
     raise typer.Exit(main(*arguments or ()) or 0)
 
 
@@ -360,11 +362,11 @@ def reproduce(
     to: Annotated[
         Path, typer.Option(help="The directory that NAME.json and NAME.svg are written to.")
     ] = Path("reproduced"),
-    quick: Annotated[bool, typer.Option("--quick", help="Small: the shape in a few seconds.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="A small run: the shape in a few seconds.")] = False,
 ) -> None:
-    """Do an experiment of the papers again; prints one JSON object."""
-    heed()
-    raise typer.Exit(importlib.import_module("backend.experiments.command").reproduce(name, to, quick))
+    """Repeat an experiment of the papers; prints one JSON object."""
+    watch_signals()
+    raise typer.Exit(importlib.import_module("benchmarks.experiments.command").reproduce(name, to, quick))
 
 
 def complain(line: str, hint: str = "") -> None:

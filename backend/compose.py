@@ -1,4 +1,4 @@
-"""compose.yaml driven from this machine: containers brought up, used for scenarios and removed."""
+"""The driver of compose.yaml on this machine: it creates containers, runs scenarios in them and removes them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from rich.console import Console
 
 from backend.errors import Malformed, Unavailable
 from backend.hosting import COMPOSE_FILE, Hosts, write
+from backend.repository import REPOSITORY
 from backend.scenarios.reading import read
 from backend.scenarios.runner import Outcome
-from backend.settings import REPOSITORY
 
 PROJECT = "cloverlab-run"
-"""Apart from the cluster that `docker compose up` brings up by itself."""
+"""Name of the compose project, apart from the cluster that `docker compose up` creates."""
 HEALTHY_S = 300.0
 BUILD_S = 1800.0
 DOWN_TRIES = 4
@@ -31,21 +31,21 @@ console = Console(stderr=True, highlight=False)
 
 
 class Compose:
-    """One project of compose.yaml, or of a file made from it."""
+    """One project of compose.yaml, or of a file generated from it."""
 
     def __init__(self, project: str, *files: Path):
         self.project = project
         self._files = files or (COMPOSE_FILE,)
 
     def words(self, *arguments: str) -> list[str]:
-        """Raises Unavailable when neither version of compose is installed."""
+        """The command line of compose. Raises Unavailable when no version of compose is installed."""
         files = [word for file in self._files for word in ("-f", str(file))]
         return [*tool(), "-p", self.project, "--project-directory", str(REPOSITORY), *files, *arguments]
 
     def call(
         self, *arguments: str, given: bytes | None = None, timeout_s: float = 120.0
     ) -> subprocess.CompletedProcess[bytes]:
-        """Raises Unavailable when it does not end in time."""
+        """Runs compose. Raises Unavailable when it does not end in time."""
         try:
             return subprocess.run(
                 self.words(*arguments), input=given, stdin=None if given is not None else subprocess.DEVNULL,
@@ -55,7 +55,7 @@ class Compose:
             raise Unavailable(f"docker compose {arguments[0]} did not end within {timeout_s:g} s") from None
 
     def must(self, *arguments: str, timeout_s: float = 120.0) -> str:
-        """Standard output. Raises Unavailable with its last words when it fails."""
+        """Runs compose; returns its standard output. Raises Unavailable with its last lines when it fails."""
         done = self.call(*arguments, timeout_s=timeout_s)
         if done.returncode:
             raise Unavailable(
@@ -67,7 +67,7 @@ class Compose:
         self.must("build", timeout_s=BUILD_S)
 
     def up(self, *services: str) -> None:
-        """Containers run and are healthy when it returns. Raises Unavailable."""
+        """Starts services; returns when their containers are healthy. Raises Unavailable."""
         self.must("up", "-d", *services, timeout_s=HEALTHY_S)
         deadline = time.monotonic() + HEALTHY_S
         while unhealthy := [name for name, state in self.health().items() if state != "healthy"]:
@@ -78,7 +78,7 @@ class Compose:
             time.sleep(0.25)
 
     def containers(self, service: str = "") -> list[str]:
-        """Ids, of one service or of all; asked of the engine itself, which answers sooner than compose."""
+        """Container ids of one service or of all. The engine answers this faster than compose."""
         wanted = [f"label=com.docker.compose.project={self.project}"]
         if service:
             wanted.append(f"label=com.docker.compose.service={service}")
@@ -86,13 +86,13 @@ class Compose:
         return docker("ps", "-aq", "--no-trunc", *filters).split()
 
     def running(self) -> set[str]:
-        """Names of services."""
+        """Names of the running services."""
         form = '{{index .Config.Labels "com.docker.compose.service"}}'
         ids = self.containers()
         return set(docker("inspect", "-f", form, *ids).split()) if ids else set()
 
     def health(self) -> dict[str, str]:
-        """healthy, starting, unhealthy or the state of a container that does not run, by name."""
+        """State of each container by name: healthy, starting, unhealthy or the state of one that does not run."""
         ids = self.containers()
         if not ids:
             return {}
@@ -103,9 +103,9 @@ class Compose:
         return {name: health if state == "running" else state for name, state, health in rows}
 
     def down(self) -> None:
-        """Containers, networks and volumes of this project are removed.
+        """Removes containers, networks and volumes of this project.
 
-        Some engines go on counting an end of a network that is gone; such a network is left, and used again by the next `up`.
+        Some engines keep counting an endpoint of a network that is gone. Such a network stays, and the next `up` uses it again.
         """
         for _ in range(DOWN_TRIES):
             if self.call("down", "-v", "-t", "2", "--remove-orphans").returncode == 0:
@@ -123,7 +123,7 @@ def docker(*arguments: str) -> str:
 
 @cache
 def tool() -> list[str]:
-    """Raises Unavailable with what is missing."""
+    """The command of the installed compose. Raises Unavailable with the missing part."""
     if shutil.which("docker") is None:
         raise Unavailable("--on containers needs Docker, and there is none on this machine")
     if subprocess.run(["docker", "info"], capture_output=True, check=False).returncode:
@@ -135,21 +135,22 @@ def tool() -> list[str]:
     raise Unavailable("--on containers needs docker compose (version 2) or docker-compose (1.29)")
 
 
-def complaint(octets: bytes) -> str:
-    """What the control plane said when it gave up; version 1 of compose adds lines of its own."""
-    lines = octets.decode("utf-8", "replace").splitlines()
+def complaint(data: bytes) -> str:
+    """The control plane's last error line; version 1 of compose adds lines of its own."""
+    lines = data.decode("utf-8", "replace").splitlines()
     ours = [line.removeprefix("cloverlab: ") for line in lines if line.startswith("cloverlab: ")]
-    return ours[-1] if ours else last_line(octets)
+    return ours[-1] if ours else last_line(data)
 
 
-def last_line(octets: bytes) -> str:
-    lines = octets.decode("utf-8", "replace").strip().splitlines()
+def last_line(data: bytes) -> str:
+    lines = data.decode("utf-8", "replace").strip().splitlines()
     return lines[-1] if lines else ""
 
 
 @contextlib.contextmanager
 def brought_up(hosts: Hosts) -> Iterator[Compose]:
-    """The project of scenario runs with these hosts: used and left as it is when it is up, else brought up and removed again. Raises Unavailable."""
+    """The project of scenario runs with these hosts. A running project is used and left running; otherwise it is started and removed again.
+    Raises Unavailable."""
     with tempfile.TemporaryDirectory(prefix="cloverlab-compose-") as directory:
         compose = Compose(PROJECT, write(hosts, Path(directory)))
         if running := compose.running():
@@ -180,7 +181,7 @@ def up_for_a_while(compose: Compose) -> Iterator[None]:
 
 
 def services(compose: Compose) -> list[str]:
-    """All but the control plane, which a scenario brings for itself."""
+    """All services without the control plane, which a scenario starts itself."""
     return [name for name in compose.must("config", "--services").split() if name != "control"]
 
 
@@ -191,7 +192,7 @@ def run_file(file: Path, seed: int | None, scale: float) -> list[Outcome]:
 
 
 def run_in(compose: Compose, file: Path, seed: int | None, scale: float) -> list[Outcome]:
-    """Raises Malformed, Unavailable."""
+    """Runs the scenarios of a file in this project. Raises Malformed, Unavailable."""
     arguments = ["--scale", f"{scale:g}", *(["--seed", str(seed)] if seed is not None else [])]
     done = compose.call(
         "run", "--rm", "--no-deps", "-T", "control", "python3", "-m", "backend.containers", "run", *arguments,

@@ -1,6 +1,6 @@
 """`python -m backend.containers up|run`: the control plane inside its container.
 
-The hosts are told by the environment (`backend.fabrics.inventory`); `run` takes a scenario on standard input and prints its outcome as JSON.
+The environment names the hosts (`backend.fabrics.inventory`); `run` takes a scenario on standard input and prints its outcome as JSON.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    told = arguments()
+    reported = arguments()
     try:
-        if told.verb == "run":
-            return run_scenario(told.seed, told.scale)
-        protocol = protocol_of(os.environ, told.data)
-        inventory = Inventory.told(os.environ).of_family(protocol)
+        if reported.verb == "run":
+            return run_scenario(reported.seed, reported.scale)
+        protocol = protocol_of(os.environ, reported.data)
+        inventory = Inventory.reported(os.environ).of_family(protocol)
         settings = Settings(
-            told.data, told.port, shape_of(inventory, protocol), inventory=inventory,
-            listen=told.listen, token_file=told.token, health=told.health, metrics_port=told.metrics,
+            reported.data, reported.port, shape_of(inventory, protocol), inventory=inventory,
+            listen=reported.listen, token_file=reported.token, health=reported.health, metrics_port=reported.metrics,
         )  # fmt: skip
         return run_up(settings)
     except LabError as error:
@@ -62,7 +62,7 @@ def main() -> int:
 
 
 def protocol_of(environment: Mapping[str, str], data: Path) -> str:
-    """The family that was asked for, else the one of the cluster that lies there. Raises CannotStart."""
+    """The requested family, or else the family of the cluster in the data directory. Raises CannotStart."""
     asked = environment.get("CLOVERLAB_PROTOCOL", "")
     found = None if asked else read_cluster_file(data / "cluster.json")
     return asked or (found.cluster.protocol if found is not None else PROTOCOL)
@@ -77,7 +77,7 @@ def shape_of(inventory: Inventory, protocol: str) -> Shape:
 
 
 def run_scenario(seed: int | None, scale: float) -> int:
-    """One JSON list of outcomes on standard output. Raises LabError."""
+    """Prints one JSON list of outcomes. Raises LabError."""
     outcomes = [
         asyncio.run(run(scenario, "containers", scenario.seed if seed is None else seed, scale))
         for scenario in read(Path("/dev/stdin"))

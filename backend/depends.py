@@ -1,4 +1,4 @@
-"""What a route is given."""
+"""Arguments that routes receive."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import Depends
 from starlette.requests import HTTPConnection
 
-from backend.lab import Lab
+from backend.running import Running
 
 
-def the_lab(connection: HTTPConnection) -> Lab:
-    lab: Lab = connection.app.state.lab
+def the_lab(connection: HTTPConnection) -> Running:
+    lab: Running = connection.app.state.lab
     return lab
 
 
-TheLab = Annotated[Lab, Depends(the_lab)]
+TheLab = Annotated[Running, Depends(the_lab)]

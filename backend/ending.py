@@ -1,4 +1,4 @@
-"""The end of the web server: what is still under way is cut off, which is nobody's error."""
+"""The end of the web server: open requests are cancelled, and no error is logged for them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from collections.abc import Iterator
 import uvicorn
 
 GRACE_S = 0.5
-"""What is nearly done may be done."""
+"""Time in which open requests may still finish."""
 LAST_WORDS_S = 0.2
-"""For the line that tells a caller why there is no answer."""
+"""Time in which a cancelled request sends its last line to the caller."""
 
 
 class Server(uvicorn.Server):
-    """Signals are handled by whoever runs it. Whatever is under way `GRACE_S` after its end began is cancelled, and then its connection closed."""
+    """A web server that leaves signals to its caller. Requests still open `GRACE_S` after its end began are cancelled, then their connections
+    are closed."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

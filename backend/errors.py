@@ -1,5 +1,4 @@
-"""Operating errors of the control plane, each one line; the one place that maps them to HTTP and to exit
-codes."""
+"""Operating errors of the control plane, each one line. Only this module maps them to HTTP and to exit codes."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ WRONG_INPUT_EXIT = 2
 
 
 class LabError(Exception):
-    """Something a person asked for and cannot have, said in one line."""
+    """A request that cannot be granted, with the reason in one line."""
 
     status = 500
 
@@ -28,13 +27,13 @@ class NotThere(LabError):
 
 
 class Impossible(LabError):
-    """Right in form, but not in the present state of the cluster."""
+    """A valid request that the present state of the cluster rules out."""
 
     status = 409
 
 
 class FaultUnsupported(Impossible):
-    """This fabric cannot do the fault."""
+    """A fault that this fabric cannot inject."""
 
 
 class Malformed(LabError):
@@ -52,19 +51,19 @@ class TooLarge(LabError):
 
 
 class Unavailable(LabError):
-    """The cluster cannot answer now; asking again may help."""
+    """The cluster cannot answer now; a retry may help."""
 
     status = 503
 
 
 class CannotStart(LabError):
-    """`up` cannot begin: a taken port, a locked or read-only directory, an unreachable ensemble."""
+    """`up` cannot start: a port in use, a locked or read-only directory, an unreachable ensemble."""
 
     status = 503
 
 
 def of_fault(error: check.FaultUnsupported) -> LabError:
-    """The same line, as what a person asked for."""
+    """The same line as an error of the control plane."""
     if isinstance(error, check.UnknownFault):
         return NotThere(str(error))
     if isinstance(error, check.WrongFault):
@@ -79,10 +78,10 @@ FILE_SYSTEM_STATUS = {
 
 
 def file_system_status(name: str) -> int:
-    """The HTTP status for a POSIX error name; 503 for those that say "not now"."""
+    """The HTTP status for a POSIX error name; 503 for temporary errors."""
     return FILE_SYSTEM_STATUS.get(name, 503)
 
 
 def reason_of(error: OSError) -> str:
-    """The system's own words for an error, without number or path."""
+    """The system's text for an error, without number or path."""
     return os.strerror(error.errno) if error.errno else str(error) or errno.errorcode.get(0, "error")

@@ -1,4 +1,4 @@
-"""Who may speak to the control plane, and how much: the guard in front of every request and socket."""
+"""The guard in front of every request and socket of the control plane: allowed callers, and limits of their requests."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.errors import Forbidden, LabError, TooLarge
 
-BODY_OCTETS = 1024 * 1024
-CONTENT_OCTETS = 1 << 36
-"""Of a file that is sent: it is streamed, never held."""
+BODY_BYTES = 1024 * 1024
+CONTENT_BYTES = 1 << 36
+"""Largest file that a request may send, in bytes; the content is streamed and never held."""
 CONTENT = "/api/fs/content"
 LOCAL = re.compile(r"^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$")
 LOCAL_ORIGIN = re.compile(r"^https?://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$")
 
 
 class Gate:
-    """A page of another site cannot reach the cluster through a person's browser: Host and Origin must be
-    this machine."""
+    """Keeps pages of other sites from reaching the cluster through a person's browser: Host and Origin must name this machine."""
 
     def __init__(self, app: ASGIApp):
         self._app = app
@@ -50,28 +49,28 @@ def check_origin(scope: Scope) -> None:
     if host is None or not LOCAL.match(host):
         raise Forbidden(f"host {(host or '')[:80]!r} is not this machine: use 127.0.0.1 or localhost")
     if origin is not None and not same_place(origin, host):
-        raise Forbidden(f"a page of {origin[:80]!r} may not speak to this control plane")
+        raise Forbidden(f"a page of {origin[:80]!r} may not use this control plane")
 
 
 def same_place(origin: str, host: str) -> bool:
-    """Names of this machine differ (localhost, 127.0.0.1); the port must be the same."""
+    """Whether an origin and a host are the same. Names of this machine may differ (localhost, 127.0.0.1), ports must not."""
     port = host.rpartition(":")[2] if ":" in host else "80"
     return LOCAL_ORIGIN.match(origin) is not None and origin.rpartition(":")[2] == port
 
 
 def most(scope: Scope) -> int:
-    """Octets that the body of a request may have."""
-    return CONTENT_OCTETS if scope["path"] == CONTENT else BODY_OCTETS
+    """Most bytes that the body of a request may have."""
+    return CONTENT_BYTES if scope["path"] == CONTENT else BODY_BYTES
 
 
 def check_length(scope: Scope) -> None:
     length, limit = header(scope, b"content-length"), most(scope)
     if length is not None and (not length.isdigit() or int(length) > limit):
-        raise TooLarge(f"a body may have {limit} octets at most")
+        raise TooLarge(f"a body may have {limit} bytes at most")
 
 
 def bounded(receive: Receive, limit: int) -> Receive:
-    """Counts a body without a length; one that is too long looks like a client that went away."""
+    """Counts a body without a length; the caller of a body that is too long appears to have disconnected."""
     seen = 0
 
     async def counted() -> Message:

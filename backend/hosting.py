@@ -1,4 +1,4 @@
-"""compose.yaml cut, or stretched, to the hosts that a scenario needs. Pure but for reading and writing the file."""
+"""compose.yaml, adapted to the hosts that a scenario needs. Pure, except that it reads and writes the file."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from typing import Any
 import msgspec
 from ruamel.yaml import YAML
 
+from backend.repository import REPOSITORY
 from backend.scenarios.model import Scenario
-from backend.settings import REPOSITORY
 from nodes.families import family_named
 
 COMPOSE_FILE = REPOSITORY / "compose.yaml"
 SAMPLES = {"mds": "mds1", "dn": "dn1"}
-"""The host of compose.yaml that each of its kind is like."""
+"""Host of compose.yaml that new hosts of a kind are copied from."""
 
 
 class Hosts(msgspec.Struct, frozen=True):
-    """How many containers there are of each kind, beside the ensemble and the client."""
+    """Number of containers of each kind, beside the ensemble and the client."""
 
     servers: int
     data_nodes: int
 
     @classmethod
     def of(cls, scenarios: list[Scenario]) -> Hosts:
-        """Enough for every one of them, one after the other."""
+        """Hosts that suffice for each of the scenarios."""
         return cls(
             max(servers_of(scenario) for scenario in scenarios),
             max(scenario.cluster.data_nodes for scenario in scenarios),
@@ -39,7 +39,7 @@ class Hosts(msgspec.Struct, frozen=True):
 
 
 def servers_of(scenario: Scenario) -> int:
-    """With those that are added on the way, and with those that carry journal nodes."""
+    """Number of servers, with those added on the way and those that carry journal nodes."""
     cluster = scenario.cluster
     added = sum(step.fault == "add_server" for step in scenario.steps)
     carried = cluster.journal_nodes or family_named(cluster.protocol).journal_nodes
@@ -47,7 +47,7 @@ def servers_of(scenario: Scenario) -> int:
 
 
 def fitted(compose: dict[str, Any], hosts: Hosts) -> dict[str, Any]:
-    """The same file with just these hosts; those that it has not are made like the first of their kind."""
+    """The same file with exactly these hosts; missing ones are copied from the first of their kind."""
     services, volumes = compose["services"], compose["volumes"]
     samples = {kind: services[f"host-{name}"] for kind, name in SAMPLES.items()}
     kept = {name: service for name, service in services.items() if not re.match(r"host-(mds|dn)\d", name)}
@@ -66,13 +66,13 @@ def fitted(compose: dict[str, Any], hosts: Hosts) -> dict[str, Any]:
 
 
 def like(sample: dict[str, Any], old: str, new: str) -> dict[str, Any]:
-    """A service of another name: commands, volumes and aliases bear it as a word."""
+    """A service under another name; commands, volumes and aliases contain the new name."""
     copy: dict[str, Any] = json.loads(re.sub(rf"\b{old}\b", new, json.dumps(sample)))
     return copy
 
 
 def write(hosts: Hosts, directory: Path) -> Path:
-    """A file for compose, in JSON, which is YAML too."""
+    """Writes a file for compose, in JSON, which is valid YAML."""
     compose = YAML(typ="safe", pure=True).load(COMPOSE_FILE.read_text())
     file = directory / "compose.json"
     file.write_text(json.dumps(fitted(compose, hosts), indent=1))

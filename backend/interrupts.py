@@ -1,4 +1,4 @@
-"""What ends a command that has started servers of its own ends them as well."""
+"""Signals that end a command also end the servers that it started."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import signal
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
-def heed() -> None:
-    """From now on these signals do what Ctrl-C does; one that is ignored (nohup) stays so.
+def watch_signals() -> None:
+    """Makes these signals act like Ctrl-C; an ignored signal (nohup) stays ignored.
 
-    Shells have a script's background ignore Ctrl-C: there it is heeded again.
+    Shells let a script's background jobs ignore Ctrl-C; it takes effect again there.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,32 +1,23 @@
-"""One running cluster with all that hangs on its events: store, pictures, rates, splits of failovers,
-checks, live stream."""
+"""One running cluster and the consumers of its events: store, pictures, rates, failover phases, invariants, live stream."""
 
 from __future__ import annotations
 
-import asyncio
 import time
-from typing import Any
+from collections.abc import Callable
 
 import msgspec
 
 from backend.checkpoints.counting import Counting
-from backend.clusters.counters import Counted
-from backend.clusters.picture import Picture
 from backend.compare.service import Comparisons
 from backend.errors import LabError
 from backend.events.failovers import Failover, Failovers
 from backend.events.hub import Hub
-from backend.events.lamps import Checks
-from backend.fabrics.containers import ContainerFabric
-from backend.fabrics.fabric import GENTLE, ClusterFabric
-from backend.fabrics.faults import Faults
 from backend.fabrics.home import Home
-from backend.fabrics.processes import ProcessFabric
+from backend.picture import Picture
+from backend.running import Running
 from backend.settings import Settings
 from backend.store import queries
-from backend.store.buckets import Buckets
 from backend.store.store import Store
-from nodes.families import family_named
 from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Called, Stamped
 
@@ -34,49 +25,25 @@ PICTURE_EVERY_NS = 10_000_000_000
 PICTURE_EVERY_EVENTS = 20_000
 
 
-class Lab:
+class Lab(Running):
     """Made by `open`; `start` brings the cluster up, `stop` ends all of it."""
 
     def __init__(self, settings: Settings, home: Home, store: Store, last: Picture):
-        self.settings = settings
-        self.home = home
-        self.store = store
-        self.family = family_named(home.file.cluster.protocol)
-        self.buckets = Buckets()
+        super().__init__(settings, home, store, last, self._on_events)
         self.failovers = Failovers(self._failed_over)
-        workload = GENTLE if settings.workload else None
-        known = (workload, store.positions, store.run, last)
-        self.fabric: ClusterFabric = (
-            ContainerFabric(settings.inventory, home, self._on_events, *known)
-            if settings.inventory
-            else ProcessFabric(home, self._on_events, *known)
-        )
-        self.faults = Faults(self.fabric)
-        self.checks = Checks(home.file.cluster, lambda failed: self.fabric.tell("checks", failed))
         self.hub = Hub(self)
         self.comparisons = Comparisons()
-        self.fault_lock = asyncio.Lock()
         self.counting = Counting()
-        self.counting_lock = asyncio.Lock()
         self.began_s = time.monotonic()
-        self.start_s: float | None = None
-        self.trouble = ""
-        self.counted = Counted()
-        """Of about a second ago."""
-        self.client: Any = None
-        """The smart client behind `/api/fs`, made at its first call, its world, and its files."""
-        self.client_world: Any = None
-        self.files: Any = None
         self._pictured_ns = 0
         self._pictured_seq = store.seq
-        self.fabric.picture.seq = store.seq
 
     @classmethod
-    async def open(cls, settings: Settings) -> Lab:
+    async def open(cls, settings: Settings, on_trouble: Callable[[str], None] = lambda line: None) -> Lab:
         """Raises CannotStart in one line; nothing is left held then."""
         home = Home.open(settings.data, settings.shape, settings.zookeeper, settings.token_file)
         try:
-            store = await Store.open(home.path / "events.db")
+            store = await Store.open(home.path / "events.db", on_trouble=on_trouble)
         except LabError:
             home.close()
             raise
@@ -85,7 +52,7 @@ class Lab:
         return cls(settings, home, store, last)
 
     async def start(self) -> None:
-        """Raises CannotStart or Unavailable when the cluster does not come up."""
+        """Raises CannotStart or Unavailable when the cluster does not start."""
         self._keep_picture()
         self.hub.start()
         await self.fabric.start()

@@ -1,4 +1,4 @@
-"""`/metrics` for Prometheus: a few numbers, read from the picture when they are asked for."""
+"""`/metrics` for Prometheus: a few numbers, read from the picture at each request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from backend.depends import TheLab
-from backend.lab import Lab
+from backend.running import Running
 from nodes.roles import BEHIND, IN_STEP
 
 router = APIRouter()
@@ -19,7 +19,7 @@ ROLES = (*IN_STEP, *BEHIND, "down")
 
 
 class LabCollector(Collector):
-    def __init__(self, lab: Lab):
+    def __init__(self, lab: Running):
         self._lab = lab
 
     def collect(self) -> Iterator[Metric]:
@@ -57,17 +57,19 @@ class LabCollector(Collector):
         yield from self._counters()
 
     def _counters(self) -> Iterator[Metric]:
-        """Of groups whose active answers; what is of several groups counts from when it began to serve."""
+        """Counters of groups whose active answers; counters of cross-group operations start when the active begins to serve."""
         gauges = {
             "objects": GaugeMetricFamily("cloverlab_group_objects", "Objects", labels=["group"]),
             "branch_points": GaugeMetricFamily(
-                "cloverlab_group_branch_points", "Names whose object is at home elsewhere", labels=["group"]
+                "cloverlab_group_branch_points",
+                "Names whose object has its home in another group",
+                labels=["group"],
             ),
             "open": GaugeMetricFamily(
                 "cloverlab_group_open_operations", "Open operations on several groups", labels=["group"]
             ),
-            "log_octets": GaugeMetricFamily(
-                "cloverlab_group_log_octets", "Octets of journal behind the newest image", labels=["group"]
+            "log_bytes": GaugeMetricFamily(
+                "cloverlab_group_log_bytes", "Bytes of journal after the newest image", labels=["group"]
             ),
             "log_full": GaugeMetricFamily(
                 "cloverlab_group_log_full", "Whether writes wait for an image", labels=["group"]
@@ -91,12 +93,12 @@ class LabCollector(Collector):
         yield from (*gauges.values(), ended, sent, written)
 
     def _spent(self) -> Iterator[Metric]:
-        """What replication cost metadata servers, journal nodes and bookies; each begins anew with its process."""
+        """Replication costs of metadata servers, journal nodes and bookies since the start of each process."""
         messages = CounterMetricFamily(
             "cloverlab_server_messages", "Messages of replication", labels=["server", "kind"]
         )
-        octets = CounterMetricFamily(
-            "cloverlab_server_message_octets", "Octets of these messages", labels=["server", "kind"]
+        data = CounterMetricFamily(
+            "cloverlab_server_message_bytes", "Bytes in these messages", labels=["server", "kind"]
         )
         logs = CounterMetricFamily("cloverlab_server_log_writes", "Synced writes of logs", labels=["server"])
         writes = CounterMetricFamily(
@@ -105,10 +107,10 @@ class LabCollector(Collector):
         for name, spent in self._lab.counted.servers.items():
             for kind, number in spent.messages.items():
                 messages.add_metric([name, kind], number)
-                octets.add_metric([name, kind], spent.octets[kind])
+                data.add_metric([name, kind], spent.size[kind])
             logs.add_metric([name], spent.log_writes)
             writes.add_metric([name], spent.operations)
-        yield from (messages, octets, logs, writes)
+        yield from (messages, data, logs, writes)
 
     def _calls(self) -> Iterator[Metric]:
         buckets = self._lab.buckets
@@ -119,13 +121,13 @@ class LabCollector(Collector):
         broken = GaugeMetricFamily(
             "cloverlab_invariant_broken", "1 when an invariant failed", labels=["invariant"]
         )
-        for lamp in self._lab.checks.lamps():
-            broken.add_metric([lamp["invariant"]], float(lamp["state"] == "red"))
+        for status in self._lab.checks.invariants():
+            broken.add_metric([status["invariant"]], float(status["state"] == "red"))
         yield broken
 
 
-def serve_metrics(lab: Lab) -> None:
-    """On a port of their own, in a thread of the library's. Raises OSError when it is taken."""
+def serve_metrics(lab: Running) -> None:
+    """Serves the metrics on a port of their own, in a thread of the library. Raises OSError when the port is in use."""
     registry = CollectorRegistry()
     registry.register(LabCollector(lab))
     start_http_server(lab.settings.metrics_port, registry=registry)

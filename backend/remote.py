@@ -1,4 +1,4 @@
-"""The command line's questions to the control plane at a port."""
+"""Requests of the command line to the control plane at a port."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ import msgspec
 from backend.errors import LabError, Unavailable
 
 TIMEOUT_S = 75.0
-PART_OCTETS = 1 << 16
+PART_BYTES = 1 << 16
 
 
 def ask(port: int, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-    """Raises LabError with the control plane's own line, or one that says that nobody is there."""
-    octets = None if body is None else msgspec.json.encode(body)
+    """Raises LabError with the control plane's own line, or with one that says that no control plane answers."""
+    data = None if body is None else msgspec.json.encode(body)
     with talking(port) as connection:
-        connection.request(method, path, octets, {"Content-Type": "application/json"} if octets else {})
+        connection.request(method, path, data, {"Content-Type": "application/json"} if data else {})
         return answer_of(connection.getresponse())
 
 
 def send(port: int, method: str, path: str, file: BinaryIO) -> Any:
-    """Sends all that a file gives, a part at a time. Raises LabError like `ask`."""
+    """Sends the content of a file part by part. Raises LabError like `ask`."""
     with talking(port) as connection:
         try:
-            connection.request(method, path, iter(lambda: file.read(PART_OCTETS), b""), encode_chunked=True)
+            connection.request(method, path, iter(lambda: file.read(PART_BYTES), b""), encode_chunked=True)
         except (BrokenPipeError, ConnectionResetError):
-            """It was refused before it was read: the answer says why."""
+            """The server refused the request before it read the body; the response has the reason."""
         return answer_of(connection.getresponse())
 
 
 def receive(port: int, path: str, file: BinaryIO) -> None:
-    """Writes an answer's body to a file, a part at a time. Raises LabError like `ask`."""
+    """Writes a response's body to a file part by part. Raises LabError like `ask`."""
     with talking(port) as connection:
         connection.request("GET", path)
         response = connection.getresponse()
         if response.status >= 400:
             answer_of(response)
         try:
-            while part := response.read(PART_OCTETS):
+            while part := response.read(PART_BYTES):
                 file.write(part)
         except http.client.HTTPException:
             raise Unavailable("the file ends too early: no data node gives the rest of it") from None
 
 
 def answer_of(response: http.client.HTTPResponse) -> Any:
-    """Raises LabError for a refusal, ValueError for what is no answer of ours."""
+    """Raises LabError for a refusal, ValueError for a response of another program."""
     answer = msgspec.json.decode(response.read())
     if response.status >= 400:
         raise LabError(
@@ -59,7 +59,7 @@ def answer_of(response: http.client.HTTPResponse) -> Any:
 
 @contextlib.contextmanager
 def talking(port: int) -> Iterator[http.client.HTTPConnection]:
-    """A connection to the control plane. Raises Unavailable in one line for whatever goes wrong with it."""
+    """A connection to the control plane. Raises Unavailable in one line when it fails."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
     try:
         yield connection
@@ -72,6 +72,6 @@ def talking(port: int) -> Iterator[http.client.HTTPConnection]:
             f"the control plane at port {port} did not answer within {TIMEOUT_S:.0f} s"
         ) from None
     except (OSError, http.client.HTTPException, ValueError):
-        raise Unavailable(f"what listens at port {port} is no control plane of Cloverlab") from None
+        raise Unavailable(f"the server at port {port} is not a control plane of Cloverlab") from None
     finally:
         connection.close()

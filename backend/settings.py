@@ -1,4 +1,4 @@
-"""What `up` was told."""
+"""The settings of `up`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 
 from backend.fabrics.inventory import Inventory
+from backend.repository import REPOSITORY
 from backend.shape import Shape
 
 DEFAULT_PORT = 8080
-REPOSITORY = Path(__file__).absolute().parent.parent
 PAGE = REPOSITORY / "frontend" / "dist"
 
 
@@ -29,10 +29,10 @@ class Settings(msgspec.Struct, frozen=True):
     """The containers of the cluster; None starts processes here."""
     listen: str = "127.0.0.1"
     token_file: Path | None = None
-    """Where others read the secret; None keeps it in the data directory."""
+    """File with the cluster's secret; None keeps the secret in the data directory."""
     metrics_port: int = 0
-    """For Prometheus from other machines; the page's own port has them for this one."""
+    """Port of the metrics for Prometheus on other machines; this machine also finds them on the page's own port."""
     health: Path | None = None
-    """Touched once a second from the first settled moment on."""
+    """Health file, touched once a second from the first settled moment on."""
     page: Path = PAGE
     workload: bool = True

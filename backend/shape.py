@@ -1,4 +1,4 @@
-"""What a cluster is made of, as far as somebody asked for it: for the command line and the data directory."""
+"""The requested properties of a cluster, from the command line; they are compared with the data directory."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ DATA_NODES = 3
 
 
 class Shape(msgspec.Struct, frozen=True):
-    """None: as the data directory has it, else the default."""
+    """Requested properties. None means the data directory's value, or the default for a new cluster."""
 
     groups: int | None = None
     standbys: int | None = None
-    """In each group, beside the active."""
+    """Standbys of each group, beside the active."""
     protocol: str | None = None
     placement: str | None = None
     granularity: str | None = None
@@ -34,24 +34,24 @@ class Shape(msgspec.Struct, frozen=True):
     cross_group: str | None = None
     data_nodes: int | None = None
     order: str | None = None
-    """How symmetric members come to a total order."""
+    """Order mechanism of symmetric members."""
     holes: tuple[str, ...] | None = None
     """The paper's holes to open, beside those of the variant."""
     members: tuple[tuple[str, ...], ...] = ()
-    """The servers of each group, where others have named them."""
+    """The servers of each group, when a container inventory names them."""
     nodes: tuple[str, ...] = ()
-    """The data nodes, likewise."""
+    """The data nodes, when a container inventory names them."""
     variant: str | None = None
-    """safe or paper."""
+    """`safe` or `paper`."""
     ddg_as_printed: bool | None = None
     journal_nodes: int | None = None
-    """Journal nodes or bookies, in a family whose servers share a journal."""
+    """Number of journal nodes or bookies, in a family with a shared journal."""
     quorums: str | None = None
     """`E-Qw-Qa` of the protocol bookkeeper."""
 
 
 def new_config(shape: Shape, name: str) -> ClusterConfig:
-    """Raises Malformed in one line when the wishes do not go together."""
+    """Raises Malformed in one line when requested properties contradict each other."""
     protocol = shape.protocol or PROTOCOL
     try:
         family = family_named(protocol)
@@ -92,19 +92,19 @@ def new_config(shape: Shape, name: str) -> ClusterConfig:
 
 
 def holes_of(shape: Shape, protocol: str) -> list[str]:
-    """Those of the variant and those that were asked for beside it. Raises Malformed when they contradict each other."""
+    """Holes of the variant and holes requested beside it. Raises Malformed when they contradict each other."""
     family, asked = family_named(protocol), shape.holes or ()
     wrong = next((hole for hole in asked if hole not in family.holes), "")
     if wrong:
         has = ", ".join(family.holes) or "none"
-        raise Malformed(f"{wrong[:40]!r} is no hole of {protocol}; it has {has}")
+        raise Malformed(f"{wrong[:40]!r} is not a hole of {protocol}; it has {has}")
     if asked and shape.variant == "safe":
         raise Malformed(
-            f"the variant safe opens no hole, and {', '.join(asked)} was asked for; say one of the two"
+            f"the variant safe opens no hole, and {', '.join(asked)} was requested; choose one of the two"
         )
     plain = shape.order == "plain"
     if plain and LITERAL_ORDER in asked:
-        raise Malformed(f"{LITERAL_ORDER} is a rule of the order fast; the order plain has none such")
+        raise Malformed(f"{LITERAL_ORDER} is a rule of the order fast; the order plain has no such rule")
     text = paper_holes(protocol) if shape.variant == "paper" else ()
     return [
         hole
@@ -114,18 +114,18 @@ def holes_of(shape: Shape, protocol: str) -> list[str]:
 
 
 def places_as_printed(shape: Shape) -> bool:
-    """Whether DDG is Fig. 2's to the letter. Raises Malformed."""
+    """Whether DDG places directories literally as in Fig. 2. Raises Malformed."""
     if shape.ddg_as_printed is None:
         return shape.variant == "paper" and shape.placement == "ddg"
     if shape.ddg_as_printed and shape.placement != "ddg":
         raise Malformed(f"ddg_as_printed is of the placement ddg, not of {shape.placement or 'hash'}")
     if not shape.ddg_as_printed and shape.variant == "paper" and shape.placement == "ddg":
-        raise Malformed("the variant paper places as DCFS2 Fig. 2 is printed; say one of the two")
+        raise Malformed("the variant paper places as DCFS2 Fig. 2 is printed; choose one of the two")
     return shape.ddg_as_printed
 
 
 def journal_of(shape: Shape, protocol: str, family: Family) -> JournalConfig:
-    """The nodes of a shared journal, and BookKeeper's three numbers. Raises Malformed."""
+    """Nodes of a shared journal, and BookKeeper's three quorum sizes. Raises Malformed."""
     count = family.journal_nodes if shape.journal_nodes is None else shape.journal_nodes
     if not family.journal_nodes and shape.journal_nodes is not None:
         raise Malformed(f"the servers of {protocol} share no journal: it has no journal nodes")
@@ -164,13 +164,13 @@ def granularity(text: str) -> Granularity:
 
 
 def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
-    """Raises CannotStart when the cluster that lies there is another one than is wanted."""
+    """Raises CannotStart when the cluster in the data directory differs from the requested shape."""
     facts = facts_of(have)
     for name, fact in facts.items():
         wanted = getattr(shape, name)
         if wanted is not None and wanted != fact and shape.members:
             raise CannotStart(
-                f"{path} has a cluster with {name} {fact}, not {wanted}; ask for that, or remove the volumes (docker compose down -v)"
+                f"{path} has a cluster with {name} {fact}, not {wanted}; request that, or remove the volumes (docker compose down -v)"
             )
         if wanted is not None and wanted != fact:
             option = name.replace("_", "-")
@@ -185,12 +185,12 @@ def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
     if shape.members and named != there:
         raise CannotStart(
             f"{path} has a cluster of the groups {words(there[0])} and the data nodes {words([there[1]])}, not of"
-            f" {words(named[0])} and {words([named[1]])}; give it those, or remove the volumes (docker compose down -v)"
+            f" {words(named[0])} and {words([named[1]])}; configure those, or remove the volumes (docker compose down -v)"
         )
 
 
 def facts_of(have: ClusterConfig) -> dict[str, Any]:
-    """What a cluster is, by the names of a shape."""
+    """Properties of a cluster, under the field names of a shape."""
     journal = have.journal
     return {
         "groups": len(have.groups),
@@ -209,7 +209,7 @@ def facts_of(have: ClusterConfig) -> dict[str, Any]:
 
 
 def fits(have: ClusterConfig, asked: tuple[str, ...]) -> bool:
-    """Whether just these holes are open, beside those of the variant."""
+    """Whether the cluster's open holes are exactly these and those of its variant."""
     text = paper_holes(have.protocol) if have.variant == "paper" else ()
     return set(opened(have.holes)) - set(text) <= set(asked) <= set(opened(have.holes))
 

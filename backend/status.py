@@ -7,7 +7,7 @@ from typing import Any
 
 from nodes.roles import LETTERS
 
-DATA_NODE_KEYS = ("name", "process", "blocks", "octets", "pid", "address")
+DATA_NODE_KEYS = ("name", "process", "blocks", "size", "pid", "address")
 JOURNAL_NODE_KEYS = ("name", "process", "sn", "pid", "address")
 SERVER_KEYS = ("name", "group", "role", "process", "epoch", "sn", "pid", "address")
 
@@ -15,7 +15,7 @@ GROUP_KEYS = ("name", "epoch", "active", "commit_sn", "counters")
 
 
 def short(cluster: dict[str, Any]) -> dict[str, Any]:
-    """What `status --json` tells."""
+    """The content of `status --json`."""
     servers = [{key: server[key] for key in SERVER_KEYS} for server in cluster["servers"]]
     return {
         "cluster": cluster["cluster"],

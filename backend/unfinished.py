@@ -1,4 +1,4 @@
-"""Answers that cannot be finished, because the control plane ends or the cluster does not give the rest: one line, no traceback."""
+"""Responses that cannot be finished, because the control plane ends or the cluster does not deliver the rest: one line, no traceback."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ log = logging.getLogger("uvicorn.error")
 
 
 class Unfinished:
-    """Outermost. A cancelled request is answered with 503, or, where its answer has begun, ends with its connection;
-    so does one whose rest cannot be had."""
+    """Outermost middleware. A cancelled request gets 503; a response that has begun ends with its connection. The same happens when the rest of
+    a response is unavailable."""
 
     def __init__(self, app: ASGIApp):
         self._app = app
@@ -41,11 +41,11 @@ class Unfinished:
 
 
 async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
-    line = {"error": "the control plane ends; nobody knows what became of this call"}
+    line = {"error": "the control plane is stopping; the outcome of this call is unknown"}
     await JSONResponse(line, status_code=503)(scope, receive, send)
 
 
 async def gone(receive: Receive) -> None:
-    """Until the connection is closed: who returned earlier would be told to have forgotten the rest."""
+    """Waits until the connection is closed: a response that returned earlier would be reported as incomplete."""
     while (await receive())["type"] != "http.disconnect":
         pass

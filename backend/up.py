@@ -1,4 +1,4 @@
-"""`./cloverlab up`: the control plane and its cluster from the first moment to Ctrl-C."""
+"""`./cloverlab up`: the control plane and its cluster from start to Ctrl-C."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from backend.unfinished import Unfinished
 GREEN_TIMEOUT_S = 60.0
 BEAT_S = 1.0
 GC_THRESHOLDS = (200_000, 50, 1000)
-"""The checks keep many small objects and no cycles: the default would walk them again and again."""
+"""The checks keep many small objects without cycles, which the default thresholds would traverse again and again."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 console = Console(stderr=True, highlight=False)
 
@@ -46,8 +46,7 @@ def run_up(settings: Settings) -> int:
 async def up(settings: Settings) -> int:
     listener = listen(settings.listen, settings.port)
     with listener:
-        lab = await Lab.open(settings)
-        lab.store.on_trouble = say
+        lab = await Lab.open(settings, on_trouble=say)
         ending = asyncio.Event()
         for number in SIGNALS:
             asyncio.get_running_loop().add_signal_handler(number, ending.set)
@@ -64,17 +63,17 @@ async def up(settings: Settings) -> int:
 
 
 async def live(lab: Lab, settings: Settings, ending: asyncio.Event) -> int:
-    """From the start of the cluster to the wish to end it."""
-    told = asyncio.create_task(ending.wait())
+    """Runs the cluster until a person ends it."""
+    reported = asyncio.create_task(ending.wait())
     beating = asyncio.create_task(beat(lab, settings.health)) if settings.health else None
     starting = asyncio.create_task(start(lab, settings))
-    await asyncio.wait((told, starting), return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait((reported, starting), return_when=asyncio.FIRST_COMPLETED)
     if starting.done():
         await starting
     else:
         starting.cancel()
         await asyncio.gather(starting, return_exceptions=True)
-    await told
+    await reported
     if beating is not None:
         beating.cancel()
     say("Stopping …")
@@ -82,7 +81,7 @@ async def live(lab: Lab, settings: Settings, ending: asyncio.Event) -> int:
 
 
 async def beat(lab: Lab, health: Path) -> None:
-    """For whoever asks whether this control plane lives: once the cluster was green it does."""
+    """Touches the health file once a second, from the first moment at which the cluster is settled."""
     while True:
         if lab.start_s is not None:
             health.touch()
@@ -108,7 +107,7 @@ def say(line: str) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """The one fixed port; on this machine's own interface unless told otherwise. Raises CannotStart."""
+    """Binds the one fixed port, on the loopback interface unless `host` says otherwise. Raises CannotStart."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:

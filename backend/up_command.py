@@ -1,4 +1,4 @@
-"""`./cloverlab up`: what a cluster may be made of, as options."""
+"""`./cloverlab up`: the properties of a cluster as options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from backend.shape import Shape
 from nodes.families import FAMILIES
 
 Port = Annotated[
-    int | None, typer.Option("--port", min=1, max=65535, help="Where the control plane listens (8080).")
+    int | None, typer.Option("--port", min=1, max=65535, help="Port of the control plane (8080).")
 ]
 
 
@@ -35,7 +35,7 @@ def up(
     ] = None,
     placement: Annotated[
         str | None,
-        typer.Option(help="Which group is home to a new object: hash (default), random, subtree, ddg."),
+        typer.Option(help="Choice of the home group of a new object: hash (default), random, subtree, ddg."),
     ] = None,
     granularity: Annotated[
         str | None, typer.Option(help="DirDep-DirWid-FileWid of the placement ddg (2-16-2048).")
@@ -45,14 +45,15 @@ def up(
         typer.Option("--ddg-as-printed", help="A directory inherits file_mds, as DCFS2 Fig. 2 has it."),
     ] = None,
     cross_group: Annotated[
-        str | None, typer.Option(help="How two groups commit one operation: s2pc_mp (default), two_phase.")
+        str | None,
+        typer.Option(help="Commit protocol of cross-group operations: s2pc_mp (default), two_phase."),
     ] = None,
     data_nodes: Annotated[
         int | None, typer.Option("--data-nodes", min=0, max=9, help="Servers that keep blocks of files (3).")
     ] = None,
     order: Annotated[
         str | None,
-        typer.Option(help="How symmetric members come to a total order: fast (default), plain."),
+        typer.Option(help="Total order of symmetric members: fast (default), plain."),
     ] = None,
     journal_nodes: Annotated[
         int | None,
@@ -67,11 +68,11 @@ def up(
     hole: Annotated[
         list[str] | None,
         typer.Option(
-            help="A hole of the paper to open, by its switch; may be given again. The default is safe."
+            help="A hole of the paper to open, by its switch; repeatable. Without it the cluster is safe."
         ),
     ] = None,
     zookeeper: Annotated[
-        str | None, typer.Option(help="host:port,… of a real ensemble instead of the embedded server.")
+        str | None, typer.Option(help="host:port,… of a real ensemble in place of the embedded server.")
     ] = None,
     data: Annotated[Path | None, typer.Option(help="The data directory (~/.local/share/cloverlab).")] = None,
 ) -> None:

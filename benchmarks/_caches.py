@@ -1,6 +1,7 @@
-"""An inode cache of limited size before every metadata server's namespace, which is all in memory: what it would have had to fetch.
+"""An inode cache of limited size in front of every metadata server's namespace: the namespace is in memory, and the cache counts the blocks that
+it would have read.
 
-The servers' own code runs unchanged; only the mapping from numbers to inodes in which it looks them up is one that counts.
+The servers' own code runs unchanged; only their mapping from numbers to inodes is replaced by one that counts.
 """
 
 from __future__ import annotations
@@ -14,28 +15,28 @@ from nodes.metadata.tree import Tree
 from nodes.units import DIRECTORY
 
 INODES_PER_BLOCK = 32
-"""Inodes of 128 octets in a block of 4 KiB, as in the paper's ext3."""
+"""Inodes of 128 bytes in a block of 4 KiB, as in the paper's ext3."""
 
 
 class InodeCache:
-    """Least recently used inodes go first (DCFS2 §5.1.3), with the block in which they lie on the disk."""
+    """A cache of blocks that evicts the least recently used inodes (DCFS2 §5.1.3), with their block on the disk."""
 
     def __init__(self, capacity: int):
         self.capacity = max(1, capacity // INODES_PER_BLOCK)
-        """Blocks."""
+        """Capacity in blocks."""
         self._held: dict[int, bool] = {}
-        """The blocks in the cache, the one longest unused first, and which of them are to be written when they go."""
+        """Blocks in the cache, the least recently used first; true for a block that must be written on eviction."""
         self._on_disk: set[int] = set()
         self.reads = 0
         self.writes = 0
-        self._told = 0
+        self._reported = 0
 
     def touch(self, number: int) -> None:
-        """An inode that exists is looked up."""
+        """Records the lookup of an existing inode."""
         self._hold(block_of(number), False)
 
     def change(self, number: int) -> None:
-        """An inode is made here, or goes."""
+        """Records the creation or removal of an inode."""
         self._hold(block_of(number), True)
 
     def _hold(self, block: int, changed: bool) -> None:
@@ -50,19 +51,19 @@ class InodeCache:
                 self._on_disk.add(oldest)
 
     def news(self) -> int:
-        """Reads and writes of the disk since it was last asked."""
+        """Reads and writes of the disk since the last call."""
         total = self.reads + self.writes
-        news, self._told = total - self._told, total
+        news, self._reported = total - self._reported, total
         return news
 
 
 def block_of(number: int) -> int:
-    """Files and directories are numbered together, in the order in which they are made."""
+    """Block of an inode: files and directories share one numbering, in the order of their creation."""
     return (number & ~DIRECTORY) // INODES_PER_BLOCK
 
 
 class WatchedInodes(dict[int, Inode]):
-    """The inodes of one group; every look at one passes through the cache."""
+    """The inodes of one group; every lookup passes through the cache."""
 
     def __init__(self, inodes: dict[int, Inode], cache: InodeCache):
         super().__init__(inodes)
@@ -93,7 +94,7 @@ class WatchedInodes(dict[int, Inode]):
 
 @contextlib.contextmanager
 def watched(capacity: int) -> Iterator[dict[int, tuple[Tree, InodeCache]]]:
-    """Every group's namespace that is begun inside has a cache of so many inodes; by number of the group."""
+    """Gives every namespace that is created inside the context a cache of `capacity` inodes; the result is by number of the group."""
     found: dict[int, tuple[Tree, InodeCache]] = {}
 
     class WatchedTree(Tree):

@@ -1,4 +1,4 @@
-"""`python -m benchmarks._inside ROUNDS FAILOVERS`: what `bench containers` measures from within the control plane's container."""
+"""`python -m benchmarks._inside ROUNDS FAILOVERS`: the part of `bench containers` that runs inside the control plane's container."""
 
 from __future__ import annotations
 

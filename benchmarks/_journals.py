@@ -1,6 +1,6 @@
 """Journals of a cluster of two groups, as its servers would have left them.
 
-Placement is random, so that every second file is at home in the other group.
+Placement is random, so that every second file has its home in the other group.
 """
 
 from __future__ import annotations
@@ -29,41 +29,41 @@ from nodes.units import DIRECTORY, ROOT, OpId
 from nodes.wire.messages import JournalGroup, Mark
 
 RECORDS_PER_GROUP = 32
-"""As many as the concurrent calls of `bench metadata`."""
+"""Records of a journal group: the concurrent calls of `bench metadata`."""
 FILES_PER_DIRECTORY = 256
 CLIENTS = 32
 STEP_NS = 1_000
-"""Between two records."""
+"""Time between two records, in ns."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(JournalGroup).decode
 
 
 class Book:
-    """The journal of one group in its server's directory, continued behind what is there; the server does not run."""
+    """The journal of one group in its server's directory, continued after its last group; the server does not run."""
 
     def __init__(self, directory: Path, group: int, turn: Turn):
         self._journal = journal = Journal.open(RealDisk(directory, turn), "journal")
         self.namespace = Namespace(group)
         self._previous = Mark(0, 0, 0, 0)
         self._groupid, self._epoch = 0, 1
-        for _, octets in journal.entries(1, journal.last_sn):
-            found = _decode(octets)
+        for _, data in journal.entries(1, journal.last_sn):
+            found = _decode(data)
             self._groupid, self._epoch = found.groupid, found.epoch
-            self._previous = mark_of(found, octets)
+            self._previous = mark_of(found, data)
             for record in found.records:
                 self.namespace.apply(record)
         self._open: list[Record] = []
         self.records = 0
-        """Written since."""
-        self.octets = 0
+        """Records that this writer has added."""
+        self.size = 0
 
     def now_ns(self) -> int:
-        """For the next record."""
+        """Time of the next record."""
         return self.namespace.newest_ns + STEP_NS
 
     def write(self, record: Record) -> None:
-        """Not durable before `close`."""
+        """Adds a record; it is durable after `close`."""
         self.namespace.apply(record)
         self.records += 1
         self._open.append(record)
@@ -78,10 +78,10 @@ class Book:
             previous.sn + 1, self._groupid, self._epoch, previous.incarnation, previous, previous.sn,
             self.namespace.newest_ns, records,
         )  # fmt: skip
-        octets = _encode(group)
-        self._journal.append(group.sn, group.epoch, octets)
-        self._previous = mark_of(group, octets)
-        self.octets += len(octets)
+        data = _encode(group)
+        self._journal.append(group.sn, group.epoch, data)
+        self._previous = mark_of(group, data)
+        self.size += len(data)
 
     async def close(self) -> None:
         if self._open:
@@ -89,17 +89,17 @@ class Book:
         await self._journal.sync()
 
 
-def mark_of(group: JournalGroup, octets: bytes) -> Mark:
-    return Mark(group.incarnation, group.epoch, group.sn, crc32c(octets))
+def mark_of(group: JournalGroup, data: bytes) -> Mark:
+    return Mark(group.incarnation, group.epoch, group.sn, crc32c(data))
 
 
 class Pair:
-    """The journals of two groups in step: what one coordinates, the other takes part in."""
+    """The journals of two groups in step: each participates in the operations that the other coordinates."""
 
     def __init__(self, mine: Book, other: Book):
         self._mine, self._other = mine, other
         self._called = [0] * CLIENTS
-        """Calls of each client, and the lowest that is undecided; 0 for none."""
+        """Calls of each client, and the lowest undecided one; 0 for none."""
         self._lowest = [0] * CLIENTS
         self._made = 0
         self._parent = ROOT
@@ -114,7 +114,7 @@ class Pair:
         return OpId(f"client{client}", number), self._lowest[client] or number, self._mine.now_ns()
 
     def make(self, decided: bool = True) -> None:
-        """One file, here or in the other group; one that is undecided is there, and the other group has voted."""
+        """Creates one file, here or in the other group. An undecided file exists, and the other group has voted."""
         if self._made % FILES_PER_DIRECTORY == 0:
             self._parent = self._make_here(ROOT, f"directory-{self._made}", True)
         self._made += 1

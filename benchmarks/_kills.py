@@ -1,4 +1,4 @@
-"""Real kills of processes under load, with the audit of the explorer: everything acknowledged is read back."""
+"""Kills of real processes under load, with the explorer's audit: every acknowledged write is read back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from backend.explore.on_processes import HELD_BACK_NS, default_scale, note_bugs,
 from backend.explore.real_stage import RealStage
 from backend.explore.trial_fabric import TrialFabric
 from backend.fabrics.home import Home
-from backend.fabrics.names import COORDINATION
+from backend.names import COORDINATION
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.explore import audit
 from nodes.explore.core import disturbed_still, heal_all
@@ -29,7 +29,7 @@ from nodes.invariants import registry
 from nodes.sim.loop import Stuck
 
 BATCH = 50
-"""Rounds that one cluster lives through; the next one is of another family."""
+"""Rounds of one cluster; the next cluster is of another family."""
 AUDIT_EVERY = 25
 CALLS = 60
 EVERY_US = 20_000
@@ -38,11 +38,11 @@ VERBS = ("crash", "crash", "power_loss")
 
 
 class Kills(msgspec.Struct):
-    """What came of the rounds."""
+    """Results of the rounds."""
 
     rounds: int = 0
     kills: int = 0
-    """Of processes while calls were under way, in clusters whose audits were clean."""
+    """Processes that were killed while calls were open, in clusters with a clean audit."""
     calls: int = 0
     answered: int = 0
     audits: int = 0
@@ -57,7 +57,7 @@ class Batch:
     def __init__(self, config: ClusterConfig, stage: RealStage, rng: random.Random):
         self.config = config
         self.cluster = stage
-        self.lamps = registry.start(config)
+        self.invariants = registry.start(config)
         self.clients: list[Scripted] = []
         self.failures: list[Failure] = []
         self.went_back = False
@@ -66,14 +66,14 @@ class Batch:
         self.calls = 0
         self.answered = 0
         self._rng = rng
-        stage.on_event(self.lamps.on_event)
+        stage.on_event(self.invariants.on_event)
 
     def fail(self, invariant: str, place: str, explanation: str) -> None:
         self.failures.append(Failure(invariant, place, explanation))
 
     @property
     def patience_ns(self) -> int:
-        """How long a whole cluster may need to serve, as for a trial."""
+        """Time in which a whole cluster must serve again, as for a trial."""
         return 12 * self.config.timing.session_timeout_ms * MILLISECOND + 30 * SECOND
 
     # --- rounds ----------------------------------------------------------------------------------------------------
@@ -85,13 +85,13 @@ class Batch:
             self._round(number)
             if number % AUDIT_EVERY == 0 or number == rounds:
                 self._audit()
-            if self.failures or self.lamps.failures:
+            if self.failures or self.invariants.failures:
                 return
         self._lose_all_power()
         self._audit()
 
     def _round(self, number: int) -> None:
-        """Load begins, somebody is killed while it goes on and started again, and all of it must return."""
+        """Starts load, kills processes under it and starts them again; all of them must return to their places."""
         stage, rng = self.cluster, self._rng
         callers = [self._caller(f"w{number}{letter}", letter == "a") for letter in "abc"[:CALLERS]]
         stage.prepare(callers)
@@ -104,7 +104,7 @@ class Batch:
         stage.run_for(rng.choice((50, 500, 2_000)) * MILLISECOND)
         heal_all(stage)
         stage.run_until(lambda: stage.settled() and all(client.done for client in mine), self.patience_ns)
-        for client in mine:  # Else all of them renew their sessions to the end.
+        for client in mine:  # An open client renews its session until the end.
             client.die()
 
     def _caller(self, name: str, first: bool) -> Caller:
@@ -114,7 +114,7 @@ class Batch:
         return Caller(name, calls, every_us=EVERY_US)
 
     def _kill(self, mine: list[Scripted]) -> None:
-        """Counts only whom it killed while calls were open."""
+        """Kills some of the running processes; kills count only when calls were open."""
         stage, rng = self.cluster, self._rng
         under_load = not all(client.done for client in mine)
         running = [
@@ -125,12 +125,12 @@ class Batch:
         if not running:
             return
         verb = rng.choice(VERBS)
-        struck = rng.sample(running, min(len(running), rng.choice((1, 1, 1, 2, 3, len(running)))))
+        faulted = rng.sample(running, min(len(running), rng.choice((1, 1, 1, 2, 3, len(running)))))
         if rng.random() < 0.1:
-            verb, struck = "crash", [COORDINATION]
+            verb, faulted = "crash", [COORDINATION]
         with contextlib.suppress(FaultUnsupported):
-            stage.faults.do(verb, struck)
-            self.kills += len(struck) * under_load
+            stage.faults.do(verb, faulted)
+            self.kills += len(faulted) * under_load
 
     def _lose_all_power(self) -> None:
         stage = self.cluster
@@ -145,17 +145,17 @@ class Batch:
         audit.read_back(self)
 
     def finish(self) -> None:
-        """After the last event, while the clients' records are still there."""
+        """Ends the invariant checks and records their failures, while the clients' records still exist."""
         self.calls = sum(client.begun for client in self.clients)
         self.answered = sum(client.answered for client in self.clients)
-        self.lamps.finish()
-        for each in self.lamps.failures + ([] if self.failures else self.lamps.unjudged):
+        self.invariants.finish()
+        for each in self.invariants.failures + ([] if self.failures else self.invariants.unjudged):
             self.fail(each.invariant, "checks", each.explanation)
 
 
 @contextlib.contextmanager
 def staged(config: ClusterConfig, seed: int) -> Iterator[RealStage]:
-    """A cluster of processes in a directory of its own; every event has been seen at the end. Raises LabError."""
+    """A cluster of processes in a directory of its own; at the end every event has been read. Raises LabError."""
     with tempfile.TemporaryDirectory(prefix="cloverlab-kills-") as directory:
         home = Home.make(Path(directory), config, seed)
         stage = RealStage(config, lambda listen: TrialFabric(home, listen, None))
@@ -183,7 +183,7 @@ def run_batch(seed: int, family: str, rounds: int) -> Batch:
 
 
 def measure(rounds: int, first_seed: int = 1) -> Kills:
-    """Clusters of the safe families in turn; ends with the first that fails."""
+    """Runs clusters of the safe families in turn; ends with the first failure."""
     total = Kills()
     while total.rounds < rounds and not total.failures:
         turn = len(total.families)
@@ -205,4 +205,4 @@ def note(total: Kills, batch: Batch, family: str, rounds: int) -> None:
     total.calls += batch.calls
     total.answered += batch.answered
     total.audits += batch.audits
-    total.checked += sum(row["checked"] for row in batch.lamps.lamps())
+    total.checked += sum(row["checked"] for row in batch.invariants.invariants())

@@ -1,6 +1,6 @@
-"""The macrobenchmarks of DCFS2 §5.1.2 on simulated servers, each client on a part of the namespace of its own.
+"""The macrobenchmarks of DCFS2 §5.1.2 on simulated servers; each client has its own part of the namespace.
 
-Macrobenchmark1 makes it, asks for all of it and deletes it; Macrobenchmark2 makes it and draws calls from a mix.
+Macrobenchmark1 creates the namespace, stats all of it and deletes it. Macrobenchmark2 creates it and draws calls from a mix.
 """
 
 from __future__ import annotations
@@ -21,63 +21,63 @@ from nodes.metadata.operations import Create, Delete, Mkdir, Operation, Stat
 from nodes.metadata.placement import Granularity
 from nodes.metadata.tree import Tree
 from nodes.sim.cluster import SimClient, SimCluster
-from nodes.sim.desk import Desk
+from nodes.sim.service_time import ServiceTimeModel
 from nodes.trace.events import SharedStep, Stamped
 
 PHASES = ("create", "stat", "delete")
 PATIENT = Timing(client_timeout_ms=30_000, call_deadline_ms=600_000, session_timeout_ms=60_000)
-"""Nobody fails here, and a client that is in doubt only adds to the load."""
+"""Long timeouts: no server fails in these runs, and retries of a client would only add load."""
 WARM_NS = 2 * SECOND
-"""Until every active has heard of all the others."""
+"""Time until every active knows the actives of the other groups."""
 LIMIT_NS = 100_000 * SECOND
 
 
 class Costs(msgspec.Struct, frozen=True):
-    """What a server's hardware takes, in nanoseconds."""
+    """Service times of a server's hardware, in nanoseconds."""
 
     message_ns: int
-    """To handle one message."""
+    """Time to handle one message."""
     access_ns: int
-    """To read or write one inode that the cache does not hold."""
+    """Time to read or write one inode that is not in the cache."""
     sync_ns: int
-    """To make the journal durable, beyond what the simulated disk takes (0.15 to 0.35 ms, now and then 8)."""
+    """Time to make the journal durable, beyond the simulated disk's own (0.15 to 0.35 ms, at times 8)."""
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """One run."""
+    """Configuration of one run."""
 
     placement: str
     granularity: Granularity = Granularity()
     groups: int = 16
     clients: int = 32
     calls: int = 4
-    """That each client has open at once."""
+    """Open calls of each client."""
     cache: int = 2_560
     """Inodes per server."""
 
 
 class Outcome(msgspec.Struct):
-    """What one run showed."""
+    """Results of one run."""
 
     per_s: dict[str, float]
     """Objects per second of virtual time, by phase."""
     objects: list[int]
-    """Per group, once all are made."""
+    """Objects of each group, once all are created."""
     branch_points: int
     shared: dict[str, int]
     """Operations on several groups, by phase."""
     reads: dict[str, int]
-    """Of inodes that the caches did not hold, by phase."""
+    """Reads of inodes that were not in a cache, by phase."""
     writes: dict[str, int]
 
     @property
     def evenness(self) -> float:
-        """Objects of the average group to those of the largest: 1 when all hold as many."""
+        """Ratio of the average group's objects to the largest group's: 1 when all groups are equal."""
         return sum(self.objects) / len(self.objects) / max(self.objects)
 
 
 def items(shape: Shape) -> list[Item]:
-    """Everything but the root in depth-first order, a directory before what is in it."""
+    """All objects but the root in depth-first order; a directory precedes its content."""
     below: list[list[int]] = [[] for _ in shape.parents]
     for number, parent in enumerate(shape.parents):
         if number:
@@ -94,7 +94,7 @@ def items(shape: Shape) -> list[Item]:
 
 
 def parts(work: list[Item], count: int) -> list[list[Item]]:
-    """The same in `count` disjoint runs of equal length, in each first the directories level by level, then the files."""
+    """The same objects in `count` disjoint runs of equal length. Each run has its directories first, level by level, then its files."""
     edges = [len(work) * place // count for place in range(count + 1)]
     runs = [work[begin:end] for begin, end in pairwise(edges)]
     return [
@@ -104,7 +104,7 @@ def parts(work: list[Item], count: int) -> list[list[Item]]:
 
 
 class Gates:
-    """Lets a call begin only when what it needs is there: the parent is made, or the directory is empty."""
+    """Dependencies between calls: a call waits until its parent exists, or its directory is empty."""
 
     def __init__(self, shape: Shape):
         self._parents = shape.parents
@@ -148,12 +148,12 @@ class Gates:
 
 
 class Run:
-    """A cluster of groups of one server each, as the paper's servers are not replicated, with its clients."""
+    """A cluster whose groups have one server each, as in the paper, and its clients."""
 
     def __init__(self, shape: Shape, setting: Setting, costs: Costs, seed: int):
         self.shape = shape
         self.parts = parts(items(shape), setting.clients)
-        """What each client does."""
+        """The objects of each client."""
         self._setting = setting
         config = many_groups(
             setting.groups,
@@ -182,7 +182,7 @@ class Run:
         assert server.machine is not None
         cache.news()
         server.store.slow_ns = costs.sync_ns
-        self._cluster.net.hosts[name].desk = Desk(
+        self._cluster.net.hosts[name].desk = ServiceTimeModel(
             server.machine, costs.message_ns, lambda: cache.news() * costs.access_ns
         )
 
@@ -192,7 +192,7 @@ class Run:
         self._cluster.events.clear()
 
     def run(self) -> Outcome:
-        """The three phases, one after the other. Raises FsError when a call fails, Stuck."""
+        """Runs the three phases one after the other. Raises FsError when a call fails, Stuck."""
         outcome = Outcome({}, [], 0, {}, {}, {})
         gates = Gates(self.shape)
         for phase in PHASES:
@@ -213,7 +213,7 @@ class Run:
         )
 
     def _phase(self, phase: str, gates: Gates) -> float:
-        """Objects per second."""
+        """Runs one phase; returns objects per second."""
         tasks: list[asyncio.Task[None]] = []
         for client, part in zip(self._clients, self.parts, strict=True):
             queue = deque(reversed(part) if phase == "delete" else part)
@@ -221,7 +221,7 @@ class Run:
         return self.shape.objects / self._until_done(tasks)
 
     def mixed(self, calls: int, seed: int) -> float:
-        """Macrobenchmark2: calls per second once everything is made, `calls` of each client. Raises FsError, Stuck."""
+        """Macrobenchmark2: calls per second on the complete namespace, with `calls` of each client. Raises FsError, Stuck."""
         self._phase("create", Gates(self.shape))
         tasks: list[asyncio.Task[None]] = []
         each = calls // self._setting.calls
@@ -232,7 +232,7 @@ class Run:
         return each * len(tasks) / self._until_done(tasks)
 
     def _until_done(self, tasks: list[asyncio.Task[None]]) -> float:
-        """Seconds."""
+        """Runs the simulator until the tasks end; returns seconds of virtual time."""
         began_ns = self._cluster.now_ns
         failed: list[asyncio.Task[None]] = []
         for task in tasks:
@@ -242,7 +242,7 @@ class Run:
 
 
 def _over(tasks: list[asyncio.Task[None]], failed: list[asyncio.Task[None]]) -> bool:
-    """Whether all have ended. Raises what one of them raised."""
+    """Whether all tasks have ended. Raises the first exception of a task."""
     if failed:
         failed[0].result()
     while tasks and tasks[-1].done():
@@ -251,7 +251,7 @@ def _over(tasks: list[asyncio.Task[None]], failed: list[asyncio.Task[None]]) -> 
 
 
 async def _works(client: SimClient, phase: str, queue: deque[Item], gates: Gates) -> None:
-    """One of a client's callers: takes the next object of the client's part, again and again."""
+    """One caller of a client: takes the next object of the client's part until none is left."""
     wait: Callable[[Item], Awaitable[None]] = {
         "create": gates.to_make, "stat": _at_once, "delete": gates.to_delete,
     }[phase]  # fmt: skip

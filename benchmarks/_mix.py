@@ -1,4 +1,4 @@
-"""Macrobenchmark2's mix of calls (DCFS2 §5.1.2), as far as metadata servers notice it: who reads or writes a file asks none of them."""
+"""Macrobenchmark2's mix of calls (DCFS2 §5.1.2), without reads and writes of file content, which reach no metadata server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHARES = {
     "remove": 1.07,
     "rmdir": 0.04,
 }
-"""Per cent of all calls; the rest is read (25.67) and write (12.83)."""
+"""Shares of the metadata calls in per cent of all calls; the rest is read (25.67) and write (12.83)."""
 
 
 class Item(msgspec.Struct, frozen=True, gc=False):
@@ -29,7 +29,7 @@ class Item(msgspec.Struct, frozen=True, gc=False):
 
 
 class Mix:
-    """What one caller does, on its client's part of a namespace that is there; what it removes it has made itself."""
+    """Calls of one caller on its client's part of an existing namespace; it removes only what it has created."""
 
     def __init__(self, part: list[Item], caller: str, rng: random.Random):
         self._files = [item.path for item in part if item.is_file]
@@ -37,11 +37,11 @@ class Mix:
         self._caller = caller
         self._rng = rng
         self._made: dict[bool, list[str]] = {True: [], False: []}
-        """Files and directories."""
+        """Created directories (True) and files (False)."""
         self._number = 0
 
     def draw(self) -> Operation:
-        """The next call; one that would remove something makes something while there is nothing."""
+        """The next call; a removal becomes a creation while there is nothing to remove."""
         [kind] = self._rng.choices(list(SHARES), list(SHARES.values()))
         choice = self._rng.choice
         match kind:

@@ -1,6 +1,6 @@
-"""The shapes of the two namespaces of DCFS2 §5.1.1, made anew from a seed and made smaller by known factors, or read off a real directory tree.
+"""The shapes of the two namespaces of DCFS2 §5.1.1, generated from a seed and scaled down by known factors, or read from a directory tree.
 
-A shape knows no names: directory 0 is the root, and the parent of every other one has a smaller number.
+A shape has no names: directory 0 is the root, and the parent of every other directory has a smaller number.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ import msgspec
 from backend.errors import Malformed
 
 HOMES = 64
-"""Directories in the root, which is not scaled; the paper does not tell how many. With Zipf's law among them the busiest server of a subtree
-placement has about a third of all objects: much more than its cache holds, as the paper says of both namespaces (§5.1.3)."""
+"""Unscaled number of directories in the root; the paper gives none. Zipf's law among them puts about a third of all objects on the busiest
+server of a subtree placement. That is far more than its cache holds, as the paper says of both namespaces (§5.1.3)."""
 LEVELS = (4, 10, 18, 22, 18, 12, 7, 4, 2.5, 1, 0.5)
-"""Weights of the levels below them: 70 % of all directories are in four continuous levels (DCFS2 Fig. 5a shows no numbers)."""
+"""Weights of the levels below the homes: 70 % of all directories are in four consecutive levels (DCFS2 Fig. 5a shows no numbers)."""
 TAIL = 1.5
-"""Of the Pareto distribution by which directories draw child directories."""
+"""Exponent of the Pareto distribution that weights parents when child directories are drawn."""
 MANY_CHILDREN = 5
 FEW_SHARE = 0.92
-"""Of directories, with fewer than `MANY_CHILDREN` child directories."""
+"""Share of the directories that have fewer than `MANY_CHILDREN` child directories."""
 OBJECTS_MAX = 200_000
 
 
 class Sizes(msgspec.Struct, frozen=True):
-    """So many of the directories hold between `low` and `high` files each, and so many of all files."""
+    """One class of directories: its share of all directories and of all files. Each of them holds `low` to `high` files."""
 
     directories: float
     low: int
@@ -38,7 +38,7 @@ class Sizes(msgspec.Struct, frozen=True):
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """What the paper tells of one of its namespaces; the last entry of `sizes` is given the directories and files that are left."""
+    """The paper's data on one of its namespaces. The last entry of `sizes` gets the remaining directories and files."""
 
     name: str
     directories: int
@@ -53,7 +53,7 @@ class Shape(msgspec.Struct, frozen=True):
 
     name: str
     parents: list[int]
-    """Of every directory; the root's is 0."""
+    """Parent of every directory; the root's is 0."""
     files: list[int]
     """Child files of every directory."""
 
@@ -76,7 +76,7 @@ NAMESPACE2 = Kind(
 
 
 def shape_of(kind: Kind, directories_by: int, sizes_by: int, seed: int) -> Shape:
-    """The namespace with one of `directories_by` directories, each of one of `sizes_by` as many files."""
+    """A shape with 1/`directories_by` of the directories, each with 1/`sizes_by` of its files."""
     rng = random.Random(f"{seed}/{kind.name}")
     directories = max(2, kind.directories // directories_by)
     files = kind.files // (directories_by * sizes_by)
@@ -94,7 +94,7 @@ def hierarchy(directories: int, rng: random.Random) -> list[int]:
     homes = min(HOMES, directories)
     order = rng.sample(range(1, homes + 1), homes)
     above = [[home] for home in order]
-    """By directory in the root, the one with the most below it first: its directories in the level above."""
+    """Directories of the level above, by directory in the root; the one with the most descendants comes first."""
     parents += [0] * homes
     for count in shares(LEVELS, directories - homes):
         zipf = tuple(1 / rank if level else 0.0 for rank, level in enumerate(above, 1))
@@ -110,7 +110,7 @@ def hierarchy(directories: int, rng: random.Random) -> list[int]:
 
 
 def children(above: int, count: int, wide_left: int, rng: random.Random) -> tuple[list[int], int]:
-    """Which of `above` parents each of `count` directories is given, in order; and how many more may be wide."""
+    """Parents of `count` directories, in order, drawn from `above` candidates; and the number of wide directories that remain."""
     held = [0] * above
     weights = list(itertools.accumulate(rng.paretovariate(TAIL) for _ in range(above)))
     while sum(held) < count:
@@ -125,7 +125,7 @@ def children(above: int, count: int, wide_left: int, rng: random.Random) -> tupl
 
 
 def shares(weights: tuple[float, ...], total: int) -> list[int]:
-    """Whole numbers in proportion to the weights whose sum is `total`; what rounding leaves goes to the largest."""
+    """Whole numbers in proportion to the weights, with the sum `total`. The largest weight gets the rounding error."""
     whole = sum(weights)
     parts = [int(total * weight / whole) for weight in weights]
     parts[weights.index(max(weights))] += total - sum(parts)
@@ -133,7 +133,7 @@ def shares(weights: tuple[float, ...], total: int) -> list[int]:
 
 
 def child_files(kind: Kind, directories: int, files: int, sizes_by: int, rng: random.Random) -> list[int]:
-    """How many files the root, none, and every directory hold: `files` in all."""
+    """Numbers of files in the root (none) and in every directory; their sum is `files`."""
     found = [round(files * kind.largest)] if kind.largest else []
     for size in kind.sizes[:-1]:
         count = round(directories * size.directories)
@@ -149,7 +149,7 @@ def child_files(kind: Kind, directories: int, files: int, sizes_by: int, rng: ra
 
 
 def fitted(values: list[int], low: int, high: int, total: int, rng: random.Random) -> list[int]:
-    """The values, one of them changed by one again and again until their sum is `total`, all within the bounds."""
+    """The values within the bounds, changed in steps of one until their sum is `total`."""
     values, lacks = list(values), total - sum(values)
     step = 1 if lacks > 0 else -1
     while lacks:
@@ -183,7 +183,7 @@ def read_tree(path: Path, objects_max: int = OBJECTS_MAX) -> Shape:
 
 
 def entries(at: str) -> Iterator[tuple[bool, str]]:
-    """Whether it is a directory, and its path, of everything in a directory; nothing where it cannot be read."""
+    """Kind (true for a directory) and path of every entry of a directory; an unreadable directory has none."""
     try:
         with os.scandir(at) as found:
             for entry in found:

@@ -38,12 +38,12 @@ from nodes.wire.messages import Mark, Message
 
 TICK_NS = 1_000_000
 IMAGES = "image"
-"""Where a pool node keeps them."""
+"""Directory of a pool node's images."""
 [RECOVER_FILE] = (kind for kind in MESSAGES if kind.__name__ == "RecoverFile")
 
 
 def namespace_of(inodes: int) -> Namespace:
-    """So many inodes, a directory for every fifty of them."""
+    """A namespace of `inodes` inodes, with one directory for every fifty."""
     namespace = Namespace()
     namespace.sessions.open("bench", 0, None)
     directories = max(1, inodes // 50)
@@ -69,7 +69,7 @@ def namespace_of(inodes: int) -> Namespace:
 
 
 class Written(Causeless):
-    """A trace that keeps the last image's event, and tells when a repair is done."""
+    """A trace that keeps the last image's event, and notes the end of a repair."""
 
     def __init__(self) -> None:
         self.last: ImageWritten | None = None
@@ -126,17 +126,17 @@ class Node:
         self._current.handlers[type(message)](peer, message)
 
     def _tick(self) -> None:
-        """The longest time in which nothing else could run here, and the processor's part of it."""
+        """Records the longest time in which no other task could run here, and the share of it that used the processor."""
         now, used = monotonic_ns(), time.thread_time_ns()
         self._late_ns = max(self._late_ns, now - self._ticked_ns - TICK_NS)
         self._busy_ns = max(self._busy_ns, used - self._used_ns)
         self._ticked_ns, self._used_ns = now, used
         self.world.clock.call_later(TICK_NS, self._tick)
 
-    # --- what it is asked ------------------------------------------------------------------------------------------
+    # --- requests --------------------------------------------------------------------------------------------------
 
     def fill(self, inodes: int) -> dict[str, Any]:
-        """As a server does before it serves."""
+        """Fills the namespace, as a server does before it serves."""
         self.namespace = namespace_of(inodes)
         gc.collect()
         gc.freeze()
@@ -144,7 +144,7 @@ class Node:
         return {"inodes": len(self.namespace.tree.inodes)}
 
     def pause(self) -> dict[str, Any]:
-        """Milliseconds, since it was last asked."""
+        """Longest pause since the last request, in milliseconds."""
         late_ns, self._late_ns = self._late_ns, 0
         busy_ns, self._busy_ns = self._busy_ns, 0
         return {"pause_ms": late_ns / 1e6, "busy_ms": busy_ns / 1e6}
@@ -160,15 +160,15 @@ class Node:
             frozen_ns = monotonic_ns() - began_ns
 
         holders = await store.write(self.namespace, mark, replicas, dumped)
-        told = self.trace.last
-        assert told is not None
+        reported = self.trace.last
+        assert reported is not None
         return {
-            "replicated_s": told.replicated_ms / 1e3, "s": told.took_ms / 1e3, "octets": told.octets,
+            "replicated_s": reported.replicated_ms / 1e3, "s": reported.took_ms / 1e3, "size": reported.size,
             "holders": holders, "frozen_s": frozen_ns / 1e9,
         }  # fmt: skip
 
     async def read(self, sources: list[str]) -> dict[str, Any]:
-        """Into an empty directory."""
+        """Reads an image from the sources into an empty directory."""
         for path in self.world.disk.names(IMAGES):
             self.world.disk.remove(f"{IMAGES}/{path}")
         gc.collect()
@@ -179,7 +179,8 @@ class Node:
         return {"s": took_ns / 1e9, "inodes": len(read[0].tree.inodes)}
 
     def load(self) -> dict[str, Any]:
-        """The newest image on this node's own disk, as a server that starts does; and what of that threads could do: reading and checksums."""
+        """Loads the newest image from this node's own disk, as a starting server does. `free_s` is the time of the parts that threads could
+        take: reading and checksums."""
         disk = self.world.disk
         began_ns = time.thread_time_ns()
         loaded = self._current.newest(lambda mark: True)
@@ -197,7 +198,7 @@ class Node:
         return {"load_s": load_ns / 1e9, "free_s": (time.thread_time_ns() - began_ns) / 1e9, "inodes": inodes}
 
     async def repair(self, source: str, share: float) -> dict[str, Any]:
-        """The last `share` of this node's replica of a partition, of the newest image, is damaged and brought again from `source`."""
+        """Damages the last `share` of this node's replica of a partition, and repairs it from `source`."""
         disk = self.world.disk
         name = max(name for name in disk.names(IMAGES) if ".p" in name)
         size = disk.size(f"{IMAGES}/{name}")
@@ -208,7 +209,7 @@ class Node:
         began_ns = monotonic_ns()
         self._on_message(source, RECOVER_FILE(name, source, 0, size))
         await self.trace.repaired.wait()
-        return {"s": (monotonic_ns() - began_ns) / 1e9, "octets": size}
+        return {"s": (monotonic_ns() - began_ns) / 1e9, "size": size}
 
 
 async def serve(name: str, directory: Path) -> None:

@@ -1,4 +1,4 @@
-"""A benchmark here and at an earlier commit, alternately on this machine: what has become faster, and how much."""
+"""A benchmark here and at an earlier commit, alternately on this machine: the ratios of all figures."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _git(*words: str) -> str:
 
 @contextlib.contextmanager
 def checked_out(commit: str) -> Iterator[Path]:
-    """That commit in a directory of its own, removed afterwards. Raises Malformed."""
+    """That commit in a temporary directory. Raises Malformed."""
     try:
         found = _git("rev-parse", "--verify", "--quiet", "--end-of-options", f"{commit}^{{commit}}")
     except Malformed:
@@ -49,7 +49,7 @@ def checked_out(commit: str) -> Iterator[Path]:
 
 
 def measure(tree: Path, name: str) -> Figures:
-    """One run in a process of its own. Raises LabError with the last line of what it said."""
+    """One run in a process of its own. Raises LabError with the last line of its output."""
     done = subprocess.run(
         [sys.executable, "-c", RUN.format(name=name)],
         cwd=tree, env={"PYTHONPATH": str(tree), "PATH": "/usr/bin:/bin"}, capture_output=True, text=True,
@@ -62,7 +62,8 @@ def measure(tree: Path, name: str) -> Figures:
 
 
 def give_measuring_file(tree: Path, name: str) -> None:
-    """The present benchmark measures both; one that does not run in the earlier tree leaves that tree its own. Raises LabError."""
+    """Copies the present benchmark to the earlier tree, so that it measures both. When it does not run there, the tree keeps its own. Raises
+    LabError."""
     theirs = tree / "benchmarks" / f"{name}.py"
     kept = theirs.read_bytes() if theirs.exists() else None
     theirs.parent.mkdir(exist_ok=True)
@@ -85,7 +86,7 @@ def _import(tree: Path, name: str) -> None:
 
 
 def side_by_side(then: list[Figures], now: list[Figures]) -> dict[str, dict[str, float]]:
-    """The median of each figure that both have; `ratio` is the median of the rounds' ratios."""
+    """The median of each common figure; `ratio` is the median of the rounds' ratios."""
     rows: dict[str, dict[str, float]] = {}
     for key, value in now[0].items():
         if type(value) not in (int, float) or type(then[0].get(key)) not in (int, float):

@@ -1,4 +1,4 @@
-"""compose.yaml: how soon all of it is healthy and how much memory it takes; failovers with the wire cut, and rounds of random faults."""
+"""compose.yaml: time until all of it is healthy, and its memory; failovers with a cut network; rounds of random faults."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ BASES = {"cloverlab:1": "python:3.11-slim-bookworm"}
 
 
 def resident_mb(compose: Compose) -> float:
-    """Of every container, as its cgroup counts it without the cache of files that nobody uses."""
-    told = docker("stats", "--no-stream", "--format", "{{.MemUsage}}", *compose.containers())
+    """Memory of every container in MB, as its cgroup counts it, without the page cache of inactive files."""
+    reported = docker("stats", "--no-stream", "--format", "{{.MemUsage}}", *compose.containers())
     units = {"GiB": 1024.0, "MiB": 1.0, "KiB": 1 / 1024}
     total = 0.0
-    for line in told.splitlines():
+    for line in reported.splitlines():
         used = line.split("/")[0].strip()
         total += float(used[:-3]) * units[used[-3:]]
     return total

@@ -18,11 +18,11 @@ from nodes.metadata.placement import Granularity
 
 KINDS = (NAMESPACE1, NAMESPACE2)
 DIRECTORIES_BY, SIZES_BY = 16, 8
-"""One of so many directories, each with one of so many of its files; `FileWid` is scaled with the latter."""
+"""Factors by which directories, and the files of each, are scaled down; `FileWid` is scaled with the latter."""
 CACHED = 131_072
-"""Inodes in a server's cache at the paper's size of the namespace (§5.1.3)."""
+"""Inodes in a server's cache at the paper's namespace size (§5.1.3)."""
 PAPER = Costs(message_ns=50_000, access_ns=7_700_000, sync_ns=3_000_000)
-"""A disk of 10,000 turns a minute: half a turn to append to the journal, 4.7 ms more to seek a block of inodes."""
+"""A disk of 10,000 turns a minute: half a turn for an append to the journal, 4.7 ms more for a seek to a block of inodes."""
 FLASH = Costs(message_ns=50_000, access_ns=100_000, sync_ns=0)
 GOOD = Granularity(2, 16, 2048)
 """The paper's choice for Fig. 12, and where the curves cross."""
@@ -32,25 +32,25 @@ DEPTHS = (1, 2, 4, 6)
 SERVERS = (1, 2, 4, 8, 16)
 CALLS = 4
 SEEDS = (1, 2, 3)
-"""Of namespaces and clusters: which large subtrees come to lie together is chance. Curves, `best` and `flash` are of the first."""
+"""Seeds of namespaces and clusters: chance decides which large subtrees share a server. Curves, `best` and `flash` use the first."""
 FIGURES_ABOVE = {
     "create_vs_subtree": 1.4,
     "create_vs_random": 1.5,
     "stat_vs_subtree": 3.0,
     "stat_vs_random": 1.1,
 }
-"""What the paper says of good granularities, at least."""
+"""Least figures that the paper reports for good granularities."""
 
 
 class Scale(msgspec.Struct, frozen=True):
-    """By how much a namespace is smaller than the paper's; 1 for a real tree."""
+    """Factors by which a namespace is smaller than the paper's; 1 for a real tree."""
 
     directories: int = DIRECTORIES_BY
     sizes: int = SIZES_BY
 
 
 class Comparison:
-    """All runs on one kind of namespace, each made once; `shapes` are of the seeds, in order."""
+    """All runs on one kind of namespace, each made once; `shapes` belong to the seeds, in order."""
 
     def __init__(self, shapes: list[Shape], scale: Scale, cached: float):
         """`cached`: inodes in a server's cache for each object of the namespace."""
@@ -83,7 +83,7 @@ class Comparison:
 
     def figures(self) -> dict[str, Any]:
         """The ratios at the good granularity, then the curves."""
-        told: dict[str, Any] = {
+        reported: dict[str, Any] = {
             "files": sum(self._first.files),
             "directories": len(self._first.parents) - 1,
             "largest_home": [round(largest_home(shape), 3) for shape in self._shapes.values()],
@@ -93,17 +93,17 @@ class Comparison:
             "by_seed": [self.ratios(seed=seed) for seed in SEEDS],
             "best": self.best(),
             "flash": self.ratios(costs=FLASH),
-            "subtree": told_of(self.run("subtree")),
-            "random": told_of(self.run("random")),
-            "ddg": told_of(self.run("ddg")),
+            "subtree": reported_of(self.run("subtree")),
+            "random": reported_of(self.run("random")),
+            "ddg": reported_of(self.run("ddg")),
         }
         for key, granularities in curves().items():
-            told[key] = [self._point(granularity) for granularity in granularities]
-        told["fig12_servers"] = self.speed_ups()
-        return told
+            reported[key] = [self._point(granularity) for granularity in granularities]
+        reported["fig12_servers"] = self.speed_ups()
+        return reported
 
     def medians(self) -> dict[str, float]:
-        """Of the ratios of all seeds."""
+        """Medians of the ratios over all seeds."""
         each = [self.ratios(seed=seed) for seed in SEEDS]
         return {key: median(ratios[key] for ratios in each) for key in each[0]}
 
@@ -116,7 +116,7 @@ class Comparison:
     def ratios(
         self, granularity: Granularity = GOOD, costs: Costs = PAPER, seed: int = SEEDS[0]
     ) -> dict[str, float]:
-        """Throughput of DDG over that of the others."""
+        """Ratios of DDG's throughput to that of the others."""
         good = self.run("ddg", granularity, costs=costs, seed=seed)
         others = {other: self.run(other, costs=costs, seed=seed) for other in ("subtree", "random")}
         return {
@@ -126,7 +126,7 @@ class Comparison:
         }
 
     def _point(self, granularity: Granularity) -> dict[str, Any]:
-        """Throughput over that of subtree, as the paper's figures show it."""
+        """Ratio of the throughput to that of subtree, as in the paper's figures."""
         outcome, base = self.run("ddg", granularity), self.run("subtree")
         return {
             "granularity": name_of(granularity),
@@ -137,7 +137,7 @@ class Comparison:
         }
 
     def speed_ups(self) -> list[dict[str, Any]]:
-        """Of the good granularity over one server."""
+        """Speed-ups of the good granularity over one server."""
         alone = self.run("ddg", groups=SERVERS[0])
         points = []
         for servers in SERVERS:
@@ -148,7 +148,7 @@ class Comparison:
 
 
 def curves() -> dict[str, list[Granularity]]:
-    """One value of the good granularity at a time is another (Figures 6 and 9, 7 and 10, 8 and 11)."""
+    """Curves in which one value of the good granularity varies (Figures 6 and 9, 7 and 10, 8 and 11)."""
     change = msgspec.structs.replace
     return {
         "fig6_fig9_file_wid": [change(GOOD, files=files) for files in FILES],
@@ -157,7 +157,7 @@ def curves() -> dict[str, list[Granularity]]:
     }
 
 
-def told_of(outcome: Outcome) -> dict[str, Any]:
+def reported_of(outcome: Outcome) -> dict[str, Any]:
     return {
         "per_s": {phase: round(rate) for phase, rate in outcome.per_s.items()},
         "objects_per_group": outcome.objects,
@@ -178,7 +178,7 @@ def name_of(granularity: Granularity) -> str:
 
 
 def largest_home(shape: Shape) -> float:
-    """Share of all objects that is in the largest subtree of the root: what no subtree placement can divide."""
+    """Share of all objects in the largest subtree of the root, which no subtree placement can divide."""
     home = list(range(len(shape.parents)))
     objects: Counter[int] = Counter()
     for number, parent in enumerate(shape.parents):

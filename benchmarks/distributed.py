@@ -1,4 +1,4 @@
-"""Operations on two groups: what one costs by S2PC-MP and by two-phase commit, and how many a second real processes do by either (DCFS2 §4.2)."""
+"""Operations on two groups: the cost of one by S2PC-MP and by two-phase commit, and the rates of both on real processes (DCFS2 §4.2)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def cost(cross_group: str) -> tuple[float, float]:
 
 
 async def rate(cross_group: str) -> tuple[float, int]:
-    """mkdir per second over two groups of two servers, half of them at branch points; and how many checks failed."""
+    """Rate of mkdir per second over two groups of two servers, half of them at branch points; and the number of violated invariants."""
     returned: list[int] = []
 
     def on_event(stamped: Stamped) -> None:

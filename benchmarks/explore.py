@@ -1,4 +1,4 @@
-"""The power of the explorer: which known bugs random seeds find, after how long, and whether safe variants raise false alarms."""
+"""Power of the explorer: the known bugs that random seeds find, the time they take, and false alarms of safe variants."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from nodes.mutations import Mutations
 
 BUG_S = 60.0
 ALARM_SEEDS = 1_000
-"""Of each safe family."""
+"""Seeds of each safe family."""
 JOBS = 2
 
 
 class Found(msgspec.Struct):
-    """What came of one bug."""
+    """Result of the search for one bug."""
 
     name: str
     family: str
     seconds: float
-    """Until it was found; all of the time when it was not."""
+    """Seconds until the bug was found, or of the whole search."""
     seeds: int
     invariant: str = ""
-    """Empty when it was not found."""
+    """Invariant that the bug violated; empty when the bug was not found."""
 
 
 def target_of(bug: Bug) -> Target:
@@ -44,7 +44,7 @@ def target_of(bug: Bug) -> Target:
 
 
 def search(bug: Bug, seconds: float) -> Found:
-    """Random seeds of the bug's family until one fails, or the time is over."""
+    """Runs random seeds of the bug's family until one fails, or the time is over."""
     executor = Processes(JOBS)
     try:
         tally = Campaign(target_of(bug), executor, None, seconds, stop_at_first=True).run()
@@ -55,7 +55,7 @@ def search(bug: Bug, seconds: float) -> Found:
 
 
 def false_alarms(first: int, count: int) -> dict[str, Tally]:
-    """The same search with no bug in it, family by family: nothing may fail."""
+    """Runs the same search without bugs, family by family; no trial may fail."""
     found: dict[str, Tally] = {}
     for family in SAFE:
         executor = Processes(os.cpu_count() or 1)

@@ -1,4 +1,4 @@
-"""Crashes of the active, one after the other: how each failover splits, and the gap that clients see (CFS §5.4)."""
+"""Crashes of the active, one after the other: the phases of each failover, and the gap that clients see (CFS §5.4)."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import uvloop
 
 from backend.events.failovers import Failover, Failovers
-from backend.fabrics.names import CLIENT
+from backend.names import CLIENT
 from benchmarks.running import Make, cluster, processes, quantile, report
 from nodes.config import Timing, WorkloadConfig
 from nodes.trace.events import Called, Stamped
 
 ROUNDS = 50
 TIMING = Timing(heartbeat_ms=400, session_timeout_ms=1_000)
-"""A fifth of the paper's session time-out: only detection depends on it."""
+"""A fifth of the paper's session timeout; only detection depends on it."""
 PAPER = {"switch_ms_p50": 100.0, "switch_ms_p99": 350.0}
 
 
@@ -46,7 +46,7 @@ async def measure(
     timing: Timing = TIMING,
     make: Make = processes,
 ) -> tuple[list[Failover], list[float], int]:
-    """The split of each failover, the longest gap of each in milliseconds, and how many calls and checks failed."""
+    """The phases of each failover, its longest gap in milliseconds, and the number of failed calls and violated invariants."""
     splits: dict[int, Failover] = {}
     follower = Failovers(lambda fault_ns, split: splits.__setitem__(split.epoch, split))
     gaps = Gaps()

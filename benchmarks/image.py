@@ -20,13 +20,13 @@ ROUNDS = 5
 REPLICAS = ["n1", "n2", "n3"]
 READER = "n4"
 PAPER = {"write_ratio_8p_vs_pipeline": 2.4, "read_ratio_8p_vs_1p": 4.3}
-"""On 20 nodes with a disk and a network card each: +140 % at 4 replicas, "more than 430 %" (§IV.B)."""
+"""Paper's ratios on 20 nodes with a disk and a network card each: +140 % at 4 replicas, "more than 430 %" (§IV.B)."""
 WAYS: dict[str, tuple[str, int]] = {"8p": ("vssp", 8), "1p": ("vssp", 1), "pipeline": ("hdfs_pipeline", 1)}
 MIB = 1 << 20
 
 
 class Pool:
-    """A pool node's process."""
+    """The process of one pool node."""
 
     def __init__(self, name: str, directory: Path):
         self.name = name
@@ -56,7 +56,7 @@ class Pool:
 
 @contextlib.contextmanager
 def running(directory: Path, names: list[str]) -> Iterator[dict[str, Pool]]:
-    """Pool nodes that know each other, ended afterwards."""
+    """Pool nodes with each other's addresses; they end with the context."""
     nodes = {name: Pool(name, directory) for name in names}
     try:
         addresses = {name: node.address for name, node in nodes.items()}
@@ -81,24 +81,24 @@ def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
             for way, (strategy, partitions) in WAYS.items():
                 for name in REPLICAS:
                     nodes[name].ask("pause")
-                told = writer.ask("write", strategy=strategy, partitions=partitions, replicas=REPLICAS)
-                assert told["holders"] == REPLICAS, told
+                reported = writer.ask("write", strategy=strategy, partitions=partitions, replicas=REPLICAS)
+                assert reported["holders"] == REPLICAS, reported
                 late = [nodes[name].ask("pause") for name in REPLICAS]
                 taken = nodes[READER].ask("read", sources=REPLICAS[1:])
                 if number:
-                    written[way].append(told)
+                    written[way].append(reported)
                     read[way].append(taken["s"])
                     if way == "8p":
                         loads.append(nodes[READER].ask("load"))
                         pauses.append(max(each["pause_ms"] for each in late))
                         busy.append(max(each["busy_ms"] for each in late))
                 print(
-                    f"round {number}/{rounds} {way}: {told} pauses {late} ms, read {taken}, {loads[-1:]}",
+                    f"round {number}/{rounds} {way}: {reported} pauses {late} ms, read {taken}, {loads[-1:]}",
                     file=sys.stderr,
                 )
-    seconds = {way: median(told["replicated_s"] for told in written[way]) for way in WAYS}
+    seconds = {way: median(reported["replicated_s"] for reported in written[way]) for way in WAYS}
     reads = {way: median(read[way]) for way in WAYS}
-    mib = written["8p"][0]["octets"] / MIB
+    mib = written["8p"][0]["size"] / MIB
     return {
         "write_ratio_8p_vs_pipeline": round(seconds["pipeline"] / seconds["8p"], 2),
         "write_ratio_1p_vs_pipeline": round(seconds["pipeline"] / seconds["1p"], 2),
@@ -108,7 +108,7 @@ def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
         "pause_ms_max": round(max(pauses), 1),
         "pause_ms_p50": round(median(pauses), 1),
         "busy_ms_max": round(max(busy), 1),
-        "frozen_s": round(median(told["frozen_s"] for told in written["8p"]), 2),
+        "frozen_s": round(median(reported["frozen_s"] for reported in written["8p"]), 2),
         "image_mb": round(mib, 1),
         "load_s": round(median(each["load_s"] for each in loads), 2),
         "load_free_share": round(median(each["free_s"] / each["load_s"] for each in loads), 3),

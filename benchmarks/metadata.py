@@ -1,4 +1,4 @@
-"""Rates of metadata operations on one active and three standbys; every modification durable on a majority before its answer."""
+"""Rates of metadata operations on one active and three standbys; a majority makes every modification durable before its answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import uvloop
 
-from backend.fabrics.names import CLIENT
+from backend.names import CLIENT
 from benchmarks.running import Bench, cluster, quantile, report
 from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.real.clock import monotonic_ns
@@ -24,13 +24,13 @@ WINDOWS = 5
 WINDOW_S = 5.0
 WARM_S = 2.0
 ASK_S = 20.0
-"""A client with many calls open, and much to remember, answers late."""
+"""Query timeout: a client with many open calls and much to remember answers late."""
 PAPER: dict[str, float] = {}
-LOG_OCTETS = 8 << 30
-"""What the operations cost, and no image beside them; `with_images` tells what those cost at the default of 50 MiB, half of which is full within ten
-seconds at these rates."""
+LOG_BYTES = 8 << 30
+"""Log size that no run reaches, so that the operations are measured without images. `with_images` measures the cost at the default of 50 MiB,
+half of which is full within ten seconds at these rates."""
 IMAGES = 2
-"""From the end of the first one to that of the last."""
+"""Number of images, measured from the end of the first to the end of the last."""
 IMAGES_S = 600.0
 INODES = 1_000_000
 MEASURE_INODES = """
@@ -51,7 +51,7 @@ print((resident() - before) / {count})
 
 
 class Counted:
-    """Calls by operation and time of return, and what the active wrote."""
+    """Calls by operation and time of return, and writes of the active."""
 
     def __init__(self) -> None:
         self.returned: dict[str, list[int]] = {}
@@ -77,7 +77,7 @@ class Counted:
             self.images += 1
 
     def rates(self, kind: str, from_ns: int) -> list[float]:
-        """Per second, in each window after `from_ns`."""
+        """Operations per second in each window after `from_ns`."""
         window_ns = int(WINDOW_S * SECOND)
         counts = [0] * WINDOWS
         for at_ns in self.returned.get(kind, []):
@@ -93,7 +93,7 @@ class Counted:
 
 
 async def phase(bench: Bench, counted: Counted, kind: str) -> float:
-    """The median rate of one kind of operation, which is all that the client does now."""
+    """Median rate of one kind of operation, while the client calls no other."""
     name = kind.capitalize()
     await bench.fabric.ask(CLIENT, {"do": "mix", "mix": {kind: 1}}, ASK_S)
     await asyncio.sleep(WARM_S)
@@ -110,7 +110,7 @@ async def clients(bench: Bench, count: int, kind: str) -> None:
 
 
 def cpu_s(bench: Bench) -> float:
-    """Time that the metadata servers have used."""
+    """Processor time of the metadata servers, in seconds."""
     ticks = 0
     for name in bench.fabric.home.servers():
         with open(f"/proc/{bench.fabric.pid_of(name)}/stat") as file:
@@ -120,7 +120,7 @@ def cpu_s(bench: Bench) -> float:
 
 
 def resident_mb(bench: Bench) -> float:
-    """Of the largest metadata server."""
+    """Resident memory of the largest metadata server."""
     page = os.sysconf("SC_PAGE_SIZE")
     sizes = []
     for name in bench.fabric.home.servers():
@@ -131,7 +131,7 @@ def resident_mb(bench: Bench) -> float:
 
 async def measure(figures: dict[str, float]) -> list[str]:
     counted = Counted()
-    async with cluster(counted.on_event, config=one_group(log_octets=LOG_OCTETS)) as bench:
+    async with cluster(counted.on_event, config=one_group(log_bytes=LOG_BYTES)) as bench:
         await clients(bench, 1, "mkdir")
         await phase(bench, counted, "mkdir")
         figures["mkdir_ms_p50_1"] = round(
@@ -161,7 +161,7 @@ async def measure(figures: dict[str, float]) -> list[str]:
 
 
 async def with_images(figures: dict[str, float]) -> list[str]:
-    """The same mkdir with the log of every other cluster: the mean over some images and what lies between them, and the longest call."""
+    """Mean rate of mkdir with the log size of an ordinary cluster, over some images and the time between them, and the longest call."""
     counted = Counted()
     async with cluster(counted.on_event, config=one_group()) as bench:
         await clients(bench, 32, "mkdir")
@@ -177,18 +177,18 @@ async def with_images(figures: dict[str, float]) -> list[str]:
 
 
 def share_of_phase() -> float:
-    """The part of a phase's processor time that falls into its windows, not into its warm-up."""
+    """Share of a phase's processor time that falls into its windows and not into its warm-up."""
     return WINDOWS * WINDOW_S / (WARM_S + WINDOWS * WINDOW_S + 0.3)
 
 
 def bytes_per_inode() -> float:
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-c", MEASURE_INODES.format(count=INODES)],
         capture_output=True,
         text=True,
         check=True,
     )
-    return round(float(told.stdout))
+    return round(float(reported.stdout))
 
 
 def main() -> int:

@@ -1,4 +1,5 @@
-"""What packing saves (DCFS3): the same creates by 100 callers with a message for each record and with packed messages, and one caller's latency."""
+"""Savings of packing (DCFS3): the same creates by 100 callers, with one record in each message and with packed messages; and the latency of one
+caller."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ PAPER = {
 
 
 class Latencies:
-    """Of the calls that returned since it was cleared."""
+    """Latencies of the calls that returned since the last clear."""
 
     def __init__(self) -> None:
         self.ms: list[float] = []
@@ -43,16 +44,16 @@ class Latencies:
 
 
 class Sent:
-    """What the primary had sent at a moment."""
+    """Messages that the primary had sent at a moment."""
 
-    def __init__(self, told: dict[str, Any]):
-        self.operations = int(told["operations"])
-        self.messages = sum(int(told["messages"].get(kind, 0)) for kind in REPLICATING)
-        self.by_records = Counter({int(n): int(count) for n, count in told["records_per_batch"].items()})
+    def __init__(self, reported: dict[str, Any]):
+        self.operations = int(reported["operations"])
+        self.messages = sum(int(reported["messages"].get(kind, 0)) for kind in REPLICATING)
+        self.by_records = Counter({int(n): int(count) for n, count in reported["records_per_batch"].items()})
 
 
 class Measured:
-    """One protocol, over all rounds."""
+    """Results of one protocol, over all rounds."""
 
     def __init__(self) -> None:
         self.operations = 0
@@ -72,7 +73,7 @@ class Measured:
         return self.messages / max(1, self.operations)
 
     def share(self, least: int, most: int) -> float:
-        """Of the messages that carry so many records."""
+        """Share of the messages that carry `least` to `most` records."""
         within = sum(count for records, count in self.by_records.items() if least <= records <= most)
         return within / max(1, sum(self.by_records.values()))
 

@@ -1,4 +1,4 @@
-"""How long a metadata server's recovery takes, over the size of its log and over the undecided operations in it (DCFS2 §5.2.2, Tables 4 and 5)."""
+"""Recovery time of a metadata server over the size of its log and over the number of undecided operations (DCFS2 §5.2.2, Tables 4 and 5)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from nodes.trace.events import Applied, JournalOpened, Serving, SharedStep, Stam
 
 MB = 1_000_000
 SIZES_MB = (10, 20, 30, 40, 50)
-"""Of the log of the server that recovers; 50 MB is where the paper prunes it."""
+"""Log sizes of the recovering server; the paper prunes a log at 50 MB."""
 UNDECIDED = {0: 0, 1: 720, 2: 1446, 3: 2178, 4: 2912, 5: 3655, 10: 7440}
-"""Operations of Table 5 in a log of 10 MB, by per cent of the paper's records."""
+"""Undecided operations in a log of 10 MB (Table 5), by per cent of the paper's records."""
 SOME = 721
-"""In the logs of Table 4, whatever their size."""
+"""Undecided operations in each log of Table 4, whatever its size."""
 ROUNDS = 3
 MINE, OTHER = "mds1", "mds2"
 LONG_S = 120.0
@@ -43,17 +43,17 @@ PAPER_RECORDS_PER_S = 359_044 / 19.26
 
 
 class Measured(msgspec.Struct):
-    """One recovery."""
+    """Times of one recovery."""
 
     records: int
     mb: float
     undecided: int
     read_s: float
-    """From the start of the server until its journal is read, checked and decoded."""
+    """Time from the start of the server until its journal is read, checked and decoded."""
     apply_s: float
-    """Until all of it is in the namespace."""
+    """Time from then until every record is applied to the namespace."""
     settle_s: float
-    """From when it serves until the last undecided operation is decided on its disk."""
+    """Time from the first service until the last undecided operation is decided on disk."""
 
     @property
     def replay_s(self) -> float:
@@ -61,19 +61,19 @@ class Measured(msgspec.Struct):
 
     @property
     def recovery_s(self) -> float:
-        """Without the wait for the end of the crashed server's session, which is detection and no work."""
+        """Recovery time without the wait for the crashed server's session to expire, which is detection."""
         return self.replay_s + self.settle_s
 
 
 class Seen:
-    """What the recovering server told since it was started."""
+    """Events of the recovering server since its start."""
 
     def __init__(self) -> None:
         self.started_ns = self.opened_ns = self.applied_ns = self.serving_ns = self.settled_ns = 0
         self.digest = 0
         self.decided = 0
         self.first_undecided = 0
-        """Numbers of operations below it were decided in the log."""
+        """Smallest number of an undecided operation; the log has decisions for all below it."""
 
     def on_events(self, events: list[Stamped]) -> None:
         for stamped in events:
@@ -95,9 +95,9 @@ class Seen:
 
 
 async def recover(directory: Path, mb: float, undecided: int) -> Measured:
-    """Two groups of one server each, as in the paper; the first is given a log of so many megabytes while neither runs, and started.
+    """Recovers the first of two groups of one server each, as in the paper. Its log is filled with `mb` megabytes while neither server runs.
 
-    Raises OSError when it comes to another state than its log says.
+    Raises OSError when the recovered state differs from the log.
     """
     seen = Seen()
     config = many_groups(2, 0, placement="random", image_every=0, timing=Timing(session_timeout_ms=2_000))
@@ -115,7 +115,7 @@ async def recover(directory: Path, mb: float, undecided: int) -> Measured:
         seen.first_undecided = fill(mine, other, mb, undecided)
         await mine.close()
         await other.close()
-        records, written_mb, digest = mine.records, mine.octets / MB, mine.namespace.digest
+        records, written_mb, digest = mine.records, mine.size / MB, mine.namespace.digest
         del mine, other
         gc.collect()
         await faults.do("restart", [OTHER])
@@ -136,9 +136,9 @@ async def recover(directory: Path, mb: float, undecided: int) -> Measured:
 
 
 def fill(mine: Book, other: Book, mb: float, undecided: int) -> int:
-    """So many megabytes for the first, the undecided operations at their end; the number of the first of these."""
+    """Fills the first log with `mb` megabytes and ends it with the undecided operations; returns the number of the first of these."""
     pair = Pair(mine, other)
-    while mine.octets < mb * MB:
+    while mine.size < mb * MB:
         pair.make()
     first = mine.namespace.crossing.next_seq
     for _ in range(undecided):
@@ -153,7 +153,7 @@ async def until(true: Callable[[], bool]) -> None:
 
 
 def rows_of(directory: Path, wanted: list[tuple[int, int]], rounds: int) -> dict[tuple[int, int], Measured]:
-    """By (MB, undecided operations), in turn, each a few times; medians by recovery time."""
+    """Medians by (MB, undecided operations), chosen by recovery time; the rounds measure all rows in turn."""
     found: dict[tuple[int, int], list[Measured]] = {row: [] for row in wanted}
     for number in range(rounds):
         for place, (mb, undecided) in enumerate(wanted):
@@ -171,7 +171,7 @@ def measure(directory: Path) -> dict[str, Any]:
 
 
 def figures_of(rows: dict[tuple[int, int], Measured]) -> dict[str, Any]:
-    """By (MB, undecided operations)."""
+    """Figures of the rows by (MB, undecided operations)."""
     sizes = {mb: rows[mb, SOME] for mb in SIZES_MB}
     shares = {share: rows[10, undecided] for share, undecided in UNDECIDED.items()}
     largest = sizes[SIZES_MB[-1]]
@@ -183,13 +183,14 @@ def figures_of(rows: dict[tuple[int, int], Measured]) -> dict[str, Any]:
             {mb: row.recovery_s for mb, row in sizes.items()},
             {share: row.recovery_s for share, row in shares.items()},
         ),
-        "table4": [told_of(row) for row in sizes.values()],
-        "table5": [told_of(row) for row in shares.values()],
+        "table4": [reported_of(row) for row in sizes.values()],
+        "table5": [reported_of(row) for row in shares.values()],
     }
 
 
 def shapes(sizes: dict[int, float], shares: dict[int, float]) -> dict[str, float]:
-    """How straight the line over the size is, what five times the log costs, and what ten times the undecided operations do."""
+    """Shapes of the curves: linearity over the size, the cost of a log five times as large, and the cost of ten times as many undecided
+    operations."""
     return {
         "table4_straightness": round(correlation(list(sizes), list(sizes.values())) ** 2, 4),
         "table4_50mb_over_10mb": round(sizes[50] / sizes[10], 2),
@@ -197,7 +198,7 @@ def shapes(sizes: dict[int, float], shares: dict[int, float]) -> dict[str, float
     }
 
 
-def told_of(row: Measured) -> dict[str, float]:
+def reported_of(row: Measured) -> dict[str, float]:
     return {
         "mb": round(row.mb, 1),
         "records": row.records,

@@ -1,4 +1,4 @@
-"""Rounds of random faults on real processes: no lost write, no broken check, no failed call; kills under load: nothing is lost."""
+"""Rounds of random faults on real processes: no lost write, no violated invariant, no failed call. Kills under load: no lost write."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ FAULTS = (
     "crash", "power_loss", "pause", "pause", "island", "cut", "take_lock", "expire_session", "lose", "delay"
 )  # fmt: skip
 OF_ANY = ("crash", "pause", "island")
-"""What may strike a server of the ensemble too, where they are ours one by one."""
+"""Faults that may also target a coordination server, where the fabric can reach each of them."""
 ORDINARY = ("", "ENOENT", "EEXIST")
 SETTLE_S = 60.0
 
 
 async def fault(bench: Bench, rng: random.Random) -> None:
-    """One random fault, and the end of its cause after a random time."""
+    """Injects one random fault and undoes it after a random time."""
     names, ensemble = list(bench.fabric.home.servers()), bench.fabric.coordination_servers
     verb = rng.choice(FAULTS)
     server = rng.choice([*names, *ensemble] if verb in OF_ANY else names)
@@ -43,17 +43,17 @@ async def fault(bench: Bench, rng: random.Random) -> None:
     )
     targets = {"take_lock": ["g1"], "cut": [server, other], "lose": [server, other], "delay": [server, other]}
     try:
-        struck = targets.get(verb, [server])
-        await bench.faults.do("cut" if verb == "island" else verb, struck, options)
+        faulted = targets.get(verb, [server])
+        await bench.faults.do("cut" if verb == "island" else verb, faulted, options)
         await asyncio.sleep(lasting)
         if undo is not None:
-            await bench.faults.do(undo.verb, struck, undo.options)
+            await bench.faults.do(undo.verb, faulted, undo.options)
     except LabError:
         pass
 
 
 async def mend(bench: Bench) -> None:
-    """Everything that a round broke."""
+    """Undoes all faults of a round."""
     await bench.faults.do("heal_all", [], {})
     for name in [*bench.fabric.coordination_servers, *bench.fabric.home.servers()]:
         state = bench.fabric.state_of(name)
@@ -62,7 +62,7 @@ async def mend(bench: Bench) -> None:
 
 
 async def measure(rounds: int, seed: int, make: Make = processes) -> tuple[int, int, int]:
-    """(clean rounds in a row, calls, failed calls)."""
+    """Returns (clean rounds in a row, calls, failed calls)."""
     calls = failed = 0
 
     def on_event(stamped: Stamped) -> None:

@@ -1,4 +1,4 @@
-"""A cluster of processes for a benchmark: in a directory of its own, with tracing at its default and the checks on."""
+"""A cluster of processes for a benchmark: in a directory of its own, with default tracing and live invariants."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ GREEN_S = 30.0
 
 
 class Bench:
-    """What a benchmark drives."""
+    """The cluster and the tools of a benchmark."""
 
-    def __init__(self, fabric: ClusterFabric, lamps: registry.Lamps):
+    def __init__(self, fabric: ClusterFabric, invariants: registry.InvariantChecks):
         self.fabric = fabric
         self.faults = Faults(fabric)
-        self.lamps = lamps
+        self.invariants = invariants
 
     async def until(self, true: Callable[[], bool], timeout_s: float = GREEN_S) -> None:
         """Raises TimeoutError."""
@@ -37,11 +37,11 @@ class Bench:
             raise TimeoutError("the cluster did not come to where the benchmark waits for it")
 
     def broken(self) -> list[str]:
-        return [failure.explanation for failure in self.lamps.failures + self.lamps.unjudged]
+        return [failure.explanation for failure in self.invariants.failures + self.invariants.unjudged]
 
 
 Make = Callable[[Path, ClusterConfig, Callable[[list[Stamped]], None], WorkloadConfig | None], ClusterFabric]
-"""A fabric in a directory of its own, not started."""
+"""Builds a fabric in a directory of its own, without starting it."""
 
 
 def processes(
@@ -54,7 +54,7 @@ def processes(
 
 
 def group_of(protocol: str, standbys: int, **settings: Any) -> ClusterConfig:
-    """One group of a family, with the nodes that keep its journal."""
+    """One group of a family, with the nodes of its journal."""
     journal = JournalConfig(nodes=family_named(protocol).journal_names())
     return one_group(standbys, protocol=protocol, journal=journal, **settings)
 
@@ -67,18 +67,18 @@ async def cluster(
     config: ClusterConfig | None = None,
     make: Make = processes,
 ) -> AsyncIterator[Bench]:
-    """One active and three standbys, all green; ended and removed afterwards."""
+    """One active and three standbys, all in step; ended and removed with the context."""
     config = config or one_group(timing=timing or Timing())
-    lamps = registry.start(config)
+    invariants = registry.start(config)
 
     def on_events(events: list[Stamped]) -> None:
         for stamped in events:
-            lamps.on_event(stamped)
+            invariants.on_event(stamped)
             on_event(stamped)
 
     with tempfile.TemporaryDirectory(prefix="cloverlab-bench-", dir=os.environ.get("TMPDIR")) as directory:
         fabric = make(Path(directory), config, on_events, workload)
-        bench = Bench(fabric, lamps)
+        bench = Bench(fabric, invariants)
         try:
             await fabric.start()
             await bench.until(fabric.settled)

@@ -1,6 +1,6 @@
-"""The simulator: delivered messages, operations, virtual seconds and schedules per second of one core.
+"""Speed of the simulator: delivered messages, operations, virtual seconds and schedules per second of one core.
 
-It measures earlier versions too (`bench before`): what it imports has been there since the first benchmark.
+It also measures earlier versions (`bench before`), so it imports only names that have existed since the first benchmark.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ VERBS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("lose", {"share": 0.5}),
     ("slow_disk", {"ms": 20}),
 )
-"""Each at one server; a cut one is cut off from everybody."""
+"""Faults on one server each; a cut server is cut off from all others."""
 
 
 def started(workload: WorkloadConfig | None, seed: int = 1) -> SimCluster:
     """One active and three standbys in step, with the checks on."""
     config = one_group()
     cluster = SimCluster(config, seed, workload)
-    lamps = registry.start(config)
-    cluster.on_event(lamps.on_event)
+    invariants = registry.start(config)
+    cluster.on_event(invariants.on_event)
     cluster.run_until(cluster.settled, 20 * SECOND)
     return cluster
 
 
 def warm(workload: WorkloadConfig | None) -> SimCluster:
-    """A cluster that has been running for a while, and little garbage of others."""
+    """A cluster that has been running for a while, with little garbage of earlier ones."""
     gc.collect()
     cluster = started(workload)
     cluster.run_for(2 * SECOND)
@@ -56,8 +56,8 @@ def warm(workload: WorkloadConfig | None) -> SimCluster:
 
 
 def messages_per_s(seconds: float, callers: int) -> float:
-    """Codec, trace and checks included; half reads, no faults. One caller: every write is a group of its own, so
-    that the messages are most of the work; with more, the operations themselves are."""
+    """Messages per second, with codec, trace and checks; half of the calls are reads, and there are no faults. With one caller every write is a
+    group of its own, so messages are most of the work; with more callers the operations are."""
     cluster = warm(WorkloadConfig(clients=callers, rate_per_s=0, mix=HALF_READS))
     before, began = cluster.net.delivered, time.process_time()
     while time.process_time() - began < seconds:
@@ -67,7 +67,7 @@ def messages_per_s(seconds: float, callers: int) -> float:
 
 
 def ops_per_s(seconds: float) -> float:
-    """Clients' operations, as many as eight callers can do."""
+    """Operations per second that eight callers reach."""
     cluster = warm(WorkloadConfig(clients=8, rate_per_s=0, mix=MIX))
     assert cluster.workload is not None
     before, began = sum(cluster.workload.counts().values()), time.process_time()
@@ -78,7 +78,7 @@ def ops_per_s(seconds: float) -> float:
 
 
 def virtual_s_per_s(seconds: float) -> float:
-    """Seconds of virtual time in which nobody asks for anything: heartbeats, leases, timers."""
+    """Seconds of virtual time per second without calls: heartbeats, leases, timers."""
     cluster = warm(None)
     before, began = cluster.now_ns, time.process_time()
     while time.process_time() - began < seconds:
@@ -87,7 +87,7 @@ def virtual_s_per_s(seconds: float) -> float:
 
 
 def schedule(seed: int) -> None:
-    """Twenty seconds of 200 calls with three faults, then everything mended until the cluster is in step. Raises Stuck."""
+    """Runs 200 calls with three faults in twenty seconds, then undoes the faults until the cluster is in step. Raises Stuck."""
     rng = random.Random(seed)
     cluster = started(TWO_HUNDRED_CALLS, seed)
     begins = sorted(rng.sample(range(1, SPAN_S - 1), FAULTS))

@@ -1,4 +1,4 @@
-"""How long `up` takes to four green servers, in a fresh directory, everything set up before."""
+"""Time of `up` until four servers are in step, in a fresh directory with all packages installed."""
 
 from __future__ import annotations
 

@@ -47,29 +47,27 @@ class Holes(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 def opened(holes: Holes) -> tuple[str, ...]:
-    """The switches of those that are open."""
+    """Names of the open holes."""
     return tuple(name for name in Holes.__struct_fields__ if getattr(holes, name))
 
 
 class Timing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """CFS §5.4 for heartbeat and session; everything else is ours. All in milliseconds."""
+    """CFS §5.4 defines heartbeat and session; all other values are Cloverlab's own. All in milliseconds."""
 
     heartbeat_ms: Milliseconds = 2_000
     session_timeout_ms: Milliseconds = 5_000
     ack_timeout_ms: Milliseconds = 500
     draw_wait_ms: Milliseconds = 100
-    """How long the holder of the largest number is given before anybody in step may take the lock."""
+    """Time for the server with the largest number to take the lock, before any server in step may take it."""
     renew_scan_ms: Milliseconds = 200
-    """How often the active looks for juniors (CFS §4.2.3); a session begins with one that two scans in a row have seen."""
+    """Interval of the active's scans for juniors (CFS §4.2.3); renewing begins with one that two scans in a row have seen."""
     client_timeout_ms: Milliseconds = 400
-    """How long the smart client waits for an answer before it asks the next server."""
+    """Time that the smart client waits for an answer before it asks the next server."""
     call_deadline_ms: Milliseconds = 60_000
-    """After this the smart client returns "outcome unknown"."""
+    """Time after which the smart client returns "outcome unknown"."""
 
 
 class GroupConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """One replica group."""
-
     name: Name
     number: int
     members: list[Name]
@@ -82,13 +80,13 @@ class DataConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     nodes: list[Name] = []
     heartbeat_ms: Milliseconds = 1_000
     silence_ms: Milliseconds = 6_000
-    """A data node of which nothing was heard for so long is dead."""
+    """A data node counts as dead after this time without a message."""
     scrub_ms: Milliseconds = 1_000
-    """How often the scrubber reads on: 1 MiB each time."""
+    """Interval of the scrubber's reads, of 1 MiB each."""
 
 
 class JournalConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The nodes that keep the journal in families whose servers share one: journal nodes or bookies.
+    """The nodes that keep the journal in families with a shared one: journal nodes or bookies.
 
     The three numbers are BookKeeper's, each no greater than the one before. Raises ValueError.
     """
@@ -97,9 +95,9 @@ class JournalConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ensemble: Annotated[int, msgspec.Meta(ge=1, le=JOURNAL_NODES_MAX)] = 3
     """Bookies over which the entries of a ledger are spread."""
     write_quorum: Annotated[int, msgspec.Meta(ge=1, le=JOURNAL_NODES_MAX)] = 3
-    """Bookies of the ensemble that each entry is sent to."""
+    """Number of bookies of the ensemble that each entry is sent to."""
     ack_quorum: Annotated[int, msgspec.Meta(ge=1, le=JOURNAL_NODES_MAX)] = 3
-    """So many of them have an entry durably before anybody is answered."""
+    """Number of bookies that have an entry durably before its calls are answered."""
 
     def __post_init__(self) -> None:
         if not self.ensemble >= self.write_quorum >= self.ack_quorum >= 1:
@@ -110,51 +108,52 @@ class JournalConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Knobs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Sizes inside the servers that change no promise; tiny ones bring rare paths about. 0 is what is built in."""
+    """Sizes inside the servers that change no promise; tiny ones make rare paths frequent. 0 selects the built-in value."""
 
     segment_bytes: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 0
-    """A journal's file takes no more records beyond this size."""
+    """Size in bytes beyond which a journal's file takes no more records."""
     recent_records: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] = 0
-    """Records of a journal that are kept in memory."""
+    """Number of a journal's records that are kept in memory."""
     records_per_group: Annotated[int, msgspec.Meta(ge=0, le=1 << 16)] = 0
-    """A journal group takes no more records than this."""
     broadcasts: Annotated[int, msgspec.Meta(ge=0, le=1 << 10)] = 0
-    """Broadcasts of a symmetric member that may be under way at once."""
+    """Largest number of a symmetric member's broadcasts under way."""
     direct_groups: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] = 0
-    """Groups that the active sends a junior by itself; who lacks more reads from others first."""
+    """Groups that the active itself sends a junior. A junior that lacks more first reads from other servers."""
 
 
 class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cluster: Name = "clover"
     protocol: str = "mams"
     variant: Literal["safe", "paper"] = "safe"
-    """`paper`: the family's literal text, all of its holes at once (nodes/families.py: PAPER). What is open stands in `holes`."""
+    """`paper`: the family's literal text, with all of its holes (nodes/families.py: PAPER). `holes` lists the open ones."""
     placement: Literal["hash", "random", "subtree", "ddg"] = "hash"
-    """Which group is home to a new object."""
+    """Policy that selects the home group of a new object."""
     granularity: Granularity = Granularity()
-    """Of `ddg`."""
+    """Distribution units of `ddg`."""
     ddg_as_printed: bool = False
     """A directory inherits `file_mds` from its parent, as DCFS2 Fig. 2 has it; §3.3 begins with its own unit."""
     cross_group: Literal["s2pc_mp", "two_phase"] = "s2pc_mp"
-    """How two groups commit one operation."""
+    """Protocol by which two groups commit one operation."""
     groups: list[GroupConfig] = []
     order: Literal["fast", "plain"] = "fast"
-    """How symmetric members come to a total order: an idle one speaks up at once, or with its next heartbeat."""
+    """Way in which symmetric members reach a total order: an idle member sends a message at once, or with its next heartbeat."""
     timing: Timing = Timing()
     holes: Holes = Holes()
     mutations: Mutations = Mutations()
     session_ttl_ms: Milliseconds = 600_000
-    """A client of which nothing was recorded for so long, by the stamps of records, is dead: its session ends, and its hold on files.
-    Clients renew their sessions every third of it."""
+    """Time without a record, by the stamps of records, after which a client counts as dead: its session ends, and its hold on files. Clients
+    renew their sessions every third of it."""
     min_in_step: int = 0
     """Size below which a group answers reads only; 0 means half of the first configuration, rounded up (safety rule 19)."""
     image_gap: int = 5_000
-    """A junior behind by more groups than this is given the image first."""
+    """Number of groups by which a junior must be behind to be given the image first."""
     image_every: Annotated[int, msgspec.Meta(ge=0)] = 20_000
-    """A standby writes an image to the pool after so many groups; 0 means only when a junior needs one."""
-    log_octets: Annotated[int, msgspec.Meta(ge=4_096, le=1 << 40)] = 50 << 20
-    """So much of a group's journal may lie behind its newest image (DCFS2 §4.3): from half of it on an image is taken at once, and when it is
-    full, writes wait."""
+    """Number of groups after which a standby writes an image to the pool; 0 means only when a junior needs one."""
+    log_bytes: Annotated[int, msgspec.Meta(ge=4_096, le=1 << 40)] = msgspec.field(
+        default=50 << 20, name="log_octets"
+    )
+    """Largest number of bytes of a group's journal behind its newest image (DCFS2 §4.3): from half of it on, an image is taken at once; when it
+    is full, writes wait."""
     image_partitions: Annotated[int, msgspec.Meta(ge=1, le=64)] = 8
     """Streams of an image that are written and read in parallel (VSSP §III.D)."""
     image_store: str = "vssp"
@@ -165,7 +164,7 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What one metadata server is told; names are resolved by the world."""
+    """Configuration of one metadata server; the world resolves names."""
 
     name: Name
     group: Name
@@ -173,45 +172,39 @@ class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class DataNodeConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What one data node is told."""
-
     name: Name
     cluster: ClusterConfig
     capacity: Annotated[int, msgspec.Meta(ge=0)] = 1 << 40
-    """Octets of blocks that it takes at most."""
+    """Capacity for blocks in bytes."""
 
 
 class JournalNodeConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What one journal node or bookie is told."""
-
     name: Name
     cluster: ClusterConfig
 
 
 class WorkloadConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     clients: Annotated[int, msgspec.Meta(ge=1, le=1024)] = 4
-    """Concurrent calls."""
+    """Number of concurrent calls."""
     rate_per_s: Annotated[float, msgspec.Meta(ge=0)] = 50.0
-    """Total; 0 means as fast as answers come."""
+    """Total rate; 0 means as fast as answers come."""
     mix: dict[str, float] = msgspec.field(default_factory=lambda: {"create": 9, "mkdir": 1})
-    """Weights by operation: create mkdir stat list rename link delete set_permission; move gives a file another directory,
-    rmdir and move_directory do it to directories; put, append and get are calls to files with content."""
+    """Weights by operation: create mkdir stat list rename link delete set_permission. `move` moves a file to another directory; `rmdir` and
+    `move_directory` remove and move directories; `put`, `append` and `get` are calls on files with content."""
     directories: Annotated[int, msgspec.Meta(ge=1)] = 16
     remembered: Annotated[int, msgspec.Meta(ge=1, le=10_000_000)] = 1024
-    """Files whose names are kept to be read, renamed and deleted."""
+    """Number of files whose names are kept to be read, renamed and deleted."""
     size: Annotated[int, msgspec.Meta(ge=1, le=1 << 23)] = 65_536
-    """Octets of a put or append, on the average: half to one and a half times as many are drawn."""
+    """Mean size in bytes of a put or append; sizes are drawn between half of it and one and a half times as many."""
     block_size: Annotated[int, msgspec.Meta(ge=512, le=1 << 27, multiple_of=512)] = 65_536
-    """Of files with content."""
+    """Block size of files with content."""
     count: int | None = None
-    """Stop after so many calls; None means go on."""
+    """Number of calls after which the workload stops; None means no limit."""
     root: str = "/work"
-    """The directory under which the generator works; made first."""
+    """Directory of the generator's files, created first."""
 
 
 class ClientConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What a client process is told."""
-
     name: Name
     cluster: ClusterConfig
     workload: WorkloadConfig | None = None

@@ -1,4 +1,4 @@
-"""What a server sends to the others, writes to its log and answers to clients, counted where it leaves for the world: no family counts by itself."""
+"""Counters of a server's messages, log writes and answers to clients. They are counted where they leave for the world, not by each family."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from nodes.wire.messages import Answer, Message
 from nodes.world import AppendFile, Disk, Network, Trace, World
 
 LOGS = ("journal", "decisions")
-"""Directories whose synced writes are writes of the log."""
+"""Directories whose synced writes count as log writes."""
 CARRIED_OUT = frozenset((Made, Done, Opened, Granted))
-"""Results of writes; a read has others, and what was refused has none."""
+"""Results of writes; reads have other results, and refused calls have none."""
 
 
 class Replicating(NamedTuple):
-    """What of a family's traffic is counted."""
+    """The messages of a family that are counted."""
 
     messages: tuple[type[Message], ...]
     records: Callable[[Message], int | None] | None = None
-    """How many records a message carries, None for one that is no batch; without it the journal groups are the batches."""
+    """Number of records that a message carries, None for one that is no batch; without it the journal groups are the batches."""
 
 
 class Counts:
-    """Of one life of a server."""
+    """The counters of one process of a server."""
 
     def __init__(self) -> None:
         self.messages: Counter[type[Message]] = Counter()
-        self.octets: Counter[type[Message]] = Counter()
+        self.size: Counter[type[Message]] = Counter()
         self.records_per_batch: Counter[int] = Counter()
-        """How many batches, messages in Multi-Paxos and journal groups elsewhere, had so many records."""
+        """Number of batches by their number of records; a batch is a message in Multi-Paxos and a journal group elsewhere."""
         self.log_writes = 0
         self.operations = 0
-        """Clients' writes that were carried out and that this server has answered; one that is asked again is answered again."""
+        """Clients' writes that were carried out and that this server has answered; a repeated answer counts again."""
 
-    def told(self) -> dict[str, Any]:
-        """For whoever asks."""
+    def reported(self) -> dict[str, Any]:
+        """The counters as the answer to a control question."""
         return {
             "messages": {kind.__name__: number for kind, number in by_name(self.messages)},
-            "octets": {kind.__name__: number for kind, number in by_name(self.octets)},
+            "size": {kind.__name__: number for kind, number in by_name(self.size)},
             "records_per_batch": {str(n): number for n, number in sorted(self.records_per_batch.items())},
             "log_writes": self.log_writes,
             "operations": self.operations,
@@ -69,7 +69,7 @@ class CountedNetwork:
         self._counts = counts
         self._encode = msgspec.msgpack.Encoder().encode
         self._measured: tuple[Message | None, int] = (None, 0)
-        """The last message and its octets: the same one often goes to several others."""
+        """The last message and its size in bytes: the same message is often sent to several peers."""
 
     def send(self, to: str, message: Message) -> None:
         kind = type(message)
@@ -80,13 +80,13 @@ class CountedNetwork:
         self._send(to, message)
 
     def _count(self, kind: type[Message], message: Message) -> None:
-        measured, octets = self._measured
+        measured, size = self._measured
         if measured is not message:
-            octets = len(self._encode(message))
-            self._measured = (message, octets)
+            size = len(self._encode(message))
+            self._measured = (message, size)
         counts = self._counts
         counts.messages[kind] += 1
-        counts.octets[kind] += octets
+        counts.size[kind] += size
         records = self._records(message) if self._records is not None else None
         if records is not None:
             counts.records_per_batch[records] += 1
@@ -147,7 +147,7 @@ class CountedTrace:
 
 
 class CountedWorld:
-    """`World` of nodes/world.py; the control question `replication` tells what was counted."""
+    """`World` of nodes/world.py; the control question `replication` returns the counters."""
 
     def __init__(self, world: World, replicating: Replicating):
         counts = Counts()
@@ -160,9 +160,8 @@ class CountedWorld:
         self.trace = world.trace if replicating.records is not None else CountedTrace(world.trace, counts)
         self.scope = world.scope
         self._world = world
-        self.answer = getattr(world, "answer", None)
-        if self.answer is not None:
-            self.answer("replication", lambda question: counts.told())
+        self.answer = world.answer
+        self.answer("replication", lambda question: counts.reported())
 
     def when_idle(self, step: Callable[[], None]) -> None:
         self._world.when_idle(step)

@@ -1,4 +1,4 @@
-"""The error registry: every error an application can get from the file system."""
+"""The error registry: every error that the file system can return to an application."""
 
 from __future__ import annotations
 
@@ -51,4 +51,4 @@ class FsError(Exception):
 
 
 class Damaged(Exception):
-    """What lies on a server's disk must not be used before somebody looks at it; one line says where and why."""
+    """Data on a server's disk must not be used before a person examines it; one line gives the place and the reason."""

@@ -1,4 +1,4 @@
-"""The named choices of mechanisms: what stands behind each `--protocol`."""
+"""The named choices of mechanisms behind each `--protocol`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _JOURNAL = (
     "reads_before_flush",
 )
 _SERVER = ("abort_without_record", "checkpoint_unpinned", "dentry_locks_only", "one_phase_barrier")
-"""Of the metadata server, which every family of them has."""
+"""Holes of the metadata server, common to all families."""
 _PAXOS = (
     "no_fencing", "short_duplicate_memory", "stale_view_write", "redo_without_phase_one", "no_read_lease", "answer_set_shrinks",
     "memory_only_accept",
@@ -30,7 +30,8 @@ HOLES: dict[str, tuple[str, ...]] = {
         "answer_before_stable",
     ),
 }  # fmt: skip
-"""By replication, the paper's holes that it can open (nodes/config.py: Holes); a shared journal's servers have those of `_JOURNAL` and `_SERVER`."""
+"""By replication, the paper's holes that it can open (nodes/config.py: Holes). The servers of a shared journal have those of `_JOURNAL` and
+`_SERVER`."""
 
 
 _ONE_GROUP = (
@@ -51,50 +52,49 @@ PAPER: dict[str, tuple[str, ...]] = {
     "multi-paxos": _PAXOS,
     "symmetric": HOLES["symmetric"],
 }
-"""By protocol, the holes that its literal text leaves open, rule 21's asynchronous flushes among them: all of them in the papers' own protocols.
+"""By protocol, the holes that its literal text leaves open, including rule 21's asynchronous flushes: all of them in the papers' own protocols.
 
-`2pc` and `backupnode` fail over like MAMS but run one group, and flush before they answer. Hadoop's name node lets reads see edits that are not
-synced, has no lease for reads, and forgets calls.
+`2pc` and `backupnode` fail over like MAMS but run one group, and flush before they answer. Hadoop's name node lets reads see edits that are
+not synced, has no lease for reads, and forgets calls.
 """
 
 
 class Family(msgspec.Struct, frozen=True):
-    """A cluster's choice for the slot `replication`, and what others must know of it without knowing its code."""
+    """A cluster's choice for the slot `replication`, with the properties that other code needs without knowing the family's own code."""
 
     replication: str
     """The mechanism by which one replica group agrees on the next record."""
     says: str
-    """For a person who chooses, in half a line."""
+    """Description of half a line, for a person who chooses."""
     asked: Literal["active", "reads anywhere", "anywhere"] = "active"
-    """Which server of a group clients ask: the one that leads; any for reads; any for everything."""
+    """The server of a group that clients ask: the leader; any for reads; any for everything."""
     leads: Literal["active", "primary", "member"] = "active"
-    """The place of who answers writes (nodes/roles.py)."""
+    """Place of the server that answers writes (nodes/roles.py)."""
     locked: bool = True
-    """Whether one server at a time holds the group's lock and leads; else the members of a view agree, and the view can be changed by hand."""
+    """Whether one server at a time holds the group's lock and leads. Otherwise the members of a view agree, and an operator can change the view."""
     groups_max: int = 8
     journal_sync: str = "ssp"
     """Its choice for the slot `journal_sync`, where the replication has one."""
     standbys: int = 3
-    """Beside the active, when nobody asks for another number."""
+    """Default number of standbys beside the active."""
     standbys_max: int = 15
     majority: bool = False
-    """Nothing is answered without more than half of the servers that the group began with."""
+    """No call is answered without more than half of the servers that the group began with."""
     upgrade_steps: int = 0
-    """How many numbered steps a server tells when it takes over; 0: it tells them in other words, or nobody takes over."""
+    """Number of numbered steps that a server reports when it takes over. 0: it reports them otherwise, or no server takes over."""
     promises: bool = True
-    """What was answered is never lost; else losing it is what the family is there to show."""
+    """Answered writes are never lost. False for a family that exists to show such a loss."""
     journal_nodes: int = 0
-    """Processes beside the metadata servers that keep the journal they share."""
+    """Number of processes beside the metadata servers that keep their shared journal."""
     journal_role: Literal["journal-node", "bookie"] = "journal-node"
 
     @property
     def holes(self) -> tuple[str, ...]:
-        """The switches that it reads."""
         return HOLES.get(self.replication, (*_JOURNAL, *_SERVER) if self.journal_nodes else ())
 
     @property
     def cannot_force(self) -> str:
-        """Why no person can have one of its servers serve without the others; empty where one can."""
+        """Reason why no person can force one of its servers to serve without the others; empty when one can."""
         if self.journal_nodes:
             return "its journal lies on nodes of its own: restart a majority of those"
         if self.replication == "paxos":
@@ -103,11 +103,12 @@ class Family(msgspec.Struct, frozen=True):
 
     @property
     def unseats(self) -> str:
-        """The fault verb by which an operator has a group choose anew who leads, or who is in its view."""
+        """The fault verb by which an operator makes a group choose its leader, or its view, again."""
         return "take_lock" if self.locked else "force_view"
 
     def reads_anywhere(self, groups: int) -> bool:
-        """Whether any server answers reads, in a cluster of so many groups: with several, stamps put answers in order, and one server gives them."""
+        """Whether any server answers reads, in a cluster of so many groups. With several groups, stamps order the answers, and one server gives
+        them."""
         return self.asked == "reads anywhere" and groups == 1
 
     @property
@@ -117,11 +118,24 @@ class Family(msgspec.Struct, frozen=True):
 
     @property
     def checkpoints(self) -> bool:
-        """Whether a cluster of it can mark checkpoints and go back to them."""
-        return self.replication == "mams"
+        """Whether a cluster of it can mark checkpoints and roll back to them."""
+        return not self.cannot_roll_back
+
+    @property
+    def cannot_roll_back(self) -> str:
+        """Reason why a cluster of it marks no checkpoints; empty when it does."""
+        if self.journal_nodes:
+            return "a journal on nodes of its own is never rolled back: a server that was down would bring the rest back"
+        if self.replication == "paxos":
+            return "a slot that a majority has decided stays decided"
+        return (
+            ""
+            if self.replication == "mams"
+            else "its one group agrees on views, and no time server orders them"
+        )
 
     def journal_names(self, count: int | None = None) -> list[str]:
-        """So many of them; as many as the family has by itself where nobody says."""
+        """Names of so many journal nodes, by default as many as the family has by itself."""
         prefix = "bookie" if self.journal_role == "bookie" else "jn"
         last = self.journal_nodes if count is None else count
         return [f"{prefix}{number}" for number in range(1, last + 1)]
@@ -130,7 +144,7 @@ class Family(msgspec.Struct, frozen=True):
 FAMILIES: dict[str, Family] = {
     "mams": Family("mams", "multiple actives, multiple standbys (CFS)", upgrade_steps=7),
     "single": Family(
-        "mams", "one server with a local journal: nobody takes over (HDFS)", standbys=0, standbys_max=0
+        "mams", "one server with a local journal: no failover (HDFS)", standbys=0, standbys_max=0
     ),
     "2pc": Family(
         "mams",
@@ -140,7 +154,7 @@ FAMILIES: dict[str, Family] = {
     ),
     "backupnode": Family(
         "mams",
-        "a stream nobody acknowledges: loses writes by design (HDFS)",
+        "a stream without acknowledgements: loses writes by design (HDFS)",
         journal_sync="backupnode",
         standbys=1,
         upgrade_steps=7,
@@ -175,7 +189,6 @@ FAMILIES: dict[str, Family] = {
         "paxos",
         "Multi-Paxos with packed messages (DCFS3)",
         "reads anywhere",
-        groups_max=1,
         leads="primary",
         majority=True,
         upgrade_steps=4,
@@ -184,7 +197,6 @@ FAMILIES: dict[str, Family] = {
         "paxos",
         "Multi-Paxos, a message for each record",
         "reads anywhere",
-        groups_max=1,
         leads="primary",
         majority=True,
         upgrade_steps=4,
@@ -201,7 +213,7 @@ FAMILIES: dict[str, Family] = {
 
 
 def family_named(protocol: str) -> Family:
-    """Raises ValueError in one line that names what there is."""
+    """The family of this name. Raises ValueError with one line that lists all names."""
     family = FAMILIES.get(protocol)
     if family is None:
         raise ValueError(f"the protocol {protocol[:40]!r} is unknown; there is {', '.join(FAMILIES)}")
@@ -209,6 +221,6 @@ def family_named(protocol: str) -> Family:
 
 
 def paper_holes(protocol: str) -> tuple[str, ...]:
-    """What `variant: paper` opens. Raises ValueError for an unknown protocol."""
+    """Holes that `variant: paper` opens. Raises ValueError for an unknown protocol."""
     family_named(protocol)
     return PAPER.get(protocol, ())

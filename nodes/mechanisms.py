@@ -1,4 +1,4 @@
-"""The mechanisms behind each name, and every message that may travel. A family of replication is found by its folder in `nodes/protocols`."""
+"""The mechanisms behind each name, and every type of message. A family of replication is found by its folder in `nodes/protocols`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from nodes.slots import MakeImageStore
 from nodes.wire.data_messages import DATA_MESSAGES
 from nodes.wire.journal_messages import JOURNAL_MESSAGES
 from nodes.wire.messages import CLIENT_MESSAGES, Message
+from nodes.workloads.journal_load import answer_load
 from nodes.world import World
 
 Start = Callable[[World, ServerConfig, Choice], None]
@@ -47,7 +48,6 @@ REPLICATING: dict[str, Replicating] = {
     for each in AGREEMENTS
     for name in each.REPLICATION
 }
-"""What is counted of each replication's traffic."""
 
 MESSAGES: tuple[type[Message], ...] = (
     *CLIENT_MESSAGES,
@@ -61,14 +61,14 @@ MESSAGES: tuple[type[Message], ...] = (
 )
 
 IMAGE_STORES: dict[str, MakeImageStore] = {"vssp": vssp.vssp, "hdfs_pipeline": vssp.hdfs_pipeline}
-"""Slot `image_store`: where an image lies, how it is moved and repaired."""
+"""Slot `image_store`: storage, transfer and repair of images."""
 
 CROSS_GROUP = {"s2pc_mp": dcfs2.s2pc_mp, "two_phase": dcfs2.two_phase}
-"""Slot `cross_group`: how two groups commit one operation."""
+"""Slot `cross_group`: the protocol by which two groups commit one operation."""
 
 
 def choice_of(cluster: ClusterConfig) -> Choice:
-    return Choice(IMAGE_STORES[cluster.image_store], CROSS_GROUP[cluster.cross_group])
+    return Choice(IMAGE_STORES[cluster.image_store], CROSS_GROUP[cluster.cross_group], answer_load)
 
 
 def start_server(world: World, config: ServerConfig) -> None:

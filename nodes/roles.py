@@ -1,4 +1,4 @@
-"""The words for a server's place in the global view, of all families, and the letter by which each is shown."""
+"""Roles: the places of a server in the global view, for all families, and the letter by which each is shown."""
 
 from __future__ import annotations
 
@@ -18,4 +18,4 @@ BEHIND = ("junior", "joining")
 SERVING = (*LEADING, "member")
 IN_STEP = (*SERVING, *FOLLOWING)
 ALIKE = {"active": LEADING, "standby": FOLLOWING, "junior": BEHIND}
-"""What the words of one family name in the others."""
+"""For each role of one family, the equivalent roles of all families."""

@@ -1,4 +1,4 @@
-"""Ordered scopes: whatever a role started ends with it, last first."""
+"""Ordered scopes: tasks, timers and clean-up steps of a role end with it, last first."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Scope:
 
     @property
     def busy(self) -> bool:
-        """Whether anything in it has yet to end."""
+        """Whether any task, timer or step in it has yet to end."""
         return bool(self._members)
 
     def child(self, name: str) -> Scope:

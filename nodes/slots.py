@@ -1,4 +1,4 @@
-"""The interfaces of the slots: what a family may ask of a mechanism that it does not know by name."""
+"""The interfaces of the slots, through which a family uses a mechanism without knowing its name."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 from nodes.config import Holes
+from nodes.listeners import Listeners
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Attributes, Result
 from nodes.metadata.planning import Look, Split
@@ -22,70 +23,69 @@ from nodes.world import World
 
 
 class StoredFile(msgspec.Struct, array_like=True, frozen=True):
-    """One replica of a file, as the pool node that has it reports it (VSSP §III.B)."""
+    """One replica of a file, as its pool node reports it (VSSP §III.B)."""
 
     name: str
     size: int
-    """Octets on the disk."""
+    """Size on the disk in bytes."""
     valid: int
-    """Octets from the beginning that are whole."""
+    """Number of good bytes from the beginning."""
     checksum: int
-    """Of the valid octets; of a journal, the chained CRC of its last group."""
+    """Checksum of the valid bytes; for a journal, the chained CRC of its last group."""
     incarnation: int
     epoch: int
-    """Of the last valid sn."""
+    """Epoch of the last valid sn."""
     first_sn: int
     last_sn: int
-    """An image reaches from 0 to the last group inside."""
+    """Last valid sn. An image reaches from 0 to the last group inside."""
 
 
 class StoredImage(msgspec.Struct, frozen=True):
     """An image that is whole on some pool nodes."""
 
     sn: int
-    """Of the last group inside."""
+    """Sn of the last group inside."""
     holders: list[str]
 
 
 class SeenInImage(msgspec.Struct, frozen=True):
-    """What an image says of one path, and what was read of the image for it (VSSP §III.D)."""
+    """An image's content at one path, and the partitions that were read for it (VSSP §III.D)."""
 
     sn: int
     partitions: int
     loaded: list[int]
-    """The partitions that were loaded."""
-    octets: int
-    """Of these."""
-    of_octets: int
-    """Of the whole image."""
+    size: int
+    """Size of these partitions in bytes."""
+    of_bytes: int
+    """Size of the whole image in bytes."""
     found: Attributes | None
-    """None when the image does not have the path, or when the rest of it lies in another group."""
+    """Attributes of the object; None when the image does not have the path, or when the rest of it is in another group."""
     names: list[str]
-    """The first names of a directory."""
+    """The first names of the directory, if it is one."""
     elsewhere: int
-    """The inode where another group goes on; 0 when none does."""
+    """The inode at which another group continues the path; 0 when none does."""
     left: list[str]
-    """The names of the path that are left there, or that nobody has."""
+    """The names of the path that remain there, or that do not exist."""
 
 
 class ImageStore(Protocol):
-    """Slot `image_store`: where an image lies, how it is moved and repaired."""
+    """Slot `image_store`: storage, transfer and repair of images."""
 
     handlers: dict[type[Message], Callable[[str, Any], None]]
     pinned: set[int]
     """Serial numbers of checkpoints: an image at or below each, and the journal from there, stay (safety rule 14)."""
 
     async def run(self) -> None:
-        """The pool node: takes and keeps what others send; for ever. Raises OSError of the disk."""
+        """Runs the pool node: receives and stores other nodes' images, without end. Raises OSError of the disk."""
 
     def newest(self, accepts: Callable[[Mark], bool]) -> tuple[Namespace, Mark] | None:
-        """The newest whole image on this disk whose mark is accepted; a damaged one is told and passed over.
+        """The newest whole image on this disk whose mark is accepted; a damaged one is reported and skipped.
 
         Raises UnknownFormat, OSError.
         """
 
     async def look(self, start: int, names: list[str], sn: int) -> SeenInImage:
-        """Follows names from the inode `start` in the newest image on this disk, or in that at `sn`, and loads no partition that they do not need.
+        """Follows names from the inode `start` in the newest image on this disk, or in that at `sn`, and loads only the partitions that they need.
 
         Raises ImageDamaged, OSError; FileNotFoundError when there is no such image.
         """
@@ -94,31 +94,29 @@ class ImageStore(Protocol):
         """The sn of every whole image on this disk, the newest last."""
 
     def kept_sn(self, newest: int, first_sn: int) -> int:
-        """This server needs its own journal from behind this sn, to begin from any of so many of its newest images, 0 when it has fewer; and
-        to reach every pin that a journal which begins with `first_sn` still can.
-        """
+        """The sn behind which this server needs its own journal: to begin from any of so many of its newest images, 0 when it has fewer; and to
+        reach every pin that a journal beginning with `first_sn` still can."""
 
     def pinned_sn(self, first_sn: int) -> int | None:
-        """The sn of the oldest image from which a journal that begins with `first_sn` leads to a pin, 0 when it leads there without an image; None
-        when it leads to none.
-        """
+        """The sn of the oldest image from which a journal that begins with `first_sn` leads to a pin; 0 when it leads there without an image; None
+        when it leads to none."""
 
     async def has_whole(self, accepts: Callable[[Mark], bool]) -> bool:
-        """Whether an image whose mark is accepted lies here with every byte that its manifest names. Raises OSError."""
+        """Whether an image with an accepted mark is on this disk with every byte that its manifest names. Raises OSError."""
 
     def bar(self, incarnation: int, sn: int) -> None:
-        """From now on no image counts that goes beyond `sn` and is of an earlier incarnation of the cluster (safety rule 14)."""
+        """Excludes images of earlier incarnations of the cluster that reach beyond `sn`, from now on (safety rule 14)."""
 
     async def set_aside(self, incarnation: int, sn: int, directory: str) -> None:
         """Bars those images, and moves the ones on this disk under `directory`. Raises OSError."""
 
     async def set_aside_beyond(self, sn: int, directory: str) -> None:
-        """Moves the images on this disk that go beyond `sn` under `directory`: the journal here was cut to it. Raises OSError."""
+        """Moves the images on this disk that reach beyond `sn` under `directory`: the journal here was cut to it. Raises OSError."""
 
     async def write(
         self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]
     ) -> list[str]:
-        """Writes an image here and to the other replicas; returns who has it whole.
+        """Writes an image here and to the other replicas; returns the servers that have it whole.
 
         The namespace must not change until `dumped` is called. Raises OSError.
         """
@@ -126,13 +124,13 @@ class ImageStore(Protocol):
     async def read(
         self, sources: list[str], progress: Callable[[], None], most_sn: int = 0
     ) -> tuple[Namespace, Mark] | None:
-        """Copies the best image that the sources offer to this disk, going on where an earlier attempt ended; None when that failed.
+        """Copies the best image that the sources offer to this disk, continuing where an earlier attempt ended; None when that failed.
 
-        One that reaches further than `most_sn` is not taken; with 0 any is. `progress` is called for every megabyte. Raises OSError.
+        An image that reaches further than `most_sn` is not taken; with 0 any is. `progress` is called for every megabyte. Raises OSError.
         """
 
     async def survey(self, nodes: list[str], again: bool = False) -> list[StoredImage]:
-        """Compares what the nodes report and sends who lacks something to repair it; the images, newest last.
+        """Compares the nodes' reports and sends repair commands to nodes that lack content; returns the images, newest last.
 
         `again` makes the nodes read every file, also those that they have found whole before.
         """
@@ -145,74 +143,72 @@ MakeImageStore = Callable[
 
 
 class ImageTakers(Protocol):
-    """The other servers of a group, as the active knows them that orders images."""
+    """The other servers of a group, as known to the active that orders images."""
 
     def standbys(self) -> list[str]:
-        """Those whose namespace follows the journal: each can write an image of it."""
+        """Servers whose namespace follows the journal: each can write an image of it."""
 
     def matched_sns(self) -> list[int]:
-        """Up to where each of them, and whoever else the active serves journals to, has the journal."""
+        """The sn up to which each of them, and each other reader of the active's journal, has the journal."""
 
     def suffice(self, holders: list[str]) -> bool:
-        """Whether an image on these servers survives what the family survives."""
+        """Whether an image on these servers survives every failure that the family survives."""
 
     def pruned(self, sn: int) -> None:
-        """The active's own journal begins behind `sn` now."""
+        """The active's own journal now begins behind `sn`."""
 
 
 # --- replication -----------------------------------------------------------------------------------------------------
 
 
 class GroupLog(Protocol):
-    """One server's log of its group, as the metadata server asks of it in every family: entries by sn, in Paxos by slot."""
+    """One server's log of its group, as every family provides it to the metadata server: entries by sn, in Paxos by slot."""
 
     base: Mark
-    """Of the last entry before the first one: of nothing, of the last inside an image, or of the last that was pruned."""
+    """Mark of the last entry before the first one: NOTHING, the last entry inside an image, or the last that was pruned."""
 
     @property
     def last(self) -> Mark:
-        """The end of what is here without a gap."""
+        """The end of the entries without a gap."""
 
     @property
     def size(self) -> int:
         """Bytes on the disk."""
 
-    def octets_behind(self, sn: int) -> int:
+    def bytes_behind(self, sn: int) -> int:
         """Bytes that were written after the entry `sn`."""
 
     def mark_at(self, sn: int) -> Mark | None:
-        """None when there is no such entry."""
+        """The mark of an entry; None when there is no such entry."""
 
     def holds(self, mark: Mark) -> bool:
-        """Whether this very entry, and so all before it, is in the log or in the image under it."""
+        """Whether this very entry, and so every entry before it, is in the log or in the image under it."""
 
     def agrees_up_to(self, tails: list[Mark]) -> int | None:
-        """The largest sn up to which a log with these tails is known to be equal to this one; None when unknown."""
+        """The largest sn up to which a log with these tails is known to equal this one; None when unknown."""
 
-    def octets(self, from_sn: int, to_sn: int, most_bytes: int | None = None) -> list[bytes]:
-        """Encoded entries that are there, without a gap from `from_sn`; at most so many bytes but one entry at least. Raises OSError."""
+    def encoded(self, from_sn: int, to_sn: int, most_bytes: int | None = None) -> list[bytes]:
+        """Encoded entries without a gap from `from_sn`; at most so many bytes, but at least one entry. Raises OSError."""
 
     def group_at(self, sn: int) -> JournalGroup | None:
         """The entry itself; None when there is no such entry. Raises OSError."""
 
     def prune(self, sn: int) -> bool:
-        """Forgets entries up to sn, as far as whole segments of the journal go. False when there were none."""
+        """Forgets entries up to sn, in whole segments of the journal. False when there were none."""
 
 
 class RecordWriter(Protocol):
-    """One tenure's way from a record to its commit: where the leader's records go, and when somebody may be told of them."""
+    """One tenure's way from a record to its commit: where the leader's records are written, and when they may be answered."""
 
     epoch: int
-    parked: bool
-    """Nothing can be committed for now: what was ahead of commit has been taken back, reads go on (safety rule 19)."""
-    parked_at_ns: int
-    """While parked: later than every record that is in the namespace, earlier than every one that was taken back; 0 when none was."""
-    on_unparked: Callable[[], None]
-    """Called when it is parked no more, or full no more."""
+    stalled: bool
+    """Too few replicas are there to commit. Changes ahead of commit have been undone; reads continue (safety rule 19)."""
+    stalled_at_ns: int
+    """While stalled: a time later than every record in the namespace and earlier than every one that was undone; 0 when none was."""
     flushes: int
-    """Groups, or slots, that became safe."""
+    """Number of groups, or slots, that became safe."""
     flushing_ns: int
-    """Of all of these: from their closing on, in sum."""
+    """Sum over all of these of the time from their closing until then."""
 
     @property
     def idle(self) -> bool:
@@ -220,64 +216,64 @@ class RecordWriter(Protocol):
 
     @property
     def full(self) -> bool:
-        """It takes no more calls of clients for now."""
+        """It takes no more client calls for now."""
 
     @property
     def open_sn(self) -> int:
-        """The sn that a read of the present namespace has seen the last of."""
+        """The sn of the last group that a read of the present namespace sees."""
 
     @property
     def open_place(self) -> int:
-        """The place in it."""
+        """The place of the last record seen in that group."""
 
     @property
     def next_place(self) -> tuple[int, int]:
-        """The sn and the place in its group that the next record is given."""
+        """The sn of the next record, and its place in the group."""
 
     def apply(self, record: Record) -> tuple[int, int]:
         """Applies a record to the namespace and takes it; returns its sn and its place in the group."""
 
     def after_commit(self, step: Callable[[], None]) -> None:
-        """Runs `step` once nothing that the namespace shows now can be lost any more: a read of it may be answered."""
+        """Runs `step` once no state that the namespace shows now can be lost: a read of it may be answered."""
 
     def after_executed(self, step: Callable[[], None]) -> None:
-        """Runs `step` once whoever answers reads shows at least what the namespace shows now: a write may be answered."""
+        """Runs `step` once every server that answers reads shows at least what this namespace shows now: a write may be answered."""
 
     def close_group(self) -> None:
-        """What was applied becomes a group of the journal, by itself; nothing to do where each record is one."""
+        """Makes the applied records a group of the journal; does nothing where each record is one."""
 
     def end(self) -> list[Any]:
-        """The tenure is over: nobody is answered; returns what undoes the records of no group."""
+        """Ends the tenure without answers; returns what undoes the records that are in no group."""
 
 
 # --- journal_sync ----------------------------------------------------------------------------------------------------
 
 
 class JournalSync(Protocol):
-    """Slot `journal_sync`: when is a journal group safe? One tenure's way to wherever its journal must lie."""
+    """Slot `journal_sync`: when is a journal group safe? One tenure's writes to all places of its journal."""
 
-    on_progress: Callable[[], None]
-    """Called whenever more may have become safe, or whether enough are there may have changed."""
+    on_progress: Listeners[()]
+    """Called when more groups may have become safe, or when the number of present replicas may have changed."""
 
     @property
     def configuration_number(self) -> int:
-        """Of the record of who counts; 0 where that never changes."""
+        """Number of the record of counting members; 0 where that never changes."""
 
     @property
     def lacks_quorum(self) -> bool:
-        """Too few are there for anything to become safe just now."""
+        """Too few replicas are there for any group to become safe now."""
 
-    def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
-        """The next group, right behind the last one: into this server's journal, which ends with it at once, and to everybody else."""
+    def write(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
+        """Writes the next group, directly after the last one: to this server's journal, which then ends with it, and to all others."""
 
-    def tell_commit(self, sn: int) -> None:
-        """Everything up to sn is committed, and no next group is there to say so."""
+    def report_commit(self, sn: int) -> None:
+        """Reports that everything up to sn is committed when no next group carries that."""
 
     def safe(self, sn: int) -> bool:
-        """Whether nothing that this mechanism survives can lose the groups up to sn."""
+        """Whether no failure that this mechanism survives can lose the groups up to sn."""
 
     def holders(self, sn: int) -> list[str]:
-        """Who is known to have everything up to sn durably."""
+        """Servers known to have everything up to sn durably."""
 
 
 # --- cross_group -----------------------------------------------------------------------------------------------------
@@ -303,56 +299,57 @@ class GroupHost(Protocol):
     """Numbers of all groups, ascending."""
     holes: Holes
     unreplicated_paper: bool
-    """The variant `paper` with groups of one server each: recovery as DCFS2 §4.4 has it."""
+    """The variant `paper` with groups of one server each: recovery as in DCFS2 §4.4."""
 
     @property
     def namespace(self) -> Namespace: ...
 
     @property
     def draining(self) -> bool:
-        """A checkpoint is being marked: nothing is begun, and what another group asks for anew is refused (safety rule 13)."""
+        """A checkpoint is being marked: no operation is begun, and new requests of other groups are refused (safety rule 13)."""
 
     @property
     def full(self) -> bool:
-        """The log is full: nothing new is promised until an image is taken; what is open is brought to its end."""
+        """The log is full: no new promises until an image is taken; open operations are finished."""
 
     def now_ns(self) -> int:
-        """For the next record: later than everything this group has recorded or heard of."""
+        """Stamp for the next record: later than every stamp that this group has recorded or received."""
 
-    def heard(self, at_ns: int) -> None:
-        """Another group is as late as this."""
+    def received(self, at_ns: int) -> None:
+        """Another group's clock has reached this time."""
 
     def hold(self) -> None:
-        """Requests of clients are kept and not carried out until as many `release` as `hold`."""
+        """Holds client requests without carrying them out, until as many `release` calls as `hold` calls."""
 
     def release(self) -> None: ...
 
     async def can_commit(self) -> None:
-        """Returns when enough replicas are there; before that nothing may be recorded, and the namespace shows what is committed."""
+        """Returns when enough replicas are there. Before that nothing may be recorded, and the namespace shows only committed changes."""
 
     def position(self) -> Position:
-        """Where the next record will be, and its time."""
+        """Position and time of the next record."""
 
     def record(self, record: Record, then: Callable[[], None]) -> Position:
-        """Applies a record and gives it to the journal; `then` runs when it is committed, never when the tenure ends before."""
+        """Applies a record and adds it to the journal. `then` runs when it is committed, but not if the tenure ends before."""
 
     def after_commit(self, step: Callable[[], None]) -> None:
-        """Runs `step` once nothing that the namespace shows now can be lost any more."""
+        """Runs `step` once no state that the namespace shows now can be lost."""
 
     def send_to(self, group: int, message: Message) -> None:
-        """To the server that is believed to be active there; lost when there is none."""
+        """Sends to the server that is believed to be active there; the message is lost when there is none."""
 
     def answer(self, op_id: OpId, result: Result | None, error: str, at: Position | None = None) -> None:
-        """Tells the client, if it is still waiting here; `at` is the place of the record that decided it, which must be committed."""
+        """Answers the client, if it still waits here. `at` is the place of the deciding record, which must be committed."""
 
-    def again(self, op_id: OpId) -> None:
-        """The call is planned anew: what it met was undecided or has moved."""
+    def again(self, op_id: OpId) -> Callable[[], None]:
+        """Called when a plan of the call is given up. The returned step, which runs once that is committed, plans the call again: an object that
+        it met was undecided or has moved."""
 
     def resolve_anew(self, op_id: OpId) -> None:
-        """The client sets out from the root: a directory is not where it remembers it."""
+        """Makes the client resolve its paths again from the root: a directory is not where the client remembers it."""
 
     def wake(self) -> None:
-        """Something was decided: calls that waited for it are looked at again."""
+        """An operation was decided: calls that waited for it are examined again."""
 
 
 class CrossGroup(Protocol):
@@ -360,12 +357,12 @@ class CrossGroup(Protocol):
 
     @property
     def drains(self) -> bool:
-        """Whether operations on several groups are not to be begun just now."""
+        """Whether operations on several groups must not be begun now."""
 
     def begin(self, op_id: OpId, lowest_open: int, plan: Split | Look, moves: int) -> None:
-        """Runs an operation that was planned; ends with `answer` or `again`."""
+        """Runs a planned operation; ends with `answer` or `again`."""
 
     def on_message(self, peer: str, message: Message) -> None: ...
 
     def resume(self) -> None:
-        """The tenure serves: whatever is open is taken up where the records left it."""
+        """The tenure serves: open operations continue from the state in the records."""

@@ -1,4 +1,4 @@
-"""What one procedure sleeps on until there is work: `asyncio.Event` looks for the running loop, a system call, at each wait."""
+"""Wake-up of a sleeping procedure when there is work. `asyncio.Event` would look up the running loop, a system call, at each wait."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Work = TypeVar("Work")
 
 
 class Wake:
-    """Made inside the running loop; one waiter at a time. It goes on with the cause of whoever set it first since it waited last."""
+    """Must be made inside the running loop; one waiter at a time. The waiter continues with the cause of the first `set` since its last wait."""
 
     __slots__ = ("_causal", "_loop", "_set", "_set_by", "_waiter")
 
@@ -58,7 +58,7 @@ class Rounds(Wake):
         await ended
 
     def begin(self) -> list[asyncio.Future[None]]:
-        """Who waits for the end of the round that begins now."""
+        """The futures of the callers that wait for the end of the round that begins now."""
         waits, self._waits = self._waits, []
         return waits
 
@@ -70,7 +70,7 @@ class Rounds(Wake):
 
 
 class Inbox(Generic[Work]):
-    """Messages that wait for one procedure, each with what led to it: a message that came during a sync does not follow from the sync."""
+    """Messages that wait for one procedure, each with its own cause. The sync during which a message arrives is not its cause."""
 
     __slots__ = ("_causal", "_waiting")
 
@@ -85,7 +85,7 @@ class Inbox(Generic[Work]):
         self._waiting.append((peer, message, self._causal.cause))
 
     def take(self) -> Iterator[tuple[str, Work]]:
-        """All that waits now; between one and the next the procedure may wait for other things."""
+        """All waiting messages. Between two of them the procedure may wait for other events."""
         waiting, self._waiting = self._waiting, []
         for peer, message, cause in waiting:
             self._causal.cause = self._causal.began = cause

@@ -1,4 +1,4 @@
-"""The world a server lives in. A server's code cannot tell whether it is real or simulated."""
+"""The world of a server. The server's code cannot distinguish a real from a simulated one."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import msgspec
 
 from nodes.scope import Scope
+from nodes.states import SessionState
 from nodes.trace.base import Event
 from nodes.trace.present import Cause
 from nodes.wire.messages import Message
@@ -21,20 +22,37 @@ class Timer(Protocol):
 
 class Clock(Protocol):
     def monotonic_ns(self) -> int:
-        """Nanoseconds that go on while the process is stopped or the machine sleeps."""
+        """Nanoseconds of a clock that also runs while the process is stopped or the machine sleeps."""
 
     def wall_ns(self) -> int:
-        """Nanoseconds since 1970 as this server believes; may be skewed, may step."""
+        """Nanoseconds since 1970 by this server's wall clock, which may be skewed and may step."""
 
     async def sleep(self, duration_ns: int) -> None: ...
 
     def call_later(self, duration_ns: int, step: Callable[..., None], *args: Any) -> Timer: ...
 
 
+class Wakeable(Protocol):
+    """An `asyncio.Event` or a `Wake`."""
+
+    def set(self) -> None: ...
+
+    async def wait(self) -> Any: ...
+
+
+async def wait_at_most(clock: Clock, event: Wakeable, longest_ns: int) -> None:
+    """Waits until the event is set, or the time is over."""
+    timer = clock.call_later(longest_ns, event.set)
+    try:
+        await event.wait()
+    finally:
+        timer.cancel()
+
+
 class Network(Protocol):
     name: str
     address: str
-    """`host:port` of this server as others may dial it; empty for one that only dials."""
+    """`host:port` of this server at which others may dial it; empty for one that only dials."""
 
     def send(self, to: str, message: Message) -> None:
         """Never blocks, never raises. Messages to one peer leave in order at the end of the present turn."""
@@ -43,21 +61,21 @@ class Network(Protocol):
         """Every message that arrives is given to `step(peer, message)`, in its order of arrival."""
 
     def know(self, peer: str, address: str) -> None:
-        """Says where a peer listens; a later address replaces an earlier one."""
+        """Registers the address at which a peer listens; a later one replaces it."""
 
 
 class AppendFile(Protocol):
     @property
     def size(self) -> int: ...
 
-    def append(self, octets: bytes) -> None:
-        """Hands the octets to the operating system; they survive a crash, not a power loss. Raises OSError."""
+    def append(self, data: bytes) -> None:
+        """Hands the bytes to the operating system; they survive a crash, but not a power loss. Raises OSError."""
 
     async def sync(self) -> None:
-        """Everything appended before the call is durable when this returns. Raises OSError."""
+        """Makes everything appended before the call durable. Raises OSError."""
 
     async def truncate(self, size: int) -> None:
-        """Durable when it returns."""
+        """Cuts the file; durable on return."""
 
     def close(self) -> None: ...
 
@@ -74,19 +92,19 @@ class Disk(Protocol):
     def size(self, path: str) -> int: ...
 
     def capacity(self) -> int:
-        """Octets that the medium holds, used ones included."""
+        """Capacity of the medium in bytes, including used ones."""
 
     def free(self) -> int:
-        """Octets that the medium still takes."""
+        """Free bytes of the medium."""
 
     def open_append(self, path: str) -> AppendFile:
         """Creates the file (and its directories) when there is none."""
 
-    async def replace(self, path: str, octets: bytes) -> None:
-        """Writes a whole file so that after a crash the old or the new one is there; durable on return."""
+    async def replace(self, path: str, data: bytes) -> None:
+        """Writes a whole file so that after a crash the old or the new one exists; durable on return."""
 
     async def move(self, path: str, to: str) -> None:
-        """Gives a file another name, over what has it; durable on return. Raises FileNotFoundError, OSError."""
+        """Renames a file, replacing the one with the new name; durable on return. Raises FileNotFoundError, OSError."""
 
     def remove(self, path: str) -> None: ...
 
@@ -94,20 +112,20 @@ class Disk(Protocol):
 class Stat(msgspec.Struct, frozen=True, array_like=True):
     version: int
     owner_session: int
-    """0 for a persistent node."""
+    """Session that owns an ephemeral node; 0 for a persistent one."""
     czxid: int
     mzxid: int
 
 
 class Create(msgspec.Struct, frozen=True):
     path: str
-    octets: bytes = b""
+    data: bytes = b""
     ephemeral: bool = False
 
 
 class Set(msgspec.Struct, frozen=True):
     path: str
-    octets: bytes
+    data: bytes
     version: int = -1
 
 
@@ -125,7 +143,7 @@ Change = Create | Set | Delete | Check
 
 
 class CoordinationError(Exception):
-    """Something the coordination service refused or could not say."""
+    """The coordination service refused a call, or its outcome is unknown."""
 
 
 class NoNode(CoordinationError): ...
@@ -141,30 +159,28 @@ class NotEmpty(CoordinationError): ...
 
 
 class ConnectionLoss(CoordinationError):
-    """The outcome of the call is unknown: it is to be read back, not believed either way."""
+    """The outcome of the call is unknown: it must be read back."""
 
 
 class SessionExpired(CoordinationError): ...
 
 
 class Coordination(Protocol):
-    """A session with the coordination service. Watches fire once, as a plain step `watch(path)`.
-
-    Session states, told to `on_state(state)`: "connected", "suspended" (stop answering now), "lost" (the session and
-    its ephemeral nodes are gone: the tenure ends). After "lost" a new session is opened by itself and "connected" is told again.
+    """A session with the coordination service. Watches fire once, as a plain step `watch(path)`. `on_state(state)` receives each state. After
+    "lost" a new session is opened automatically and "connected" is reported again.
     """
 
-    state: str
+    state: SessionState
     session: int
     """The session's number; 0 before there is one."""
     session_timeout_ns: int
-    """As negotiated."""
+    """The negotiated time-out."""
 
-    def on_state(self, step: Callable[[str], None]) -> None: ...
+    def on_state(self, step: Callable[[SessionState], None]) -> None: ...
 
     def on_close(self, step: Callable[[], list[Change]]) -> None:
-        """Asked once, when this server ends in good order and everything in its scope has ended: what it returns is written, in one
-        transaction, before the session is closed. It may be lost."""
+        """Called once, when this server stops gracefully and everything in its scope has ended. The returned changes are written, in one
+        transaction, before the session is closed. They may be lost."""
 
     async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, Stat]: ...
 
@@ -174,25 +190,25 @@ class Coordination(Protocol):
         """Sorted names."""
 
     async def sync(self, path: str) -> None:
-        """What is read after this is at least as new as what anybody was told before it."""
+        """Later reads are at least as new as every state that any client was shown before this call."""
 
     async def multi(self, changes: list[Change]) -> list[Stat | None]:
-        """All or nothing, in order; the stats of created or set nodes. Raises the first error by its class.
+        """Carries out all changes or none, in order; returns the stats of created or set nodes. Raises the first error by its class.
 
         There is no other write: one change is a list of one. Parents must exist; see `ensure`.
         """
 
 
-async def ensure(coordination: Coordination, path: str, octets: bytes = b"") -> None:
-    """Creates a persistent node with this content, and empty parents, where they lack. Raises CoordinationError."""
-    # A look costs far less than a write, which takes a majority: whoever comes later finds everything.
+async def ensure(coordination: Coordination, path: str, data: bytes = b"") -> None:
+    """Creates a persistent node with this content if it is missing, with empty missing parents. Raises CoordinationError."""
+    # A read costs far less than a write, which needs a majority, and later callers find every node.
     if await coordination.exists(path) is not None:
         return
     parent = path.rpartition("/")[0]
     if parent:
         await ensure(coordination, parent)
     with suppress(NodeExists):
-        await coordination.multi([Create(path, octets)])
+        await coordination.multi([Create(path, data)])
 
 
 class Trace(Protocol):
@@ -200,10 +216,10 @@ class Trace(Protocol):
         """Writes a state event before any message of the same turn leaves; returns its number in this server's trace."""
 
     def at(self) -> Cause:
-        """What leads to whatever happens now: kept with work that waits for its turn among other work."""
+        """Cause of the present step, to be kept with work that waits."""
 
     def follows(self, cause: Cause) -> None:
-        """What comes next in this turn follows from `cause`: such work is taken up now."""
+        """Makes `cause` the cause of the rest of this turn: the work kept with it continues now."""
 
 
 class World(Protocol):
@@ -230,10 +246,14 @@ class World(Protocol):
 
     @property
     def scope(self) -> Scope:
-        """Closed when the server stops; everything else is inside."""
+        """Closed when the server stops; contains everything else of the server."""
+
+    def answer(self, name: str, step: Callable[[dict[str, Any]], Any]) -> None:
+        """Registers a handler: `step(question)` returns the fields of the answer to {"do": name}, asked over the control connection, which no
+        fault touches."""
 
     def when_idle(self, step: Callable[[], None]) -> None:
-        """Runs `step` once after all that is ready on this server now."""
+        """Runs `step` once after all callbacks that are ready on this server now."""
 
 
 Procedure = Coroutine[Any, Any, None]

@@ -1,4 +1,4 @@
-"""What a slow test goes through: some of it, or all when a variable of the environment says `all`."""
+"""Cases of a slow test: some of them, or all when an environment variable is `all`."""
 
 from __future__ import annotations
 

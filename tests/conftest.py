@@ -1,5 +1,5 @@
-"""For all tests: property tests look at answers, not at how long a busy machine takes for them; a failure on a simulated cluster ends with
-what led to it."""
+"""Shared by all tests: property tests have no time limit per example, because a busy machine is slow. A failure on a simulated cluster ends with
+the cluster's story."""
 
 from collections.abc import Generator
 from typing import Any
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.told import sections
+from tests.reported import sections
 
 settings.register_profile("any machine", deadline=None)
 settings.load_profile("any machine")

@@ -1,4 +1,4 @@
-"""Real servers cannot hold the same times on every machine: times of scenarios and limits follow the measured speed."""
+"""Speed of the machine: real servers cannot hold the same times everywhere, so times of scenarios and limits follow the measured speed."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import pytest
 from backend.speed import SET, slowness
 
 LIMIT_S = 300
-"""Of one test, on the machine of the reference (pyproject.toml)."""
+"""Limit of one test on the reference machine (pyproject.toml), in seconds."""
 
 
 def slower(time: float) -> float:
-    """A time or a factor of times, as much longer as this machine is slower."""
+    """A time, or a factor of times, scaled by the slowness of this machine."""
     return time * slowness()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measured before the workers begin, which share what was found."""
+    """Measures the speed before the workers begin, which share the result."""
     os.environ.setdefault(SET, f"{slowness():g}")
 
 
@@ -27,7 +27,7 @@ def pytest_report_header(config: pytest.Config) -> str:
 
 
 def lengthen(items: list[pytest.Item], limit_s: float = LIMIT_S) -> None:
-    """Tests that name no limit of their own have one that this machine can hold."""
+    """Gives tests without a limit of their own one that this machine can hold."""
     for item in items:
         if item.get_closest_marker("timeout") is None:
             item.add_marker(pytest.mark.timeout(slower(limit_s)))

@@ -1,4 +1,4 @@
-"""`./cloverlab checkpoint`: mark the state of the whole cluster, list what was marked, go back to it, delete it."""
+"""`./cloverlab checkpoint`: marks the state of the whole cluster, lists checkpoints, rolls back to one, deletes one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 from backend.errors import Impossible
 from backend.settings import DEFAULT_PORT
 
-app = typer.Typer(no_args_is_help=True, help="Checkpoints of the whole cluster, and going back to one.")
+app = typer.Typer(no_args_is_help=True, help="Checkpoints of the whole cluster, and recovery to one.")
 Port = Annotated[int | None, typer.Option("--port", min=1, max=65535)]
 
 
@@ -45,11 +45,11 @@ def list_all(
     """List the checkpoints, oldest first."""
     from backend.status import aligned
 
-    told = ask(context, port, "GET", "")
+    reported = ask(context, port, "GET", "")
     if as_json:
-        print(json.dumps(told, indent=1))
+        print(json.dumps(reported, indent=1))
         return
-    print(aligned([("checkpoint", "state", "time", "barriers"), *map(row, told["checkpoints"])]))
+    print(aligned([("checkpoint", "state", "time", "barriers"), *map(row, reported["checkpoints"])]))
 
 
 def row(checkpoint: dict[str, Any]) -> tuple[str, str, str, str]:
@@ -65,20 +65,20 @@ def recover(
     context: typer.Context,
     name: str,
     port: Port = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Skip the question.")] = False,
 ) -> None:
-    """Take the whole cluster back to a checkpoint; what came after is set aside, not deleted."""
+    """Roll the whole cluster back to a checkpoint; later operations are set aside, not deleted."""
     behind = ask(context, port, "GET", f"/{quote(name, safe='')}/behind")
     line = f"{behind['operations']} operations in {behind['groups']} journal groups come after {name} and are set aside"
     print(line, file=sys.stderr)
     if not yes and not confirmed(name):
-        raise Impossible("nothing was done: say yes, or give --yes")
+        raise Impossible("the cluster was not changed: answer y, or pass --yes")
     print(json.dumps(ask(context, port, "POST", "/recover", {"name": name, "confirmed": True})))
 
 
 @app.command()
 def delete(context: typer.Context, name: str, port: Port = None) -> None:
-    """Forget a checkpoint: what was kept for it goes with time."""
+    """Delete a checkpoint; the files kept for it are removed in time."""
     print(json.dumps(ask(context, port, "DELETE", f"/{quote(name, safe='')}")))
 
 

@@ -1,22 +1,25 @@
-"""How many operations came after each checkpoint, for a page that asks again and again: what was counted once is not read again."""
+"""Numbers of operations after each checkpoint, for a page that polls: journals that were counted are not read again."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 Count = Callable[[str, int], Awaitable[tuple[int, int]]]
-"""(group, sn) → groups and operations in its journal behind that sn."""
+"""Maps (group, sn) to the numbers of journal groups and operations after that sn."""
 
 
 class Counting:
-    """Sums by barrier. A group that is dropped by a failover before it is committed stays counted: whoever must know asks anew."""
+    """Sums by barrier. A journal group that a failover drops before its commit stays counted; an exact answer needs a new count."""
 
     def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        """Held by who counts: two at a time would count the same."""
         self._incarnation = 0
         self._known: dict[tuple[str, int], tuple[int, int]] = {}
 
     async def behind(self, incarnation: int, barriers: dict[str, int], count: Count) -> tuple[int, int]:
-        """(groups, operations) behind barriers, by group. What was counted in an earlier incarnation is void."""
+        """Journal groups and operations after the barriers, by group. Counts of an earlier incarnation are void."""
         if incarnation != self._incarnation:
             self._incarnation = incarnation
             self._known.clear()

@@ -1,4 +1,4 @@
-"""Checkpoints of the whole cluster as the API tells them."""
+"""Checkpoints of the whole cluster in the API's responses."""
 
 from __future__ import annotations
 
@@ -6,32 +6,35 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from backend.checkpoints.story import CheckpointStory
 from backend.clusters.models import Strict
+from backend.served import served_as
 
 NAME_CHARACTERS = 63
+StoryOut = served_as(CheckpointStory)
 
 
-class BarrierOut(BaseModel):
+class BarrierAt(BaseModel):
     sn: int
     epoch: int
-    digest: str = Field(description="Of the group's namespace at the barrier, in hexadecimal.")
+    digest: str = Field(description="Digest of the group's namespace at the barrier, in hexadecimal.")
 
 
 class CheckpointOut(BaseModel):
     name: str
-    number: int = Field(description="Counts checkpoints, from 1.")
+    number: int = Field(description="Number of the checkpoint, from 1.")
     state: Literal["complete", "void", "aside"] = Field(
-        description="Only a complete one can be recovered to; aside: a recovery went back to before it."
+        description="Only a complete checkpoint can be recovered; aside: a recovery rolled back to before it."
     )
     incarnation: int
     time_server: str
     stamp_ns: int = Field(description="The average of the groups' system times, in ns since 1970.")
-    barriers: dict[str, BarrierOut] = Field(description="By group.")
+    barriers: dict[str, BarrierAt] = Field(description="By group.")
 
 
 class Checkpoints(BaseModel):
     checkpoints: list[CheckpointOut]
-    incarnation: int = Field(description="How often the cluster has been taken back.")
+    incarnation: int = Field(description="Number of recoveries of the cluster.")
     recovered_to: str = Field(description="The checkpoint of the last recovery; empty when there was none.")
 
 
@@ -39,69 +42,23 @@ class MarkRequest(Strict):
     name: str = Field(max_length=NAME_CHARACTERS)
 
 
-class SetAside(BaseModel):
+class Behind(BaseModel):
     name: str
-    groups: int = Field(description="Journal groups behind the barriers, of all replica groups.")
-    operations: int = Field(description="Operations of clients in them.")
+    groups: int = Field(description="Journal groups after the barriers, of all replica groups.")
+    operations: int = Field(description="Client operations in these journal groups.")
 
 
 class Deleted(BaseModel):
-    deleted: str = Field(description="The name, which may be given again.")
+    deleted: str = Field(description="The name, which a new checkpoint may use again.")
 
 
 class RecoverRequest(Strict):
     name: str = Field(max_length=NAME_CHARACTERS)
-    confirmed: bool = Field(default=False, description="Without it the answer only says what is set aside.")
+    confirmed: bool = Field(
+        default=False,
+        description="Without it the request is refused, and the error says how many operations a recovery sets aside.",
+    )
 
 
-class Recovering(SetAside):
+class Recovering(Behind):
     incarnation: int
-
-
-class PartOut(BaseModel):
-    """One group's part in a marking: when each step was reached, 0 when it was not."""
-
-    drain_ns: int
-    drained_ns: int
-    written_ns: int
-    resumed_ns: int
-    sn: int = Field(description="Of the barrier.")
-
-
-class MarkingOut(BaseModel):
-    name: str
-    time_server: str
-    began_ns: int
-    ended_ns: int = Field(description="0 while it is not decided.")
-    outcome: Literal["", "complete", "void"]
-    reason: str = Field(description="Why a void one is void, as far as servers told.")
-    groups: dict[str, PartOut]
-
-
-class AsideOut(BaseModel):
-    """What one server has set aside."""
-
-    group: str
-    groups: int
-    operations: int
-    sn: int = Field(description="Of the barrier; 0 when this server did not have it.")
-    at_ns: int
-
-
-class BlocksOut(BaseModel):
-    """What one data node has set aside, of all groups."""
-
-    blocks: int
-    octets: int
-
-
-class RecoveryOut(BaseModel):
-    incarnation: int
-    checkpoint: str
-    servers: dict[str, AsideOut]
-    data_nodes: dict[str, BlocksOut] = Field(description="Those that have gone back.")
-
-
-class Story(BaseModel):
-    markings: list[MarkingOut]
-    recoveries: list[RecoveryOut]

@@ -1,4 +1,4 @@
-"""Asks the active servers about checkpoints, over the way that no fault touches."""
+"""Queries of active servers about checkpoints, over the control path, which faults do not affect."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from backend.checkpoints import story
+from backend.checkpoints.counting import Counting
 from backend.checkpoints.models import NAME_CHARACTERS
-from backend.clusters.picture import PAUSED, ServerState
 from backend.errors import Impossible, NotThere, Unavailable
-from backend.lab import Lab
+from backend.picture import PAUSED, ServerState
+from backend.running import Running
 from backend.store import queries
 from nodes.families import FAMILIES, Family, family_named
 
@@ -17,11 +18,11 @@ MARK_S = 20.0
 COUNT_S = 20.0
 ANSWER_S = 10.0
 EVENTS_MOST = 5_000
-"""The newest events that the story of checkpoints is made of."""
+"""Most events that the story of checkpoints is made from, the newest ones."""
 
 
-def active_of(lab: Lab, group: str = "") -> str:
-    """The server of the newest epoch that serves as active, of any group unless told. Raises Unavailable."""
+def active_of(lab: Running, group: str = "") -> str:
+    """The server of the newest epoch that serves as active, in `group` or in any group. Raises Unavailable."""
     servers = lab.fabric.picture.servers.values()
     serving = [each for each in servers if answers_as_active(each) and group in ("", each.group)]
     if not serving:
@@ -29,19 +30,19 @@ def active_of(lab: Lab, group: str = "") -> str:
     return max(serving, key=lambda server: server.epoch).name
 
 
-def of_checkpoints(lab: Lab, group: str = "") -> str:
-    """The active to be asked about checkpoints. Raises Impossible in families that have none, Unavailable."""
+def of_checkpoints(lab: Running, group: str = "") -> str:
+    """The active that answers queries about checkpoints. Raises Impossible in families without checkpoints, Unavailable."""
     _require(lab, "marks no checkpoints", lambda family: family.checkpoints)
     return active_of(lab, group)
 
 
-def of_images(lab: Lab, group: str) -> str:
-    """The active that orders images. Raises Impossible in families that have none, Unavailable."""
+def of_images(lab: Running, group: str) -> str:
+    """The active that orders images. Raises Impossible in families without images, Unavailable."""
     _require(lab, "writes no images", lambda family: family.images)
     return active_of(lab, group)
 
 
-def _require(lab: Lab, lack: str, has: Callable[[Family], bool]) -> None:
+def _require(lab: Running, lack: str, has: Callable[[Family], bool]) -> None:
     protocol = lab.home.file.cluster.protocol
     if not has(family_named(protocol)):
         able = ", ".join(name for name, family in FAMILIES.items() if has(family))
@@ -49,33 +50,33 @@ def _require(lab: Lab, lack: str, has: Callable[[Family], bool]) -> None:
 
 
 def answers_as_active(server: ServerState) -> bool:
-    """One that was paused believes for ever what it believed."""
+    """Whether the server believes that it is active and is not paused: a paused server keeps its last role in the picture."""
     return server.believes == "active" and server.process != PAUSED
 
 
-async def ask(lab: Lab, server: str, question: dict[str, Any], timeout_s: float) -> dict[str, Any]:
-    """Raises Impossible with the server's own line when it refuses, Unavailable."""
+async def ask(lab: Running, server: str, question: dict[str, Any], timeout_s: float) -> dict[str, Any]:
+    """Queries a server. Raises Impossible with its reason when it refuses, Unavailable."""
     answer = await lab.fabric.ask(server, question, timeout_s)
     if answer.get("refused"):
         raise Impossible(str(answer["refused"]))
     return answer
 
 
-async def listed(lab: Lab) -> dict[str, Any]:
+async def listed(lab: Running) -> dict[str, Any]:
     return await ask(lab, of_checkpoints(lab), {"do": "checkpoints"}, ANSWER_S)
 
 
-async def told(lab: Lab) -> dict[str, Any]:
-    """What servers said while they marked and went back, whatever became of it."""
+async def reported(lab: Running) -> dict[str, Any]:
+    """Reports of servers on markings and rollbacks, whatever their outcome."""
     await lab.store.flush()
     picture = lab.fabric.picture
     found = await queries.newest(lab.store.reader, story.KINDS, picture.seq, EVENTS_MOST)
     homes = {server.name: server.group for server in picture.servers.values()}
-    return story.told(homes, (stamped for _, stamped in found))
+    return story.reported(homes, (stamped for _, stamped in found))
 
 
-async def mark(lab: Lab, name: str) -> dict[str, Any]:
-    """A complete checkpoint. Raises Impossible when it is void."""
+async def mark(lab: Running, name: str) -> dict[str, Any]:
+    """Marks a complete checkpoint. Raises Impossible when it becomes void."""
     answer = await ask(lab, of_checkpoints(lab), {"do": "mark_checkpoint", "name": name}, MARK_S)
     checkpoint: dict[str, Any] = answer["checkpoint"]
     if checkpoint["state"] != "complete":
@@ -83,8 +84,8 @@ async def mark(lab: Lab, name: str) -> dict[str, Any]:
     return checkpoint
 
 
-async def behind(lab: Lab, name: str) -> dict[str, Any]:
-    """What a recovery would set aside now. Raises NotThere, Impossible."""
+async def behind(lab: Running, name: str) -> dict[str, Any]:
+    """Operations that a recovery would quarantine now. Raises NotThere, Impossible."""
     known = {each["name"]: each for each in (await listed(lab))["checkpoints"]}
     if name not in known:
         raise NotThere(
@@ -99,41 +100,39 @@ async def behind(lab: Lab, name: str) -> dict[str, Any]:
     return {"name": name, "groups": groups, "operations": operations}
 
 
-async def count_after(lab: Lab, group: str, sn: int) -> tuple[int, int]:
-    """Groups and operations in a journal behind a sn. Raises Unavailable."""
+async def count_after(lab: Running, group: str, sn: int) -> tuple[int, int]:
+    """Numbers of groups and of operations in a journal after a sn. Raises Unavailable."""
     question = {"do": "count_after", "sn": sn}
     counted = await ask(lab, of_checkpoints(lab, group), question, COUNT_S)
     return counted["groups"], counted["operations"]
 
 
-async def all_behind(lab: Lab) -> list[dict[str, Any]]:
-    """The same of every complete checkpoint, the newest first, as far as it has been counted before and since."""
+async def all_behind(lab: Running, counting: Counting) -> list[dict[str, Any]]:
+    """Operations after every complete checkpoint, the newest first. Earlier counts are reused."""
     known = await listed(lab)
-    told = []
-    async with lab.counting_lock:
+    reported = []
+    async with counting.lock:
         for each in reversed(known["checkpoints"]):
             if each["state"] != "complete":
                 continue
             barriers = {group: barrier["sn"] for group, barrier in each["barriers"].items()}
-            groups, operations = await lab.counting.behind(
+            groups, operations = await counting.behind(
                 known["incarnation"], barriers, lambda group, sn: count_after(lab, group, sn)
             )
-            told.append({"name": each["name"], "groups": groups, "operations": operations})
-    return told
+            reported.append({"name": each["name"], "groups": groups, "operations": operations})
+    return reported
 
 
-async def delete(lab: Lab, name: str) -> dict[str, Any]:
-    """Raises Impossible with the reason why it stays."""
+async def delete(lab: Running, name: str) -> dict[str, Any]:
+    """Deletes a checkpoint. Raises Impossible with the reason for which it must stay."""
     answer = await ask(lab, of_checkpoints(lab), {"do": "delete_checkpoint", "name": name}, ANSWER_S)
     return {"deleted": answer["deleted"]}
 
 
-async def recover(lab: Lab, name: str, confirmed: bool) -> dict[str, Any]:
-    """Begins to take the cluster back; whoever is there does so at once, others when they return."""
-    told = await behind(lab, name)
+async def recover(lab: Running, name: str, confirmed: bool) -> dict[str, Any]:
+    """Begins to roll the cluster back. Running servers do so at once, others when they return."""
+    reported = await behind(lab, name)
     if not confirmed:
-        raise Impossible(
-            f"recovering to {name} sets {told['operations']} operations aside: say that it is confirmed"
-        )
+        raise Impossible(f"recovering to {name} sets {reported['operations']} operations aside: confirm it")
     answer = await ask(lab, of_checkpoints(lab), {"do": "recover", "name": name}, ANSWER_S)
-    return told | {"incarnation": answer["incarnation"]}
+    return reported | {"incarnation": answer["incarnation"]}

@@ -1,4 +1,5 @@
-"""Markings and goings back as events tell them (CFS §4.3): who has drained, who has written, why one is void, what was set aside. Pure."""
+"""The history of markings and rollbacks, reduced from events (CFS §4.3): groups that drained and wrote, reasons of void checkpoints, quarantined
+data. Pure."""
 
 from __future__ import annotations
 
@@ -12,10 +13,8 @@ from nodes.trace.block_events import BlocksSetAside
 from nodes.trace.checkpoints import BarrierWritten, CheckpointOutcome, TakenBack
 from nodes.trace.events import Stamped, StepTaken
 
-PROCEDURE = "checkpoint"
 
-
-class Part(msgspec.Struct):
+class MarkingPart(msgspec.Struct):
     """One group's part in a marking: when each step was reached; 0 when it was not."""
 
     drain_ns: int = 0
@@ -23,7 +22,7 @@ class Part(msgspec.Struct):
     written_ns: int = 0
     resumed_ns: int = 0
     sn: int = 0
-    """Of the barrier."""
+    """Sn of the barrier."""
 
 
 class Marking(msgspec.Struct):
@@ -31,17 +30,19 @@ class Marking(msgspec.Struct):
     time_server: str = ""
     began_ns: int = 0
     ended_ns: int = 0
-    """0 while it is not decided."""
+    """Time of the decision; 0 while undecided."""
     outcome: str = ""
-    groups: dict[str, Part] = {}
+    """complete, void, or empty while it is not decided."""
+    reason: str = ""
+    """Why a void one is void, as far as servers told."""
+    groups: dict[str, MarkingPart] = {}
 
-    @property
-    def reason(self) -> str:
-        """Why a void one is void: the groups of which a word is missing."""
+    def why_void(self) -> str:
+        """The groups of which a word is missing."""
         if self.outcome != "void":
             return ""
         if not any(part.drain_ns for part in self.groups.values()):
-            return "not every active told its system time: nobody had to drain"
+            return "not every active reported its system time: no group had to drain"
         silent = [group for group, part in self.groups.items() if not part.drained_ns and not part.written_ns]
         if silent:
             return f"{' and '.join(silent)} did not drain in time"
@@ -52,7 +53,7 @@ class Marking(msgspec.Struct):
 
 
 class Aside(msgspec.Struct):
-    """What one server has set aside."""
+    """What one server has quarantined."""
 
     group: str
     groups: int
@@ -61,22 +62,29 @@ class Aside(msgspec.Struct):
     at_ns: int
 
 
-class Blocks(msgspec.Struct):
+class BlocksAside(msgspec.Struct):
     """What one data node has set aside, of all groups."""
 
     blocks: int = 0
-    octets: int = 0
+    size: int = 0
 
 
 class Recovery(msgspec.Struct):
     incarnation: int
     checkpoint: str
     servers: dict[str, Aside] = {}
-    data_nodes: dict[str, Blocks] = {}
+    data_nodes: dict[str, BlocksAside] = {}
+
+
+class CheckpointStory(msgspec.Struct):
+    """The oldest first."""
+
+    markings: list[Marking]
+    recoveries: list[Recovery]
 
 
 class Story:
-    """`homes`: the group of each server."""
+    """Reducer of markings and rollbacks; `homes` is the group of each server."""
 
     def __init__(self, homes: dict[str, str]):
         self._homes = homes
@@ -90,14 +98,15 @@ class Story:
 
     def _marking(self, name: str) -> Marking:
         if name not in self.markings:
-            self.markings[name] = Marking(name, groups={group: Part() for group in self._homes.values()})
+            self.markings[name] = Marking(
+                name, groups={group: MarkingPart() for group in self._homes.values()}
+            )
         return self.markings[name]
 
     def on_step(self, stamped: Stamped, event: StepTaken) -> None:
-        if event.procedure != PROCEDURE:
+        if not event.checkpoint:
             return
-        name = event.detail.partition(":")[0].partition(" ")[0]
-        marking = self._marking(name)
+        marking = self._marking(event.checkpoint)
         if event.step == "begin":
             marking.time_server, marking.began_ns = stamped.server, stamped.at_ns
         part = marking.groups.get(self._homes.get(stamped.server, ""))
@@ -109,11 +118,11 @@ class Story:
             part.drained_ns = stamped.at_ns
         elif event.step == "resume":
             part.resumed_ns = stamped.at_ns
-            if f" is {VOID}:" in event.detail and not marking.outcome:
+            if event.outcome == VOID and not marking.outcome:
                 marking.outcome, marking.ended_ns = VOID, stamped.at_ns
 
     def on_barrier(self, stamped: Stamped, event: BarrierWritten) -> None:
-        part = self._marking(event.name).groups.setdefault(event.group, Part())
+        part = self._marking(event.name).groups.setdefault(event.group, MarkingPart())
         part.written_ns, part.sn = stamped.at_ns, event.sn
 
     def on_outcome(self, stamped: Stamped, event: CheckpointOutcome) -> None:
@@ -132,9 +141,9 @@ class Story:
     def on_set_aside(self, stamped: Stamped, event: BlocksSetAside) -> None:
         recovery = self.recoveries.get(event.incarnation)
         if recovery is not None:
-            node = recovery.data_nodes.setdefault(stamped.server, Blocks())
+            node = recovery.data_nodes.setdefault(stamped.server, BlocksAside())
             node.blocks += event.blocks
-            node.octets += event.octets
+            node.size += event.size
 
 
 VOID = "void"
@@ -145,14 +154,13 @@ STEPS: dict[type[Event], Callable[[Story, Stamped, Any], None]] = {
 KINDS = tuple(kind.__name__ for kind in STEPS)
 
 
-def told(homes: dict[str, str], events: Iterable[Stamped]) -> dict[str, Any]:
-    """After these events, which are in order; the oldest first."""
+def reported(homes: dict[str, str], events: Iterable[Stamped]) -> dict[str, Any]:
+    """After these events, which are in order."""
     story = Story(homes)
     for stamped in events:
         story.see(stamped)
-    return {
-        "markings": [
-            {**msgspec.to_builtins(each), "reason": each.reason} for each in story.markings.values()
-        ],
-        "recoveries": [msgspec.to_builtins(each) for each in story.recoveries.values()],
-    }
+    for marking in story.markings.values():
+        marking.reason = marking.why_void()
+    markings, recoveries = list(story.markings.values()), list(story.recoveries.values())
+    found: dict[str, Any] = msgspec.to_builtins(CheckpointStory(markings, recoveries))
+    return found

@@ -22,7 +22,7 @@ async def read_cluster(lab: TheLab) -> dict[str, Any]:
 
 @router.post("/workload", response_model=WorkloadState)
 async def change_workload(change: WorkloadChange, lab: TheLab) -> dict[str, Any]:
-    """Throttles or pauses the generator; another number of concurrent calls starts its client anew."""
+    """Throttles or pauses the generator; a new number of concurrent calls restarts its client."""
     fabric = lab.fabric
     if fabric.workload is None:
         raise Impossible("this cluster has no workload")
@@ -34,5 +34,5 @@ async def change_workload(change: WorkloadChange, lab: TheLab) -> dict[str, Any]
             )
     if change.rate_per_s is not None or change.paused is not None:
         await fabric.set_throttle(change.rate_per_s, change.paused)
-    lab.hub.processes_changed()
+    lab.fabric.on_states()
     return service.workload(lab)

@@ -1,4 +1,4 @@
-"""Pictures as JSON: the same words for the present and the past."""
+"""Pictures as JSON, in the same form for the present and the past."""
 
 from __future__ import annotations
 
@@ -6,13 +6,24 @@ from typing import Any
 
 import msgspec
 
-from backend.clusters.picture import GroupState, Picture, ServerState
+from backend.picture import FaultTarget, GroupState, Picture, ServerState
+
+TABLES = ("servers", "groups", "data_nodes", "journal_nodes")
+"""Parts of a picture that have rows by name."""
+FENCED = "serves no client: its coordination session is not confirmed"
+
+
+def node(state: FaultTarget) -> dict[str, Any]:
+    """No event has the container of a process: only the operating system knows it, in the present."""
+    return {**msgspec.structs.asdict(state), "container": "", "image": ""}
 
 
 def server(state: ServerState) -> dict[str, Any]:
-    told: dict[str, Any] = msgspec.structs.asdict(state)
-    del told["stopped_ns"]
-    return told
+    reported = node(state)
+    del reported["stopped_ns"]
+    if state.fenced:
+        reported["warning"] = FENCED
+    return reported
 
 
 def group(state: GroupState) -> dict[str, Any]:
@@ -36,8 +47,20 @@ def picture(state: Picture) -> dict[str, Any]:
         "seq": state.seq,
         "servers": {name: server(each) for name, each in state.servers.items()},
         "groups": {name: group(each) for name, each in state.groups.items()},
-        "data_nodes": {name: msgspec.structs.asdict(each) for name, each in state.data_nodes.items()},
-        "journal_nodes": {name: msgspec.structs.asdict(each) for name, each in state.journal_nodes.items()},
+        "data_nodes": {name: node(each) for name, each in state.data_nodes.items()},
+        "journal_nodes": {name: node(each) for name, each in state.journal_nodes.items()},
         "faults": faults(state),
-        "lamps": dict(state.broken),
+        "invariants": dict(state.broken),
     }
+
+
+def changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """What makes one picture the other: rows that differ, and whole values of everything else."""
+    parts = {
+        part: {name: row for name, row in value.items() if before[part].get(name) != row}
+        if part in TABLES
+        else value
+        for part, value in after.items()
+        if before[part] != value
+    }
+    return {part: value for part, value in parts.items() if value or part not in TABLES}

@@ -1,6 +1,6 @@
-"""What one configuration did in a comparison: calls over time, messages and log writes per operation, failovers, checks.
+"""Results of one configuration in a comparison: calls over time, messages and log writes per operation, failovers, invariants.
 
-Fed with the events of a simulated run and with everything that its network carried.
+The measures are fed with the events of a simulated run and with all messages of its network.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ class Kind(msgspec.Struct):
     """Messages of one kind between servers, or between servers and clients."""
 
     count: int = 0
-    octets: int = 0
+    size: int = 0
 
 
 class Curve(msgspec.Struct):
-    """Calls by the half second in which they returned, from the workload's begin on."""
+    """Calls by the half second in which they returned, counted from the start of the workload."""
 
     bucket_ns: int
     ok: list[int]
@@ -37,7 +37,7 @@ class Curve(msgspec.Struct):
 
 
 class Measured(msgspec.Struct):
-    """Per operation means per call that the workload made, whatever came of it."""
+    """Results of one run. `Per operation` means per call of the workload, whatever its outcome."""
 
     calls: int
     failed_calls: int
@@ -47,20 +47,20 @@ class Measured(msgspec.Struct):
     p99_ms: float | None
     messages: dict[str, Kind]
     messages_per_call: float
-    octets_per_call: float
+    bytes_per_call: float
     log_writes: int
     """Synced writes of journals, on all servers."""
     log_writes_per_call: float
     curve: Curve
-    faults: list[tuple[int, str]]
-    """(ns since the workload began, what)."""
+    faults: list[tuple[int, str, list[str]]]
+    """(ns since the workload began, verb, targets)."""
     failovers: list[Failover]
-    """With `fault_ns` since the workload began."""
-    lamps: list[dict[str, Any]]
+    """Failovers; `fault_ns` counts from the start of the workload."""
+    invariants: list[dict[str, Any]]
 
 
 class Measures:
-    """Gathers; `measured` tells."""
+    """Collects events and messages; `measured` returns the results."""
 
     def __init__(self) -> None:
         self._outages = Outages()
@@ -68,7 +68,7 @@ class Measures:
         self._splits = Failovers(lambda _, split: self._failovers.append(split))
         self._calls: list[tuple[int, int, bool]] = []
         """(returned, took, failed), in ns."""
-        self._faults: list[tuple[int, str]] = []
+        self._faults: list[tuple[int, str, list[str]]] = []
         self._kinds: dict[str, Kind] = {}
         self._latencies = Latencies()
 
@@ -81,12 +81,12 @@ class Measures:
             self._calls.append((event.returned_ns, took, has_failed(event)))
             self._latencies.add(took)
         elif isinstance(event, FaultInjected) and len(self._faults) < FAULTS_KEPT:
-            self._faults.append((stamped.at_ns, f"{event.verb} {' '.join(event.targets)}"))
+            self._faults.append((stamped.at_ns, event.verb, event.targets))
 
-    def on_message(self, kind: str, octets: int) -> None:
+    def on_message(self, kind: str, size: int) -> None:
         known = self._kinds.setdefault(kind, Kind())
         known.count += 1
-        known.octets += octets
+        known.size += size
 
     def curve(self, began_ns: int, ended_ns: int) -> Curve:
         count = max(1, -(-(ended_ns - began_ns) // BUCKET_NS))
@@ -106,11 +106,11 @@ class Measures:
         )
 
     def measured(
-        self, began_ns: int, ended_ns: int, log_writes: int, lamps: list[dict[str, Any]]
+        self, began_ns: int, ended_ns: int, log_writes: int, invariants: list[dict[str, Any]]
     ) -> Measured:
         calls = max(1, self._outages.calls)
         messages = sum(kind.count for kind in self._kinds.values())
-        octets = sum(kind.octets for kind in self._kinds.values())
+        size = sum(kind.size for kind in self._kinds.values())
         return Measured(
             self._outages.calls,
             self._outages.failed,
@@ -120,11 +120,11 @@ class Measures:
             self._latencies.quantile_ms(0.99),
             dict(sorted(self._kinds.items(), key=lambda item: -item[1].count)),
             round(messages / calls, 3),
-            round(octets / calls, 1),
+            round(size / calls, 1),
             log_writes,
             round(log_writes / calls, 3),
             self.curve(began_ns, ended_ns),
-            [(at_ns - began_ns, what) for at_ns, what in self._faults],
+            [(at_ns - began_ns, verb, targets) for at_ns, verb, targets in self._faults],
             [msgspec.structs.replace(split, fault_ns=split.fault_ns - began_ns) for split in self._failovers],
-            lamps,
+            invariants,
         )

@@ -1,4 +1,4 @@
-"""Comparisons as the API tells them."""
+"""Comparisons in the API's responses and requests."""
 
 from __future__ import annotations
 
@@ -7,19 +7,23 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from backend.clusters.models import Strict
+from backend.compare import measures
+from backend.served import served_as
+
+Measured = served_as(measures.Measured)
 
 Counted = Field(default=None, ge=0, le=14)
 Word = Field(default=None, max_length=40)
 
 
 class ClusterChange(Strict):
-    """What differs from the scenario's own cluster; what is left out stays."""
+    """Differences from the scenario's own cluster; a property that is left out stays the same."""
 
     protocol: str | None = Word
     variant: str | None = Field(
         default=None,
         max_length=40,
-        description="paper: all holes of the protocol's text; variant and holes stand in place of the scenario's own.",
+        description="paper: all holes of the protocol's text; variant and holes replace the scenario's own.",
     )
     groups: int | None = Field(default=None, ge=1, le=8)
     standbys: int | None = Counted
@@ -29,12 +33,12 @@ class ClusterChange(Strict):
     holes: list[str] | None = Field(
         default=None,
         max_length=24,
-        description="The paper's holes that are open; the scenario's own when left out.",
+        description="Open holes of the paper; left out, the scenario's own.",
     )
 
 
 class CompareRequest(Strict):
-    scenario: str = Field(max_length=100, description="As `GET /api/compare/choices` names it.")
+    scenario: str = Field(max_length=100, description="Name from `GET /api/compare/choices`.")
     seed: int = Field(default=1, ge=0, le=2**31)
     configurations: list[ClusterChange] = Field(min_length=2, max_length=4)
 
@@ -44,7 +48,7 @@ class FamilyOut(BaseModel):
     says: str
     groups_max: int
     standbys_max: int
-    holes: list[str] = Field(description="The paper's holes that it can open.")
+    holes: list[str] = Field(description="Holes of the paper that the family can open.")
 
 
 class ScenarioOut(BaseModel):
@@ -52,11 +56,11 @@ class ScenarioOut(BaseModel):
     name: str
     teaches: str
     paper: str
-    cluster: dict[str, Any] = Field(description="Of the scenario itself.")
+    cluster: dict[str, Any] = Field(description="The scenario's own cluster.")
 
 
 class Choices(BaseModel):
-    """What can be compared."""
+    """Scenarios, families and mechanisms that can be compared."""
 
     families: list[FamilyOut]
     placements: list[str]
@@ -64,16 +68,16 @@ class Choices(BaseModel):
     scenarios: list[ScenarioOut]
 
 
-class ConfigurationOut(BaseModel):
+class Compared(BaseModel):
     cluster: dict[str, Any]
     state: Literal["waiting", "running", "done", "failed", "cancelled"]
-    at_s: float = Field(description="Virtual seconds that it has come.")
+    at_s: float = Field(description="Virtual seconds run so far.")
     error: str
-    measured: dict[str, Any] | None
+    measured: Measured | None  # type: ignore[valid-type]
 
 
 class ComparisonOut(BaseModel):
     comparison: int
     scenario: str
     seed: int
-    configurations: list[ConfigurationOut]
+    configurations: list[Compared]

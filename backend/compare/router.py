@@ -2,38 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
+from starlette.requests import HTTPConnection
 
 from backend.compare import service
 from backend.compare.models import Choices, CompareRequest, ComparisonOut
-from backend.depends import TheLab
 
 router = APIRouter(prefix="/api/compare", tags=["compare"])
 
 
+def the_comparisons(connection: HTTPConnection) -> service.Comparisons:
+    comparisons: service.Comparisons = connection.app.state.lab.comparisons
+    return comparisons
+
+
+TheComparisons = Annotated[service.Comparisons, Depends(the_comparisons)]
+
+
 @router.get("/choices", response_model=Choices)
 def read_choices() -> dict[str, Any]:
-    """What can be compared. In a thread, for it reads files."""
+    """Scenarios, families and mechanisms that can be compared. It runs in a thread, because it reads files."""
     return service.choices()
 
 
 @router.post("", response_model=ComparisonOut)
-async def begin_comparison(request: CompareRequest, lab: TheLab) -> Any:
-    """Begins; 409 while another one is under way."""
+async def begin_comparison(request: CompareRequest, comparisons: TheComparisons) -> Any:
+    """Begins a comparison; 409 while another one is under way."""
     changes = [each.model_dump(exclude_none=True) for each in request.configurations]
-    return msgspec.to_builtins(lab.comparisons.begin(request.scenario, request.seed, changes))
+    return msgspec.to_builtins(comparisons.begin(request.scenario, request.seed, changes))
 
 
 @router.get("/{number}", response_model=ComparisonOut)
-async def read_comparison(number: int, lab: TheLab) -> Any:
-    """How far it has come, and what was measured."""
-    return msgspec.to_builtins(lab.comparisons.read(number))
+async def read_comparison(number: int, comparisons: TheComparisons) -> Any:
+    """Progress of a comparison, and the results so far."""
+    return msgspec.to_builtins(comparisons.read(number))
 
 
 @router.delete("/{number}", response_model=ComparisonOut)
-async def cancel_comparison(number: int, lab: TheLab) -> Any:
-    """Ends it; what was measured stays."""
-    return msgspec.to_builtins(await lab.comparisons.cancel(number))
+async def cancel_comparison(number: int, comparisons: TheComparisons) -> Any:
+    """Ends a comparison; its results stay."""
+    return msgspec.to_builtins(await comparisons.cancel(number))

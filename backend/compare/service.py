@@ -13,16 +13,16 @@ import msgspec
 
 from backend.compare.worker import Task, on_another
 from backend.errors import Impossible, LabError, NotThere
+from backend.repository import REPOSITORY
 from backend.scenarios.model import ClusterPart
 from backend.scenarios.reading import read
 from backend.scenarios.runner import cluster_config
 from nodes.families import FAMILIES
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 SCENARIOS = REPOSITORY / "scenarios"
 AT_ONCE = 2
 LIMIT_S = 300.0
-LINE_OCTETS = 8 * 1024 * 1024
+LINE_BYTES = 8 * 1024 * 1024
 
 
 class Configuration(msgspec.Struct):
@@ -45,7 +45,7 @@ class Comparison(msgspec.Struct):
 
 
 class Comparisons:
-    """Knows the newest one."""
+    """Keeps the newest comparison."""
 
     def __init__(self) -> None:
         self._number = 0
@@ -78,7 +78,7 @@ class Comparisons:
         return comparison
 
     async def stop(self) -> None:
-        """No process of a comparison is left."""
+        """Ends the processes of a comparison."""
         if self._running is not None:
             self._running.cancel()
             await asyncio.gather(self._running, return_exceptions=True)
@@ -104,9 +104,9 @@ class Comparisons:
 
 
 async def follow(one: Configuration, task: Task) -> None:
-    """Runs the worker and takes what it tells; its process is gone when this returns."""
+    """Runs the worker and records its reports; the process is gone when this returns."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "backend.compare.worker", cwd=REPOSITORY, limit=LINE_OCTETS,
+        sys.executable, "-m", "backend.compare.worker", cwd=REPOSITORY, limit=LINE_BYTES,
         stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
@@ -114,10 +114,10 @@ async def follow(one: Configuration, task: Task) -> None:
         process.stdin.write(msgspec.json.encode(task))
         process.stdin.close()
         while line := await process.stdout.readline():
-            told = msgspec.json.decode(line, type=dict[str, Any])
-            one.at_s = told.get("at_s", one.at_s)
-            one.error = told.get("error", one.error)
-            one.measured = told.get("measured", one.measured)
+            reported = msgspec.json.decode(line, type=dict[str, Any])
+            one.at_s = reported.get("at_s", one.at_s)
+            one.error = reported.get("error", one.error)
+            one.measured = reported.get("measured", one.measured)
         if one.measured is None and not one.error:
             one.error = last_line(await process.stderr.read())
     finally:
@@ -126,9 +126,9 @@ async def follow(one: Configuration, task: Task) -> None:
         await process.wait()
 
 
-def last_line(octets: bytes) -> str:
-    lines = octets.decode(errors="replace").strip().splitlines()
-    return f"the simulator ended: {lines[-1][:200]}" if lines else "the simulator ended without a word"
+def last_line(data: bytes) -> str:
+    lines = data.decode(errors="replace").strip().splitlines()
+    return f"the simulator ended: {lines[-1][:200]}" if lines else "the simulator ended without output"
 
 
 def scenario_path(name: str) -> Path:
@@ -145,7 +145,7 @@ def files() -> list[Path]:
 
 @lru_cache(maxsize=1024)
 def described(path: Path, changed_ns: int) -> dict[str, Any] | None:
-    """A scenario for a person who chooses; None for a file that is not right."""
+    """Description of a scenario for the list of choices; None for an invalid file."""
     try:
         scenario = read(path)[0]
     except LabError:

@@ -1,6 +1,6 @@
 """`python -m backend.compare.worker`: one configuration of a comparison, on the simulator.
 
-Reads a `Task` as JSON from standard input; writes JSON lines: `{"at_s"}` while it goes on, then `{"measured"}` or `{"error"}`.
+It reads a `Task` as JSON from standard input and writes JSON lines: `{"at_s"}` during the run, then `{"measured"}` or `{"error"}`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from nodes.counting import LOGS
 from nodes.trace.events import Stamped
 from nodes.wire.messages import Message
 
-TELL_NS = 1_000_000_000
+REPORT_NS = 1_000_000_000
 OF_ONE_FAMILY = ("journal_nodes", "quorums")
 
 
@@ -32,11 +32,11 @@ class Task(msgspec.Struct, forbid_unknown_fields=True):
     file: str
     seed: int
     cluster: dict[str, Any]
-    """What differs from the scenario's own cluster."""
+    """Differences from the scenario's own cluster."""
 
 
 def on_another(scenario: Scenario, change: dict[str, Any]) -> Scenario:
-    """The same workload and faults on another cluster, and nothing expected. Raises Malformed."""
+    """The same workload and faults on another cluster, without expectations. Raises Malformed."""
     own = msgspec.to_builtins(scenario.cluster)
     if change.get("protocol", own["protocol"]) != own["protocol"]:
         own |= dict.fromkeys(OF_ONE_FAMILY)
@@ -49,7 +49,7 @@ def on_another(scenario: Scenario, change: dict[str, Any]) -> Scenario:
         raise Malformed(f"no such cluster: {error}") from None
     unknown = [hole for hole in cluster.holes if hole not in Holes.__struct_fields__]
     if unknown:
-        raise Malformed(f"{unknown[0][:40]!r} is no hole; there are {', '.join(Holes.__struct_fields__)}")
+        raise Malformed(f"{unknown[0][:40]!r} is not a hole; there are {', '.join(Holes.__struct_fields__)}")
     steps = [step if step.expect is None else step.left_out() for step in scenario.steps]
     return msgspec.structs.replace(scenario, cluster=cluster, steps=steps, expect=ExpectPart())
 
@@ -59,32 +59,31 @@ def measure(task: Task) -> Measured:
     scenario = on_another(read(Path(task.file))[0], task.cluster)
     reason = next(impossible(scenario, scenario.cluster.protocol), "")
     if reason:
-        raise Malformed(f"{scenario.cluster.protocol} cannot play it: {reason}")
+        raise Malformed(f"{scenario.cluster.protocol} cannot run it: {reason}")
     run = Run(scenario, "simulated", task.seed)
     assert isinstance(run.fabric, Simulated)
-    cluster, checked = run.fabric.cluster, run.fabric.listener
+    cluster = run.fabric.cluster
     measures = Measures()
-    told_ns = 0
+    reported_ns = 0
 
     def on_event(stamped: Stamped) -> None:
-        nonlocal told_ns
-        checked(stamped)
+        nonlocal reported_ns
         measures.on_event(stamped)
-        if stamped.at_ns >= told_ns:
-            told_ns = stamped.at_ns + TELL_NS
+        if stamped.at_ns >= reported_ns:
+            reported_ns = stamped.at_ns + REPORT_NS
             say({"at_s": stamped.at_ns / 1e9})
 
     def on_sent(sender: str, receiver: str, message: Message) -> None:
         measures.on_message(type(message).__name__, len(cluster.net.codec.encode([message])))
 
-    run.fabric.listener = on_event
-    cluster.net.on_sent = on_sent
+    run.fabric.on_event.subscribe(on_event)
+    cluster.net.on_sent.subscribe(on_sent)
     outcome = asyncio.run(run.run())
     missed = next((verdict for verdict in outcome.verdicts if not verdict.held), None)
     if missed is not None:
         raise LabError(f"{missed.expected}: {missed.seen}")
     log_writes = sum(server.store.synced.get(log, 0) for server in cluster.servers.values() for log in LOGS)
-    return measures.measured(outcome.started_ns, outcome.ended_ns, log_writes, outcome.lamps)
+    return measures.measured(outcome.started_ns, outcome.ended_ns, log_writes, outcome.invariants)
 
 
 def say(line: dict[str, Any]) -> None:

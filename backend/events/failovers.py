@@ -1,5 +1,4 @@
-"""The split of each failover, taken from events only (CFS §5.4: detection, election, switch,
-reconnection)."""
+"""The phases of each failover, computed only from events (CFS §5.4: detection, election, switch, reconnection)."""
 
 from __future__ import annotations
 
@@ -15,18 +14,18 @@ NOT_OURS = ("heal", "heal_all", "resume", "restart", "add_server")
 
 
 class Failover(msgspec.Struct, frozen=True):
-    """One takeover. `fault_ns` is the fault at the old active, or else its last answer to a client."""
+    """One takeover. `fault_ns` is the time of the fault at the old active, or else of its last answer to a client."""
 
     group: str
     fault_ns: int
     detection_ms: float
-    """Fault → the session's end or the lock's loss."""
+    """Time from the fault to the end of the session or the loss of the lock."""
     election_ms: float
-    """→ the lock obtained."""
+    """Time from then until a standby obtains the lock."""
     switch_ms: float
-    """→ the new active serves."""
+    """Time from then until the new active serves."""
     reconnect_ms: float | None
-    """→ the first call that it answered with success; None when none came before the next failover."""
+    """Time from then until the new active's first successful answer; None without one before the next failover."""
     total_ms: float
     old: str
     new: str
@@ -34,7 +33,7 @@ class Failover(msgspec.Struct, frozen=True):
 
 
 class Watch:
-    """One group between two takeovers."""
+    """State of one group between two takeovers."""
 
     def __init__(self, group: str):
         self.group = group
@@ -91,13 +90,13 @@ def ms(duration_ns: int) -> float:
 
 
 class Failovers:
-    """Follows all groups; each finished split is given to `on_failover(fault_ns, split)`.
+    """Follows all groups; `on_failover(fault_ns, phases)` receives each finished failover.
 
-    Where nobody ever holds a lock every member serves, and nothing is taken over.
+    In a group without a lock every member serves, and there is no takeover.
     """
 
     def __init__(self, on_failover: Callable[[int, Failover], None]):
-        self._tell = on_failover
+        self._report = on_failover
         self._groups: dict[str, Watch] = {}
         self._steps: dict[type[Event], Callable[[e.Stamped, Any], None]] = {
             e.FaultInjected: self._faulted, e.SessionEnded: self._session_ended, e.LockHeld: self._lock_held,
@@ -142,7 +141,7 @@ class Failovers:
             return
         if watch.lost_ns and watch.serving_ns > watch.lost_ns:
             split = watch.finish(None)
-            self._tell(split.fault_ns, split)
+            self._report(split.fault_ns, split)
         if watch.active and not watch.lost_ns:
             watch.lost(watch.obtained_ns or stamped.at_ns)
         watch.served(stamped.server, event.epoch, stamped.at_ns)
@@ -153,4 +152,4 @@ class Failovers:
         for watch in self._groups.values():
             split = watch.answered(event.server, event.epoch, event.returned_ns)
             if split is not None:
-                self._tell(split.fault_ns, split)
+                self._report(split.fault_ns, split)

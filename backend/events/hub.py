@@ -1,5 +1,4 @@
-"""The live stream: events gathered for 50 ms, encoded once for all pages, and never more than a page can
-take."""
+"""The live stream: events collected for 50 ms, encoded once for all pages, and never more than a page can take."""
 
 from __future__ import annotations
 
@@ -7,28 +6,30 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from backend.clusters import service, views
-from backend.clusters.counters import counted
+from backend.clusters.models import NodeProcess
 from backend.errors import Unavailable
+from backend.events import frames
 from backend.events.messages import MessageLines
+from backend.fabrics.counters import counted
 from backend.faults.served import served
+from backend.running import Running
 from backend.store.encoding import OF_ONE_GROUP, named
+from backend.vocabulary import terms_of
 from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Stamped
-
-if TYPE_CHECKING:
-    from backend.lab import Lab
+from nodes.trace.prose import Terms
 
 BATCH_S = 0.05
 RATE_S = 0.2
 MESSAGES_S = 0.1
 COUNTERS_S = 1.0
 RING = 20_000
-"""Events held for pages that come back after a broken connection."""
+"""Number of events kept for pages that return after a broken connection."""
 BATCH_EVENTS = 1_000
 QUEUE_FRAMES = 40
 """Frames that may wait for a slow page (two seconds); then it is cut to the newest picture."""
@@ -58,17 +59,20 @@ class Page:
 
 
 class Hub:
-    """Everything that pages are told unasked."""
+    """Pushes frames to every connected page."""
 
-    def __init__(self, lab: Lab):
+    def __init__(self, lab: Running):
         self._lab = lab
         self._pages: list[Page] = []
         self._ring: deque[Numbered] = deque(maxlen=RING)
         self._fresh: list[Numbered] = []
         self._tasks: list[asyncio.Task[None]] = []
-        self._lamps: Any = None
-        self._told = (0, 0)
+        self._invariants: Any = None
+        self._reported = (0, 0)
         self._lines = MessageLines()
+        self._pictured = views.picture(lab.fabric.picture)
+        """As the pages know it."""
+        self._terms = terms_of(lab.home.file.cluster.protocol)
         self.failovers: deque[dict[str, Any]] = deque(maxlen=64)
 
     def start(self) -> None:
@@ -76,7 +80,7 @@ class Hub:
             self._batches(), self._rates(), self._message_lines(), self._counters(),
         )  # fmt: skip
         self._tasks = [asyncio.create_task(step) for step in steps]
-        self._lab.fabric.on_states = self.processes_changed
+        self._lab.fabric.on_states.subscribe(self.processes_changed)
 
     async def stop(self) -> None:
         for task in self._tasks:
@@ -86,13 +90,15 @@ class Hub:
     # --- pages ------------------------------------------------------------------------------------
 
     def join(self, after: int | None) -> Page:
-        """A new page: first the present picture, then what it missed since `after` as far as it is held."""
+        """Adds a page: it gets the present picture first, then the events after `after` that are still kept."""
         page = Page()
         self._flush()
+        self._pictured = views.picture(self._lab.fabric.picture)
         page.put(self._hello(0))
         missed = [each for each in self._ring if after is not None and each[0] > after]
         if missed:
-            page.put(frame(events_frame(missed, max(0, missed[0][0] - 1 - (after or 0)))))
+            left_out = max(0, missed[0][0] - 1 - (after or 0))
+            page.put(msgspec.json.encode(events_frame(missed, left_out, {}, self._terms)))
         self._pages.append(page)
         return page
 
@@ -101,11 +107,17 @@ class Hub:
             self._pages.remove(page)
 
     def _hello(self, left_out: int) -> bytes:
-        lab = self._lab
-        picture = lab.fabric.picture
-        told = {"type": "hello", "run": lab.store.run, "seq": picture.seq, "picture": views.picture(picture)}
-        told["verbs"] = served(lab.family, lab.fabric.kind)
-        return frame({**told, "now_ns": monotonic_ns(), "lamps": lab.checks.lamps(), "left_out": left_out})
+        lab, picture = self._lab, self._pictured
+        hello = frames.HelloFrame(
+            run=lab.store.run,
+            seq=picture["seq"],
+            picture=picture,
+            verbs=served(lab.family, lab.fabric.kind),
+            invariants=lab.checks.invariants(),
+            now_ns=monotonic_ns(),
+            left_out=left_out,
+        )
+        return msgspec.json.encode(hello)
 
     def publish(self, numbered: list[Numbered]) -> None:
         self._ring.extend(numbered)
@@ -114,10 +126,10 @@ class Hub:
 
     def processes_changed(self) -> None:
         if self._pages:
-            self._tell({"type": "processes", **service.processes(self._lab)})
+            self._report(processes_frame(self._lab))
 
-    def _tell(self, told: dict[str, Any], events: int = 0) -> None:
-        octets = frame(told)
+    def _report(self, frame: frames.StreamFrame, events: int = 0) -> None:
+        data = msgspec.json.encode(frame)
         for page in self._pages:
             if len(page.queue) >= QUEUE_FRAMES:
                 page.queue.clear()
@@ -125,30 +137,30 @@ class Hub:
             if page.behind:
                 page.behind += events
             else:
-                page.put(octets)
+                page.put(data)
             if page.behind and not page.queue:
                 page.put(self._hello(page.behind - 1))
                 page.behind = 0
 
-    # --- what is told -----------------------------------------------------------------------------
+    # --- messages ---------------------------------------------------------------------------------
 
     async def _batches(self) -> None:
         while True:
             await asyncio.sleep(BATCH_S)
             self._flush()
-            lamps = self._lab.checks.lamps() if self._pages else self._lamps
-            if lamps != self._lamps and self._pages:
-                self._lamps = lamps
-                self._tell({"type": "lamps", "lamps": lamps})
+            invariants = self._lab.checks.invariants() if self._pages else self._invariants
+            if invariants != self._invariants and self._pages:
+                self._invariants = invariants
+                self._report(frames.InvariantsFrame(invariants))
 
     def _flush(self) -> None:
         if self._fresh:
             fresh, self._fresh = self._fresh, []
-            kept = thinned(fresh)
-            self._tell(events_frame(kept, len(fresh) - len(kept)), len(fresh))
+            before, self._pictured = self._pictured, views.picture(self._lab.fabric.picture)
+            kept, changes = thinned(fresh), views.changes(before, self._pictured)
+            self._report(events_frame(kept, len(fresh) - len(kept), changes, self._terms), len(fresh))
         while self.failovers:
-            split = self.failovers.popleft()
-            self._tell({"type": "failover", **split, "from": split["old"], "to": split["new"]})
+            self._report(frames.FailoverFrame(**self.failovers.popleft()))
 
     async def _rates(self) -> None:
         while True:
@@ -157,25 +169,21 @@ class Hub:
                 continue
             buckets, now_ns = self._lab.buckets, monotonic_ns()
             recent = buckets.since(now_ns - 1_000_000_000)
-            ok, failed = buckets.ok_total - self._told[0], buckets.failed_total - self._told[1]
-            self._told = (buckets.ok_total, buckets.failed_total)
-            told = {"ok": ok, "failed": failed, "span_ms": int(RATE_S * 1000)}
-            quantiles = {
-                "p50_ms": recent.latencies.quantile_ms(0.5),
-                "p99_ms": recent.latencies.quantile_ms(0.99),
-            }
-            self._tell({"type": "rate", "at_ns": now_ns, **told, **quantiles})
+            ok, failed = buckets.ok_total - self._reported[0], buckets.failed_total - self._reported[1]
+            self._reported = (buckets.ok_total, buckets.failed_total)
+            p50_ms, p99_ms = (recent.latencies.quantile_ms(each) for each in (0.5, 0.99))
+            self._report(frames.RateFrame(now_ns, ok, failed, int(RATE_S * 1000), p50_ms, p99_ms))
 
     async def _counters(self) -> None:
-        """Asked for whether a page looks or not: the API and Prometheus tell them too."""
+        """Queries the counters whether a page is connected or not: the API and Prometheus report them, too."""
         lab = self._lab
         while True:
             await asyncio.sleep(COUNTERS_S)
             lab.counted = await counted(lab.fabric)
-            self._tell({"type": "counters", **msgspec.to_builtins(lab.counted)})
+            self._report(frames.CountersFrame(**msgspec.structs.asdict(lab.counted)))
 
     async def _message_lines(self) -> None:
-        """Message tracing runs in the processes only while a page looks at it."""
+        """Switches message tracing on in the processes only while a page shows it."""
         on = False
         while True:
             await asyncio.sleep(MESSAGES_S)
@@ -188,9 +196,9 @@ class Hub:
                 ]
                 await asyncio.gather(*(self._take_messages(name, wanted) for name in names))
             on = wanted
-            told = self._lines.take()
-            if wanted and told["list"]:
-                self._tell(told)
+            lines, dropped = self._lines.take()
+            if wanted and lines:
+                self._report(frames.MessagesFrame(lines, dropped))
 
     async def _take_messages(self, name: str, wanted: bool) -> None:
         ask = self._lab.fabric.ask
@@ -201,7 +209,7 @@ class Hub:
 
 
 def thinned(fresh: list[Numbered]) -> list[Numbered]:
-    """Of a burst only the newest events of single journal groups; all others are kept."""
+    """The events without the older ones of a burst: only the newest events of single journal groups are kept, and all other events."""
     excess = len(fresh) - BATCH_EVENTS
     if excess <= 0:
         return fresh
@@ -214,10 +222,21 @@ def thinned(fresh: list[Numbered]) -> list[Numbered]:
     return kept
 
 
-def events_frame(numbered: list[Numbered], left_out: int) -> dict[str, Any]:
-    events = [named(stamped, seq) for seq, stamped in numbered]
-    return {"type": "events", "events": events, "next": numbered[-1][0], "left_out": left_out}
+def events_frame(
+    numbered: list[Numbered], left_out: int, changes: dict[str, Any], terms: Terms
+) -> frames.EventsFrame:
+    """`changes`: what the events did to the picture."""
+    events = [named(stamped, seq, terms) for seq, stamped in numbered]
+    return frames.EventsFrame(events, numbered[-1][0], left_out, changes)
 
 
-def frame(told: dict[str, Any]) -> bytes:
-    return msgspec.json.encode(told)
+def processes_frame(running: Running) -> frames.ProcessesFrame:
+    servers = [{key: row[key] for key in NodeProcess.model_fields} for row in service.servers(running)]
+    return frames.ProcessesFrame(
+        servers,
+        service.data_nodes(running),
+        service.journal_nodes(running),
+        service.clients(running),
+        service.coordination(running),
+        service.links(running),
+    )

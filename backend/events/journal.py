@@ -1,5 +1,4 @@
-"""The journals of a replica group side by side: for each server the state of each journal group, equal neighbours as one
-cell."""
+"""The journals of a replica group side by side: the state of each journal group on each server, with equal neighbours in one cell."""
 
 from __future__ import annotations
 
@@ -7,24 +6,23 @@ from typing import Any
 
 import aiosqlite
 
-from backend.clusters.picture import Picture
+from backend.picture import Picture
 from backend.store import queries
 from nodes.trace.checkpoints import BarrierWritten, TakenBack
 from nodes.trace.events import Committed, Cut, Durable, JournalOpened, Stamped
 
 Cell = tuple[int, int, int, str]
-"""from_sn, to_sn, epoch, state: p durable, c committed, a applied, e of another epoch than the committed
-one, x missing."""
+"""from_sn, to_sn, epoch, state: p durable, c committed, a applied, e of another epoch than the committed one, x missing."""
 
 
 class Columns:
-    """What the events say of the groups from_sn … to_sn."""
+    """State of the groups from_sn … to_sn, reduced from events."""
 
     def __init__(self, from_sn: int, to_sn: int):
         self.from_sn = from_sn
         self.to_sn = to_sn
         self.held: dict[str, dict[int, tuple[int, int]]] = {}
-        """Server → sn → (epoch, crc)."""
+        """Epoch and CRC by server and sn."""
         self.committed: dict[int, tuple[int, int]] = {}
 
     def see(self, stamped: Stamped) -> None:
@@ -44,8 +42,7 @@ class Columns:
             held.pop(sn, None)
 
     def opened(self, held: dict[int, tuple[int, int]], event: JournalOpened) -> None:
-        """A restarted server's own word on what it has: groups it got before events were kept count with
-        its last epoch."""
+        """The journal that a restarted server reports. Groups from before the kept events get its last epoch."""
         self.drop(held, event.last_sn + 1, self.to_sn)
         first = 1 if event.image_sn else max(1, event.first_sn)
         for sn in range(max(first, self.from_sn), min(event.last_sn, self.to_sn) + 1):
@@ -80,7 +77,7 @@ class Columns:
 
 
 def standing(found: list[Stamped], group: str) -> dict[int, str]:
-    """The checkpoints whose barriers are in the journal of a group, by sn; a recovery takes those behind its own away."""
+    """Checkpoints by sn whose barriers are in the journal of a group; a recovery removes those after its own."""
     barriers: dict[int, str] = {}
     incarnation = 0
     for stamped in found:
@@ -98,7 +95,7 @@ def standing(found: list[Stamped], group: str) -> dict[int, str]:
 async def journal(
     reader: aiosqlite.Connection, picture: Picture, group: str, from_sn: int, to_sn: int
 ) -> dict[str, Any]:
-    """The journals of one replica group at the moment of the picture; `group` is one of it."""
+    """The journals of one replica group at the time of the picture."""
     servers = [server for server in picture.servers.values() if server.group == group]
     names = [server.name for server in servers]
     commit_sn = picture.groups[group].commit_sn

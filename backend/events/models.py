@@ -1,4 +1,4 @@
-"""Runs, events, timelines and journals as the API tells them."""
+"""Runs, events, timelines and journals in the API's responses."""
 
 from __future__ import annotations
 
@@ -6,20 +6,18 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from backend.events import failovers
+from backend.served import served_as
+from backend.store.queries import RunRow
 
-class Run(BaseModel):
-    run: int
-    protocol: str
-    started_at: str
-    ended_at: str | None
-    started_ns: int
-    first_seq: int
-    last_seq: int
-    live: bool
+Run = served_as(RunRow, "Run")
+Failover = served_as(failovers.Failover)
+Letter = Literal["A", "S", "J", "P", "M", "-"]
+CellState = Literal["p", "c", "a", "e", "x"]
 
 
-class EventOut(BaseModel):
-    """One event; its own fields stand beside these, one that shares a name with them as `of_` and the name."""
+class Stamp(BaseModel):
+    """What every event has; its own fields stand beside these, one that shares a name with them as `of_` and the name."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -28,15 +26,17 @@ class EventOut(BaseModel):
     boot: int
     number: int
     at_ns: int
-    cause: int = Field(description="Number of the event, or of the call, that led here; 0 for none.")
+    cause: int = Field(description="Number of the event, or of the call, that caused this one; 0 for none.")
     cause_server: str = Field(
-        default="", description="Whose event, or the call's session; empty: the same server's."
+        default="", description="Server of that event, or session of that call; empty for the same server."
     )
     kind: str
+    says: str = Field(description="The event in a sentence.")
+    story: bool = Field(description="Whether it is worth a line by itself.")
 
 
 class EventPage(BaseModel):
-    events: list[EventOut]
+    events: list[Stamp]
     next: int = Field(description="To be given as `after` for what follows.")
     left_out: int = Field(description="Events between first and last that are not kept any more.")
 
@@ -44,7 +44,7 @@ class EventPage(BaseModel):
 class Span(BaseModel):
     from_ns: int
     to_ns: int
-    letter: Literal["A", "S", "J", "P", "M", "-"]
+    letter: Letter
 
 
 class Band(BaseModel):
@@ -62,7 +62,7 @@ class FaultSpan(BaseModel):
 
 
 class BarrierMark(BaseModel):
-    """A checkpoint: when the first group wrote its barrier, and which groups did."""
+    """A checkpoint: the time of the first barrier, and the groups that wrote theirs."""
 
     name: str
     at_ns: int
@@ -70,27 +70,12 @@ class BarrierMark(BaseModel):
 
 
 class ViewMark(BaseModel):
-    """What a group agreed on as its members; the first of each group may lie before the span."""
+    """A view of a group; the first one of each group may precede the span."""
 
     group: str
     number: int
     members: list[str]
     at_ns: int
-
-
-class FailoverSplit(BaseModel):
-    model_config = ConfigDict(populate_by_name=True)
-
-    group: str
-    fault_ns: int
-    detection_ms: float
-    election_ms: float
-    switch_ms: float
-    reconnect_ms: float | None
-    total_ms: float
-    old: str = Field(alias="from")
-    new: str = Field(alias="to")
-    epoch: int
 
 
 class Timeline(BaseModel):
@@ -105,12 +90,12 @@ class Timeline(BaseModel):
     faults: list[FaultSpan]
     barriers: list[BarrierMark]
     views: list[ViewMark]
-    failovers: list[FailoverSplit]
+    failovers: list[Failover]  # type: ignore[valid-type]
 
 
 class JournalRow(BaseModel):
     name: str
-    cells: list[tuple[int, int, int, Literal["p", "c", "a", "e", "x"]]] = Field(
+    cells: list[tuple[int, int, int, CellState]] = Field(
         description="from_sn, to_sn, epoch, state: p durable, c committed, a applied, e other, x missing."
     )
 
@@ -121,12 +106,10 @@ class Journals(BaseModel):
     first_sn: int
     last_sn: int
     servers: list[JournalRow]
-    barriers: list[tuple[int, str]] = Field(description="Serial numbers of barriers and their checkpoints.")
+    barriers: list[tuple[int, str]] = Field(description="Checkpoints by serial number of their barrier.")
 
 
 class JournalRecord(BaseModel):
     server: str
     sn: int
-    group: Any = Field(
-        description="The journal group with its records, as the server reads it from its disk."
-    )
+    group: Any = Field(description="The journal group and its records, read from the server's disk.")

@@ -21,12 +21,12 @@ Number = Annotated[int, Query(ge=0, le=1 << 62)]
 RunNumber = Annotated[int, Path(ge=1, le=1 << 31)]
 
 
-def as_json(told: Any) -> Response:
-    """Big answers skip a second validation."""
-    return Response(msgspec.json.encode(told), media_type="application/json")
+def as_json(reported: Any) -> Response:
+    """A JSON response without a second validation, which would be slow for large bodies."""
+    return Response(msgspec.json.encode(reported), media_type="application/json")
 
 
-@router.get("/runs", response_model=list[Run])
+@router.get("/runs", response_model=list[Run])  # type: ignore[valid-type]
 async def read_runs(lab: TheLab) -> list[dict[str, Any]]:
     found = await queries.runs(lab.store.reader, lab.store.run, lab.store.seq)
     return [msgspec.structs.asdict(run) for run in found]
@@ -46,9 +46,11 @@ async def read_events(
 
 
 @router.get("/runs/{run}/picture", response_model=PictureOut)
-async def read_picture(run: RunNumber, lab: TheLab, at_ns: Number | None = None) -> dict[str, Any]:
-    """The state at that moment; without at_ns the last one."""
-    return views.picture(await service.picture(lab, run, at_ns))
+async def read_picture(
+    run: RunNumber, lab: TheLab, at_ns: Number | None = None, seq: Number | None = None
+) -> dict[str, Any]:
+    """The state at that moment, or after the event of that number; without both the last one."""
+    return views.picture(await service.picture(lab, run, at_ns, seq))
 
 
 @router.get("/runs/{run}/timeline", response_model=Timeline)
@@ -71,7 +73,7 @@ async def read_journal(
     group: Annotated[str, Query(max_length=100)] = "",
     at_ns: Number | None = None,
 ) -> Response:
-    """Serial numbers count in each replica group for itself; without `group` the first one answers."""
+    """The journals of one replica group, each of which counts its own serial numbers; without `group` the first group."""
     return as_json(await service.read_journal(lab, run, group, from_sn, to_sn, at_ns))
 
 

@@ -1,30 +1,31 @@
-"""Reading what was: pages of events, pictures of a moment, timelines, journals."""
+"""Queries of the past: pages of events, pictures of a moment, timelines, journals."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-from backend.clusters.picture import Picture
 from backend.errors import Malformed, NotThere, Unavailable
 from backend.events.journal import journal
 from backend.events.timeline import timeline
-from backend.lab import Lab
+from backend.picture import Picture
+from backend.running import Running
 from backend.store import queries
 from backend.store.encoding import KINDS
 from backend.store.queries import RunRow
+from backend.vocabulary import terms_of
 from nodes.real.clock import monotonic_ns
 
 COLUMNS_MOST = 2_000
 LAST_SEQ = (1 << 62) - 1
 
 
-async def run_of(lab: Lab, run: int) -> RunRow:
+async def run_of(lab: Running, run: int) -> RunRow:
     return await queries.run_named(lab.store.reader, run, lab.store.run, lab.store.seq)
 
 
 async def events(
-    lab: Lab, run: int, after: int, before: int | None, limit: int, kinds: str, servers: str
+    lab: Running, run: int, after: int, before: int | None, limit: int, kinds: str, servers: str
 ) -> dict[str, Any]:
     row = await run_of(lab, run)
     wanted = words(kinds)
@@ -38,23 +39,26 @@ async def events(
     left_out = 0
     if found and not wanted and not servers:
         left_out = found[-1][0] - max(after, row.first_seq - 1) - len(found)
-    return {"events": queries.told(found), "next": found[-1][0] if found else after, "left_out": left_out}
+    reported = queries.reported(found, terms_of(row.protocol))
+    return {"events": reported, "next": found[-1][0] if found else after, "left_out": left_out}
 
 
 def words(text: str) -> list[str]:
     return [word for word in re.split(r"[,\s]+", text) if word][:64]
 
 
-async def picture(lab: Lab, run: int, at_ns: int | None) -> Picture:
-    row = await run_of(lab, run)
-    if row.live and (at_ns is None or at_ns >= lab.fabric.picture.at_ns):
-        return lab.fabric.picture
+async def picture(lab: Running, run: int, at_ns: int | None, last_seq: int | None = None) -> Picture:
+    row, present = await run_of(lab, run), lab.fabric.picture
+    until_ns = queries.LATEST_NS if at_ns is None else at_ns
+    until_seq = LAST_SEQ if last_seq is None else last_seq
+    if row.live and until_ns >= present.at_ns and until_seq >= present.seq:
+        return present
     await lab.store.flush()
-    return await queries.picture_at(lab.store.reader, row, queries.LATEST_NS if at_ns is None else at_ns)
+    return await queries.picture_at(lab.store.reader, row, until_ns, until_seq)
 
 
 async def read_timeline(
-    lab: Lab, run: int, from_ns: int | None, to_ns: int | None, buckets: int
+    lab: Running, run: int, from_ns: int | None, to_ns: int | None, buckets: int
 ) -> dict[str, Any]:
     row = await run_of(lab, run)
     await lab.store.flush()
@@ -72,7 +76,7 @@ async def read_timeline(
 
 
 async def read_journal(
-    lab: Lab, run: int, group: str, from_sn: int, to_sn: int, at_ns: int | None
+    lab: Running, run: int, group: str, from_sn: int, to_sn: int, at_ns: int | None
 ) -> dict[str, Any]:
     if not 0 <= to_sn - from_sn < COLUMNS_MOST:
         raise Malformed(f"from_sn to to_sn may span {COLUMNS_MOST} columns, forwards")
@@ -84,8 +88,8 @@ async def read_journal(
     return await journal(lab.store.reader, shown, group, from_sn, to_sn)
 
 
-async def record(lab: Lab, server: str, sn: int) -> dict[str, Any]:
-    """Asked of the server itself, which reads its own journal."""
+async def record(lab: Running, server: str, sn: int) -> dict[str, Any]:
+    """Queries the server for one group of its journal."""
     if server not in lab.fabric.picture.servers:
         raise NotThere(
             f"no server is called {server[:40]!r}; there are {', '.join(lab.fabric.picture.servers)}"

@@ -1,4 +1,4 @@
-"""`/api/stream`: what happens, as it happens."""
+"""`/api/stream`: live events for the page."""
 
 from __future__ import annotations
 
@@ -8,30 +8,29 @@ import contextlib
 import msgspec
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
-from backend.events.hub import Page
-from backend.lab import Lab
+from backend.events.hub import Hub, Page
 
 router = APIRouter()
-FRAME_OCTETS = 4096
+FRAME_BYTES = 4096
 
 
 class Wish(msgspec.Struct, forbid_unknown_fields=True):
-    """What a page may say."""
+    """A message from a page."""
 
     messages: bool
 
 
 @router.websocket("/api/stream")
 async def stream(socket: WebSocket) -> None:
-    lab: Lab = socket.app.state.lab
+    hub: Hub = socket.app.state.lab.hub
     await socket.accept()
     after = socket.query_params.get("after", "")
-    page = lab.hub.join(int(after) if after.isdigit() and len(after) < 19 else None)
+    page = hub.join(int(after) if after.isdigit() and len(after) < 19 else None)
     sending = asyncio.create_task(send(socket, page))
     try:
         await listen(socket, page)
     finally:
-        lab.hub.leave(page)
+        hub.leave(page)
         sending.cancel()
         await asyncio.gather(sending, return_exceptions=True)
 
@@ -43,7 +42,7 @@ async def send(socket: WebSocket, page: Page) -> None:
 
 
 async def listen(socket: WebSocket, page: Page) -> None:
-    """Reads wishes until the page leaves; what is not one closes the socket with one line."""
+    """Reads messages until the page disconnects; an invalid one closes the socket with one line."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         while True:
             message = await socket.receive()
@@ -51,7 +50,7 @@ async def listen(socket: WebSocket, page: Page) -> None:
                 return
             text = message.get("text") or ""
             try:
-                page.messages = msgspec.json.decode(text[:FRAME_OCTETS], type=Wish).messages
+                page.messages = msgspec.json.decode(text[:FRAME_BYTES], type=Wish).messages
             except msgspec.DecodeError:
-                await socket.close(4422, 'a page may say {"messages": true} or {"messages": false}')
+                await socket.close(4422, 'the socket accepts {"messages": true} or {"messages": false}')
                 return

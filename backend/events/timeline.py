@@ -17,7 +17,7 @@ from nodes.trace.events import Configured, FaultEnded, FaultInjected, Placed, St
 
 
 def bucket_width(from_ns: int, to_ns: int, buckets: int) -> int:
-    """Whole tenths of a second, so many that the span needs at most `buckets`."""
+    """Width of a bucket: the fewest whole tenths of a second at which the span needs at most `buckets`."""
     tenths = -(-(to_ns - from_ns) // BUCKET_NS)
     return BUCKET_NS * max(1, -(-tenths // buckets))
 
@@ -49,7 +49,7 @@ async def calls(
 def bands(
     found: list[tuple[int, Stamped]], homes: dict[str, str], from_ns: int, to_ns: int
 ) -> list[dict[str, Any]]:
-    """For each server the spans of its letter in the global view, group by group; `homes` names the groups."""
+    """Spans of each server's letter in the global view, group by group; `homes` names the groups."""
     homes = dict(homes)
     changes: dict[str, list[tuple[int, str]]] = {server: [] for server in homes}
     for _, stamped in found:
@@ -78,40 +78,44 @@ def spans(changes: list[tuple[int, str]], from_ns: int, to_ns: int) -> list[dict
 
 
 def faults(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[dict[str, Any]]:
-    """Faults in force in the span; one that is over as soon as it is done ends when it began."""
-    told: dict[int, dict[str, Any]] = {}
+    """Faults in force in the span; a fault that takes effect at once ends when it began."""
+    reported: dict[int, dict[str, Any]] = {}
     for _, stamped in found:
         event = stamped.event
         if isinstance(event, FaultInjected):
             ended = None if lasts(event.verb) else stamped.at_ns
-            told[event.fault] = {
+            reported[event.fault] = {
                 "fault": event.fault,
                 "verb": event.verb,
                 "targets": event.targets,
                 "at_ns": stamped.at_ns,
                 "ended_ns": ended,
             }
-        elif isinstance(event, FaultEnded) and event.fault in told:
-            told[event.fault]["ended_ns"] = stamped.at_ns
+        elif isinstance(event, FaultEnded) and event.fault in reported:
+            reported[event.fault]["ended_ns"] = stamped.at_ns
     return [
-        fault for fault in told.values() if fault["at_ns"] < to_ns and (fault["ended_ns"] or to_ns) >= from_ns
+        fault
+        for fault in reported.values()
+        if fault["at_ns"] < to_ns and (fault["ended_ns"] or to_ns) >= from_ns
     ]
 
 
 def barriers(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[dict[str, Any]]:
-    """Checkpoints whose barriers were written in the span: each with the time of the first one."""
-    told: dict[str, dict[str, Any]] = {}
+    """Checkpoints whose barriers were written in the span, with the time of the first barrier."""
+    reported: dict[str, dict[str, Any]] = {}
     for _, stamped in found:
         event = stamped.event
         if isinstance(event, BarrierWritten) and from_ns <= stamped.at_ns < to_ns:
-            known = told.setdefault(event.name, {"name": event.name, "at_ns": stamped.at_ns, "groups": []})
+            known = reported.setdefault(
+                event.name, {"name": event.name, "at_ns": stamped.at_ns, "groups": []}
+            )
             known["groups"].append(event.group)
-    return list(told.values())
+    return list(reported.values())
 
 
 def views(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[dict[str, Any]]:
-    """What each group agreed on as its members, as far as it stood in the span: the one at its begin, and those that came in it."""
-    told: list[dict[str, Any]] = []
+    """Views of each group in the span: the one at its start, and those installed within it."""
+    reported: list[dict[str, Any]] = []
     before: dict[str, dict[str, Any]] = {}
     for _, stamped in found:
         event = stamped.event
@@ -126,8 +130,8 @@ def views(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[di
         if stamped.at_ns < from_ns:
             before[event.group] = known
         else:
-            told.append(known)
-    return [*before.values(), *told]
+            reported.append(known)
+    return [*before.values(), *reported]
 
 
 async def timeline(
@@ -138,14 +142,14 @@ async def timeline(
     to_ns: int,
     buckets: int,
 ) -> dict[str, Any]:
-    told = await calls(reader, run, from_ns, to_ns, buckets)
+    reported = await calls(reader, run, from_ns, to_ns, buckets)
     found = await queries.rare(
         reader, run.run, ("Placed", "Configured", "FaultInjected", "FaultEnded", "BarrierWritten")
     )
-    told["bands"] = bands(found, homes, from_ns, to_ns)
-    told["faults"] = faults(found, from_ns, to_ns)
-    told["views"] = views(found, from_ns, to_ns)
-    told["barriers"] = barriers(found, from_ns, to_ns)
+    reported["bands"] = bands(found, homes, from_ns, to_ns)
+    reported["faults"] = faults(found, from_ns, to_ns)
+    reported["views"] = views(found, from_ns, to_ns)
+    reported["barriers"] = barriers(found, from_ns, to_ns)
     splits = await queries.failovers(reader, run.run, from_ns, to_ns)
-    told["failovers"] = [{**split, "from": split["old"], "to": split["new"]} for split in splits]
-    return told
+    reported["failovers"] = splits
+    return reported

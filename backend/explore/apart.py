@@ -1,5 +1,5 @@
-"""Trials on a Dask worker: each of its threads has a process of its own for them. A trial is ended by a signal and traces its code,
-and a thread can do neither."""
+"""Trials on a Dask worker. Each thread of the worker has a process of its own: a trial is ended by a signal and traces its code, and a thread
+supports neither."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from backend.explore.version import ROOT, code_digest
 from backend.explore.work import work
 
 IDLE_S = 60
-"""A process that was given nothing for so long ends: nobody else knows when a search is over."""
+"""Idle time after which a process ends, since no message reports the end of a search."""
 _own = threading.local()
 
 
 class Apart:
-    """A process that runs one job after the other. It ends with its worker, for then its pipe does."""
+    """A process that runs one job after the other. It ends with its worker, because its pipe closes then."""
 
     def __init__(self) -> None:
         self._pipe, theirs = Pipe()
@@ -42,7 +42,7 @@ class Apart:
 
 
 def ready(digest: str) -> Apart:
-    """This thread's process, which runs the code of that digest. Raises Impossible, EOFError."""
+    """This thread's process for the code of that digest. Raises Impossible, EOFError."""
     apart: Apart | None = getattr(_own, "apart", None)
     if apart is None or apart.digest != digest:
         forget()
@@ -60,7 +60,7 @@ def forget() -> None:
 
 
 def work_apart(digest: str, job: bytes) -> bytes:
-    """As `work`. A process that has ended meanwhile, idle or killed, is replaced once."""
+    """Runs `work` in this thread's process. A process that has ended, idle or killed, is replaced once."""
     try:
         return ready(digest).work(job)
     except (OSError, EOFError):
@@ -69,7 +69,7 @@ def work_apart(digest: str, job: bytes) -> bytes:
         return ready(digest).work(job)
     except (OSError, EOFError):
         forget()
-        raise Impossible("the process of a trial was killed twice: is there memory enough?") from None
+        raise Impossible("the process of a trial was killed twice: is there enough memory?") from None
 
 
 def main(pipe: Connection) -> None:
@@ -79,7 +79,7 @@ def main(pipe: Connection) -> None:
         while pipe.poll(IDLE_S):
             pipe.send_bytes(work(pipe.recv_bytes()))
     except (EOFError, BrokenPipeError):
-        """The worker has gone."""
+        """The worker has ended."""
 
 
 if __name__ == "__main__":

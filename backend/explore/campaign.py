@@ -1,4 +1,4 @@
-"""A search: draws seeds and neighbours of what reached something new, runs them, keeps what failed."""
+"""A search: draws seeds and neighbours of plans that reached something new, runs them, keeps the failures."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ from nodes.mutations import Mutations
 
 CORPUS_MAX = 512
 NEIGHBOURS = 0.1
-"""Share of trials that change a plan which reached something new."""
+"""Share of trials that vary a plan which reached something new."""
 
 
 class Target(msgspec.Struct, frozen=True):
-    """What is searched: families in turn, with these switches on."""
+    """Subject of a search: families, taken in turn, and their switches."""
 
     protocols: tuple[str, ...]
     holes: Holes = Holes()
     mutations: Mutations = Mutations()
     on: str = "simulated"
-    """Or processes."""
+    """`simulated` or `processes`."""
     scale: float | None = None
-    """Of every time on processes; None for what this machine holds."""
+    """Factor for every time on processes; None measures this machine."""
 
 
 class Tally(msgspec.Struct):
-    """What a search has come to."""
+    """Results of a search so far."""
 
     seeds: int = 0
     beyond: int = 0
-    """Trials that damaged more than the family survives: only safety was judged."""
+    """Trials with more damage than the family survives; only safety was judged."""
     calls: int = 0
     answered: int = 0
     checked: int = 0
     skipped: int = 0
-    """Faults that were impossible where or when they were to happen."""
+    """Faults that were impossible at their time or on their target."""
     virtual_ns: int = 0
     took_s: float = 0.0
     coverage: set[str] = set()
     by_family: Counter[str] = msgspec.field(default_factory=Counter)
     failures: dict[tuple[str, str, str], Outcome] = {}
-    """By family, invariant and place: the smallest plan that failed so."""
+    """Smallest failing plan by family, invariant and place."""
     counts: Counter[tuple[str, str, str]] = msgspec.field(default_factory=Counter)
     incomplete: str = ""
     """Why the search ended before its end."""
     lost: bool = False
-    """It ended because nobody was left to run trials."""
+    """True when the search ended because no worker was left."""
 
     @property
     def failed(self) -> int:
@@ -88,7 +88,7 @@ class Campaign:
         self.tally = Tally()
 
     def run(self) -> Tally:
-        """Until the seeds or the time are at their end, or Ctrl-C; what was found is kept in any case."""
+        """Runs until the seeds or the time are used up, or Ctrl-C; the findings are kept in any case."""
         under_way = 0
         try:
             for job in self._jobs():
@@ -112,7 +112,7 @@ class Campaign:
         return late or (self._stop_at_first and bool(self.tally.failures))
 
     def _jobs(self) -> Iterator[Job]:
-        """With given seeds exactly those; else some trials are neighbours of one that reached something new."""
+        """Jobs of exactly the given seeds; without them, some jobs are neighbours of a plan that reached something new."""
         for turn, seed in enumerate(self._numbers):
             protocol = self._target.protocols[turn % len(self._target.protocols)]
             corpus = self._corpus.get(protocol, [])
@@ -168,6 +168,6 @@ def shrunk(
     left = {outcome.plan.seed for outcome in outcomes}
     while left:
         for outcome in map(outcome_of, executor.results(1.0)):
-            if outcome.plan.seed in left:  # others were still under way when the search ended
+            if outcome.plan.seed in left:  # jobs under way at the end of the search stay unshrunk
                 left.remove(outcome.plan.seed)
                 on_done(outcome)

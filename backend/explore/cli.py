@@ -1,4 +1,4 @@
-"""`./cloverlab explore`: searches with a progress line, groups failures, shrinks them and prints the line that runs each again."""
+"""`./cloverlab explore`: searches with a progress line, groups and shrinks failures, and prints the command that repeats each."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from backend.explore.campaign import Campaign, Tally, Target, shrunk
 from backend.explore.executors import Executor, Here, Processes, WorkersLost
 from backend.explore.on_dask import Dask
 from backend.explore.steps import explore_steps
-from backend.interrupts import heed
+from backend.interrupts import watch_signals
 from backend.scenarios.reading import read
-from backend.scenarios.report import tell_story
+from backend.scenarios.report import report_story
 from nodes.config import Holes
 from nodes.explore.branches import EVERY, reached
 from nodes.explore.coverage import unreached
@@ -34,34 +34,34 @@ SEEDS_MAX = 1_000_000
 SHRUNK_TRIALS = 1_500
 SHRUNK_MAX = 12
 LEAST = 6
-"""Modules of which the least was reached, that are named."""
+"""Number of least-reached modules that the report names."""
 SAID_EVERY_S = 20
-"""Where no terminal shows progress."""
+"""Interval of progress lines without a terminal."""
 console = Console(stderr=True, highlight=False)
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """What somebody asked `explore` for."""
+    """Options of `explore`."""
 
     protocol: str | None = None
     everything: bool = False
     minutes: float | None = None
     seeds: str | None = None
     jobs: int = 0
-    """0: one for each processor."""
+    """Processes; 0 means one for each processor."""
     dask: str | None = None
     out: Path = Path("explored")
     mutations: tuple[str, ...] = ()
     holes: tuple[str, ...] = ()
     on: str = "simulated"
-    """Or processes."""
+    """`simulated` or `processes`."""
     scale: float | None = None
-    """Of every time on processes; None for what this machine holds."""
+    """Factor for every time on processes; None measures this machine."""
 
 
 def explore_command(file: Path | None, wish: Wish) -> int:
-    """A file without a trial is searched by its own steps, with other seeds. Raises LabError."""
-    heed()
+    """Runs the command. A file without a trial is searched by its own steps with other seeds. Raises LabError."""
+    watch_signals()
     if file is None:
         return explore(wish)
     if wish.protocol is not None or wish.everything:
@@ -84,7 +84,7 @@ def explore(wish: Wish, base: Plan | None = None) -> int:
     executor = executor_of(wish)
     try:
         tally = watched(target, executor, seeds, until_s, base)
-        tell(tally)
+        report(tally)
         files = written(tally, executor, wish)
     finally:
         executor.close()
@@ -97,7 +97,7 @@ def explore(wish: Wish, base: Plan | None = None) -> int:
 def executor_of(wish: Wish) -> Executor:
     """Raises LabError."""
     if wish.on not in ("simulated", "processes"):
-        raise Malformed(f"explore --on {wish.on[:40]!r}: say simulated or processes")
+        raise Malformed(f"explore --on {wish.on[:40]!r}: use simulated or processes")
     if wish.on == "processes":
         if wish.dask is not None or wish.jobs > 1:
             raise Malformed(
@@ -115,7 +115,7 @@ def target_of(wish: Wish, base: Plan | None) -> Target:
             (base.cluster.protocol,), base.cluster.holes, base.cluster.mutations, wish.on, wish.scale
         )
     if not wish.everything and wish.protocol is None:
-        raise Malformed("explore what? Give a scenario file, --protocol NAME or --all")
+        raise Malformed("explore needs a scenario file, --protocol NAME or --all")
     try:
         if wish.protocol is not None:
             family_named(wish.protocol)
@@ -125,7 +125,7 @@ def target_of(wish: Wish, base: Plan | None) -> Target:
         for name in names:
             if name not in struct.__struct_fields__:
                 raise Malformed(
-                    f"{name[:40]!r} is no {kind}; there are {', '.join(struct.__struct_fields__)}"
+                    f"{name[:40]!r} is not a known {kind}; there are {', '.join(struct.__struct_fields__)}"
                 )
     protocols = SAFE if wish.protocol is None else (wish.protocol,)
     holes, mutations = dict.fromkeys(wish.holes, True), dict.fromkeys(wish.mutations, True)
@@ -144,7 +144,7 @@ def seeds_of(wish: Wish) -> range | None:
 def watched(
     target: Target, executor: Executor, seeds: range | None, until_s: float | None, base: Plan | None
 ) -> Tally:
-    """Runs the campaign with a line of progress."""
+    """Runs the campaign with a progress line."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         total = until_s if until_s is not None else float(len(seeds or ()))
@@ -168,8 +168,8 @@ def summary(tally: Tally) -> str:
     return f"{tally.seeds} seeds, {rate:.1f}/s, coverage {len(tally.coverage)}, {tally.failed} failed"
 
 
-def tell(tally: Tally) -> None:
-    """What was done and what failed, for a person."""
+def report(tally: Tally) -> None:
+    """Prints the trials and failures of a search."""
     hours = tally.virtual_ns / 3.6e12
     families = ", ".join(f"{name} {count}" for name, count in sorted(tally.by_family.items()))
     console.print(
@@ -177,20 +177,20 @@ def tell(tally: Tally) -> None:
         f"{tally.checked} facts checked, {hours:.2f} virtual hours, coverage {len(tally.coverage)}, "
         f"{tally.beyond} beyond what a family survives, {tally.skipped} faults impossible"
     )
-    tell_unreached(tally)
+    report_unreached(tally)
     if tally.incomplete:
         console.print(f"[yellow]incomplete[/yellow]: {tally.incomplete}")
     if not tally.failures:
-        console.print("[green]nothing failed[/green]")
+        console.print("[green]no trial failed[/green]")
     for (family, invariant, place), count in tally.counts.most_common():
         console.print(f"[red]{count} times[/red] {family}: {invariant} ({place})")
         failure = tally.failures[family, invariant, place].failures[0]
         console.print(f"    {failure.explanation[:300]}", markup=False)
-        tell_story(console, failure.story)
+        report_story(console, failure.story)
 
 
-def tell_unreached(tally: Tally) -> None:
-    """What this search never came to: steps, faults, and how much of each module."""
+def report_unreached(tally: Tally) -> None:
+    """Prints the steps and faults that the search never reached, and the coverage of each module."""
     missed = unreached(tally.coverage, list(tally.by_family))
     if missed:
         console.print(f"never reached: {', '.join(missed)}")
@@ -206,8 +206,8 @@ def tell_unreached(tally: Tally) -> None:
 
 
 def written(tally: Tally, executor: Executor, wish: Wish) -> list[Path]:
-    """Shrinks the first failures and writes a file for each; unshrunk where the shrinking was stopped, and on processes,
-    where no run repeats another."""
+    """Shrinks the first failures and writes a file for each. Failures stay unshrunk when the shrinking was interrupted, and on processes, where
+    no run repeats another."""
     chosen, directory = list(tally.failures.values())[:SHRUNK_MAX], wish.out
     if not chosen or wish.on == "processes":
         return [found.write(each, directory) for each in chosen]

@@ -1,4 +1,4 @@
-"""Where trials run on this machine."""
+"""Executors of trials on this machine."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from backend.explore.work import work
 
 
 class WorkersLost(LabError):
-    """Nobody is left who could run a trial."""
+    """No worker is left that could run a trial."""
 
 
 class Executor(Protocol):
     @property
     def width(self) -> int:
-        """Pieces of work that are worth having under way at once."""
+        """Number of jobs that are worth having under way at once."""
 
     def submit(self, job: bytes) -> None: ...
 
     def results(self, timeout_s: float) -> Iterator[bytes]:
-        """What has been done meanwhile; waits at most so long for the first of it. Raises WorkersLost."""
+        """Results that have arrived. Waits at most `timeout_s` for the first one. Raises WorkersLost."""
 
     def close(self) -> None:
-        """Ends what is under way."""
+        """Ends the jobs under way."""
 
 
 class Processes:
-    """Workers of this machine. One that is killed takes its trial with it; the others' are run again."""
+    """Worker processes on this machine. A killed worker loses its own trial; the trials of the others run again."""
 
     def __init__(self, jobs: int):
         self._jobs = jobs
@@ -64,7 +64,7 @@ class Processes:
     def _begin_anew(self, lost: list[bytes]) -> None:
         self._broken += 1
         if self._broken > 3:
-            raise WorkersLost("worker processes were killed again and again: is there memory enough?")
+            raise WorkersLost("worker processes were killed again and again: is there enough memory?")
         lost += self._open.values()
         self._open.clear()
         self._pool = self._new()
@@ -78,13 +78,13 @@ class Processes:
 
 
 def leave_signals() -> None:
-    """Ctrl-C is for the process that searches; it ends its workers by SIGTERM."""
+    """Leaves Ctrl-C to the process that searches, which ends its workers by SIGTERM."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 class Here:
-    """One trial after the other in this process, for trials that fill the machine with processes of their own."""
+    """Runs trials in this process, one after the other, when each fills the machine with processes of its own."""
 
     width = 1
 

@@ -39,13 +39,13 @@ def yaml_of(document: dict[str, Any]) -> str:
 
 
 def write(outcome: Outcome, directory: Path) -> Path:
-    """Writes the file of a trial under a name of its own; returns the path. Raises Malformed."""
+    """Writes the scenario file of a trial under a unique name; returns the path. Raises Malformed."""
     words = f"{outcome.plan.cluster.protocol}-{outcome.failures[0].invariant}-{outcome.plan.seed}"
     return write_text(words, text_of(outcome), directory)
 
 
 def write_scenario(scenario: Scenario, directory: Path) -> Path:
-    """The same of a scenario whose steps were shortened. Raises Malformed."""
+    """Writes a scenario whose steps were shortened; returns the path. Raises Malformed."""
     return write_text(f"{scenario.name}-{scenario.seed}", yaml_of(sparse(scenario)), directory)
 
 

@@ -1,4 +1,4 @@
-"""Trials on a Dask cluster that is there already, whose workers have a checkout of the same version."""
+"""Trials on a running Dask cluster, whose workers have a checkout of the same version."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ CONNECT_S = 5
 GREET_S = 20
 """A worker starts a process, which imports this project, before it answers."""
 LOOK_S = 2
-"""How often it is asked who is there."""
+"""Interval between queries of the workers."""
 GRACE_S = 10
-"""A cluster without any worker has so long for the next one: a nanny starts another process for one that was killed."""
+"""Longest time without any worker: a nanny starts another process for one that was killed."""
 QUIET = dict.fromkeys(("distributed", "distributed.client", "tornado.application", "asyncio"), "critical")
-"""What goes wrong is said once, here, and not also by the libraries."""
+"""Log levels that silence the libraries; this module reports each failure once."""
 GONE = "the Dask scheduler has gone"
 
 
 def carried() -> tuple[Callable[[str], None], Callable[[str, bytes], bytes]]:
-    """What workers are to call. Functions inside a function travel as code, not as a name: the scheduler, which looks at
-    them too, needs nothing of this project."""
+    """Functions that the workers call. A nested function travels as code and not by name, so the scheduler can load it without this project."""
 
     def greet(digest: str) -> None:
         from backend.explore.apart import ready
@@ -46,12 +45,12 @@ def carried() -> tuple[Callable[[str], None], Callable[[str, bytes], bytes]]:
 
 
 class Dask:
-    """The scheduler spreads the trials; those of a worker that dies run again on the others."""
+    """Trials spread by the scheduler. It runs the trials of a lost worker again on other workers."""
 
     def __init__(self, address: str):
         port = ADDRESS.match(address)
         if port is None or not 0 < int(port[1]) < 65_536:
-            raise Malformed(f"--dask {address[:80]!r} is no address: write tcp://HOST:PORT")
+            raise Malformed(f"--dask {address[:80]!r} is not an address: write tcp://HOST:PORT")
         self._address = address
         self._digest = code_digest()
         self._greet, self._work = carried()
@@ -78,11 +77,11 @@ class Dask:
         try:
             asyncio.run(asyncio.wait_for(knock(self._address), 2 * CONNECT_S))
             return Client(self._address, timeout=CONNECT_S, set_as_default=False)
-        except Exception as error:  # whatever listens there may answer anything
+        except Exception as error:  # a foreign server may cause any error
             raise CannotStart(f"--dask {self._address}: no Dask scheduler answers: {words(error)}") from None
 
     def _greeted(self) -> int:
-        """How many threads there are, on workers of which each could run a trial. Raises CannotStart."""
+        """Number of threads of the workers, each of which has shown that it can run a trial. Raises CannotStart."""
         try:
             self._client.wait_for_workers(1, timeout=GRACE_S)
             threads = self._asked()
@@ -98,14 +97,14 @@ class Dask:
                 answer.result(timeout=max(0.1, until_s - time.monotonic()))
             except TimeoutError:
                 raise CannotStart(f"--dask: the worker {worker} took no work within {GREET_S} s") from None
-            except Exception as error:  # whatever it lacks
+            except Exception as error:  # a worker may lack any package
                 raise CannotStart(
                     f"--dask: the worker {worker} cannot run trials: {words(error)}; start it in a checkout of this version"
                 ) from None
         return sum(threads.values())
 
     def _asked(self) -> dict[str, int]:
-        """How many threads each worker has. Raises OSError, TimeoutError."""
+        """Number of threads by worker. Raises OSError, TimeoutError."""
         found: dict[str, int] = self._client.sync(self._client.scheduler.ncores, callback_timeout=CONNECT_S)
         return found
 
@@ -127,20 +126,20 @@ class Dask:
                 yield from self._result(self._done.get_nowait())
 
     def _result(self, future: Any) -> Iterator[bytes]:
-        """None of a job whose worker died with its result: it runs again."""
+        """Results of a job. A job whose worker died with its result yields none and runs again."""
         try:
             result = future.result(timeout=CONNECT_S)
         except TimeoutError:
             self._done.put(future)
             return
-        except Exception as error:  # whatever happened to it there
+        except Exception as error:  # a trial may fail on the worker in any way
             self._look(now=True)
             raise WorkersLost(f"a Dask worker could not run a trial: {words(error)}") from None
         self._open.discard(future)
         yield result
 
     def _look(self, now: bool = False) -> None:
-        """Raises WorkersLost when nobody is left who could do the work."""
+        """Raises WorkersLost when no worker is left."""
         if self._client.status != "running":
             raise WorkersLost(GONE)
         now_s = time.monotonic()
@@ -163,7 +162,7 @@ class Dask:
 
 
 async def knock(address: str) -> None:
-    """Returns when something there speaks as Dask does; a `Client` would wait for ever for one that says nothing."""
+    """Returns when a Dask scheduler answers at the address; a `Client` would wait for ever for a silent peer."""
     from distributed.comm.core import connect
     from distributed.security import Security
 
@@ -172,6 +171,6 @@ async def knock(address: str) -> None:
 
 
 def words(error: BaseException) -> str:
-    """What went wrong, in one line."""
+    """The error in one line."""
     lines = str(error).strip().splitlines()
     return lines[0][:200] if lines else type(error).__name__

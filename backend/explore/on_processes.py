@@ -20,13 +20,14 @@ from nodes.explore.trial import Trial
 from nodes.sim.conditions import CALM
 
 SESSION_MS = 1_000
-"""Servers on an idle machine hold sessions of this length; shorter ones end while a process waits for its turn."""
+"""Session length that servers on an idle machine can hold; a shorter session ends while a process waits for a processor."""
 HELD_BACK_NS = 100_000_000
-"""A process that is stopped between an event and its writing must not make checks see things in another order."""
+"""Time for which events are held back: a process that is suspended between an event and its write must not change the order that the checks see.
+"""
 
 
 def default_scale(plan: Plan) -> float:
-    """So that the session lasts as long as real processes hold it on this machine."""
+    """The scale at which the session lasts as long as real processes can hold it on this machine."""
     return max(1.0, SESSION_MS * slowness() / plan.cluster.timing.session_timeout_ms)
 
 
@@ -49,7 +50,7 @@ def run_on_processes(plan: Plan, scale: float | None = None) -> Outcome:
 
 
 def note_bugs(audited: Audited, stage: RealStage) -> None:
-    """An exception in any process is a failure, whatever came of it."""
+    """Records an exception in any process as a failure, whatever its effect."""
     assert isinstance(stage.fabric, TrialFabric)
     for name, line in stage.fabric.tracebacks().items():
         audited.fail("no exception", name, f"{name}: {line}")
@@ -58,7 +59,7 @@ def note_bugs(audited: Audited, stage: RealStage) -> None:
 
 
 def scaled(plan: Plan, scale: float) -> Plan:
-    """The same plan, slower. Conditions are those of this machine."""
+    """The same plan, slower. Delays and disks are those of this machine."""
     ms = partial(_longer, scale)
     timing = plan.cluster.timing
     data = plan.cluster.data

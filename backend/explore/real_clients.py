@@ -1,4 +1,4 @@
-"""Clients of a trial on real processes: those of the plan, and the audit's own."""
+"""Clients of a trial on real processes: those of the plan, and those of the audit."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from backend.explore.real_stage import RealStage
 
 
-class ToldTrace(Causeless):
-    """The trace of a client within this process: its events go to the fabric's own."""
+class StageTrace(Causeless):
+    """The trace of a client in this process; its events join the fabric's own."""
 
     def __init__(self, stage: RealStage, name: str):
         self._fabric = stage.fabric
@@ -28,19 +28,19 @@ class ToldTrace(Causeless):
 
     def emit(self, event: Event) -> int:
         self._count += 1
-        self._fabric.tell(self._name, event)
+        self._fabric.report(self._name, event)
         return self._count
 
 
 class RealClient:
-    """A smart client in this process, for probes and audits. Its calls are checked like everybody's."""
+    """A smart client in this process, for probes and audits. The invariants check its calls, too."""
 
     def __init__(self, stage: RealStage, name: str, reports_calls: bool):
-        """Within the stage's event loop."""
+        """Must be called in the stage's event loop."""
         home, config = stage.fabric.home, stage.config
         self._loop = asyncio.get_running_loop()
         world = client_world(name, config.cluster, home.token, stage.fabric.peers())
-        world.trace = ToldTrace(stage, name)
+        world.trace = StageTrace(stage, name)
         self.client = SmartClient(world, config, f"{name}.1", reports_calls)
         self.files = FileClient(world, config, self.client)
 

@@ -1,4 +1,4 @@
-"""The fault verbs of a trial on real processes. What processes cannot do raises what the simulator raises for the impossible."""
+"""Faults of a trial on real processes. An unsupported fault raises the same error as an impossible one on the simulator."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from backend.errors import LabError
 from backend.fabrics.faults import OF_THE_DISK, Faults
-from backend.fabrics.names import EVERYBODY
+from backend.names import EVERYBODY
 from nodes.faults.check import FaultUnsupported, options_of, verb_named
 from nodes.faults.table import BY_NAME
 
@@ -19,7 +19,7 @@ GONE = "gone"
 
 
 class RealFaults:
-    """Verbs, each carried out when it returns, but for restarts: a process takes a second to start, and others need not wait."""
+    """Faults that are complete when the call returns. Restarts are the exception: a process takes a second to start, and others need not wait."""
 
     def __init__(self, stage: RealStage):
         self._stage = stage
@@ -39,17 +39,17 @@ class RealFaults:
         try:
             known = options_of(verb_named(verb, "processes"), "processes")
             if any(self._is_gone(name) for name in targets):
-                raise FaultUnsupported(f"{verb} {' '.join(targets)}: somebody is gone for ever")
+                raise FaultUnsupported(f"{verb} {' '.join(targets)}: one of the targets is removed for ever")
             given = {name: value for name, value in (options or {}).items() if name in known}
-            done = self._stage.wait(self._faults.do(verb, self._struck(verb, targets), given))
+            done = self._stage.wait(self._faults.do(verb, self._faulted(verb, targets), given))
         except LabError as error:
             raise FaultUnsupported(error.message) from None
         if verb == "add_server":
             self._stage.join(self._faults.added, targets[0])
         return done
 
-    def _struck(self, verb: str, targets: list[str]) -> list[str]:
-        """Of many, those who run; one that is being started is waited for."""
+    def _faulted(self, verb: str, targets: list[str]) -> list[str]:
+        """The running ones among several targets; a starting process is waited for."""
         for name in targets:
             self._stage.await_start(name)
         row = BY_NAME[verb]
@@ -71,13 +71,13 @@ class RealFaults:
         return 0
 
     def kill_client(self, name: str) -> None:
-        """Its process ends without a word."""
+        """Kills a client's process."""
         self.do("crash", [name])
 
-    # --- taking back -----------------------------------------------------------------------------------------------
+    # --- undoing ---------------------------------------------------------------------------------------------------
 
     def restart(self, server: str) -> int:
-        """Begins; the server counts as running from now on."""
+        """Begins a restart; the server counts as running from now on."""
         state = "running" if server in self._stage.starting else self._fabric.state_of(server)
         if state != "stopped" or self._is_gone(server):
             raise FaultUnsupported(f"{server} is {state}")
@@ -97,7 +97,7 @@ class RealFaults:
         return self.do("heal_all", [])
 
     def heal(self, a: Any = None, b: str | None = None, direction: str = "both", others: Any = None) -> int:
-        """One link; or everything at each of several names; or, with `others`, whatever lies between them."""
+        """Heals one link; or all links of each of several names; or, with `others`, all links between them."""
         ledger = self._fabric.ledger
         names = [a] if isinstance(a, str) else list(a or [])
         if b is not None or others is None:
@@ -109,7 +109,7 @@ class RealFaults:
         return newest
 
     def mend_disk(self, name: str) -> None:
-        """Also of a server that is stopped, whose next life begins with a disk that works."""
+        """Ends the disk faults of a server; a stopped server starts with a working disk."""
         stands = [verb for verb, targets in self.standing.values() if name in targets and verb in OF_THE_DISK]
         for verb in stands:
             if self._fabric.state_of(name) == "running":

@@ -15,7 +15,7 @@ from backend.explore.real_clients import RealCaller, RealClient
 from backend.explore.real_faults import RealFaults
 from backend.explore.trial_fabric import TrialFabric
 from backend.fabrics.fabric import ClusterFabric
-from backend.fabrics.names import CLIENT, COORDINATION
+from backend.names import CLIENT, COORDINATION
 from nodes.config import SECOND, ClusterConfig
 from nodes.explore.calls import Caller
 from nodes.explore.stage import in_words
@@ -25,6 +25,7 @@ from nodes.real.clock import monotonic_ns
 from nodes.roles import IN_STEP, LEADING, LETTERS
 from nodes.sim.loop import Stuck
 from nodes.sim.triggers import Trigger
+from nodes.states import ProcessState
 from nodes.trace.events import Configured, Placed, Stamped
 
 T = TypeVar("T")
@@ -45,23 +46,26 @@ class RealMember:
         self.gone = False
 
     @property
-    def process(self) -> str:
+    def process(self) -> ProcessState:
         """One that is being started runs."""
         return "running" if self.name in self._stage.starting else self._stage.fabric.state_of(self.name)
 
 
 class RealStage:
-    """Runs an event loop of its own; the fabric lives in it. `stop` must be called."""
+    """Runs an event loop of its own; the fabric lives in it. `stop` must be called.
+
+    Many methods: it is the whole `Stage` that a trial plays on.
+    """
 
     def __init__(
         self, config: ClusterConfig, make: Callable[[Callable[[list[Stamped]], None]], ClusterFabric]
     ):
-        """`make` makes a fabric that has not been started; it is given what listens to events."""
+        """`make` creates a fabric that is not started; its argument is the receiver of events."""
         self.config = config
         self.places: dict[str, str] = {}
         self.configured: dict[str, list[str]] = {}
         self.errors: list[str] = []
-        """Of the clients that live in this process."""
+        """Errors of the clients in this process."""
         self.starting: dict[str, asyncio.Task[None]] = {}
         self._listeners: list[Callable[[Stamped], None]] = []
         self._due: list[tuple[int, int, Callable[[], Any]]] = []
@@ -84,7 +88,7 @@ class RealStage:
         self.wait(self.fabric.start())
 
     def stop(self) -> None:
-        """Ends every process; all events have been seen then."""
+        """Ends every process; all events have arrived when it returns."""
         for task in self._tasks:
             task.cancel()
         self.wait(self._end())
@@ -122,7 +126,7 @@ class RealStage:
         return monotonic_ns()
 
     def wait(self, procedure: Coroutine[Any, Any, T]) -> T:
-        """Runs a procedure to its end; the cluster goes on meanwhile."""
+        """Runs a procedure to its end while the cluster runs."""
         return self._runner.run(procedure)
 
     def run_until(self, until: int | Callable[[], bool], limit_ns: int = LIMIT_NS) -> None:
@@ -151,10 +155,10 @@ class RealStage:
         heapq.heappush(self._due, (at_ns, next(self._numbers), lambda: step(*arguments)))
 
     def arm(self, trigger: Trigger, step: Callable[[], Any]) -> None:
-        raise FaultUnsupported("nobody sees from outside where a process is")
+        raise FaultUnsupported("a process cannot be stopped at a step from outside")
 
     def disarm_all(self) -> None:
-        """None is armed."""
+        """Does nothing: no fault waits for a step here."""
 
     # --- the picture -----------------------------------------------------------------------------------------------
 
@@ -171,13 +175,13 @@ class RealStage:
             name: LETTERS[self.places.get(name, "")] for name, server in self.servers.items() if server.group
         }
 
-    # --- questions -------------------------------------------------------------------------------------------------
+    # --- queries ---------------------------------------------------------------------------------------------------
 
     def answers(self, name: str, kind: str) -> bool:
         return self._has_started(name)
 
     def _has_started(self, name: str) -> bool:
-        """A process that is being started has no socket yet, and the places that are known are those of its last life."""
+        """Whether the process has started. A starting process has no socket yet, and its known role is that of its last life."""
         return name not in self.starting and self.fabric.state_of(name) == "running"
 
     def ask(self, name: str, question: dict[str, Any]) -> Any:
@@ -192,7 +196,7 @@ class RealStage:
 
     async def _ask(self, name: str, question: dict[str, Any]) -> None:
         await self.fabric.ask(name, question, ASK_S)
-        # What it has changed is seen in `places` once the events of this moment have been told.
+        # `places` shows the effect once the events of this moment have arrived.
         await asyncio.sleep(2 * self.fabric.traces.hold_back_ns / SECOND)
 
     @property
@@ -200,7 +204,7 @@ class RealStage:
         return list(self._asked.values())
 
     def begin(self, procedure: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Runs a procedure while the cluster runs; what it cannot do is left undone."""
+        """Runs a procedure while the cluster runs; errors of impossible actions are ignored."""
 
         async def tried() -> None:
             try:
@@ -214,26 +218,26 @@ class RealStage:
         return task
 
     def start_process(self, name: str, procedure: Coroutine[Any, Any, None]) -> None:
-        """Starts one that counts as running from now on; others go on meanwhile."""
+        """Starts a process that counts as running from now on; the caller does not wait for it."""
         task = self.starting[name] = self.begin(procedure)
         task.add_done_callback(lambda done: self.starting.pop(name, None))
 
     def await_start(self, name: str) -> None:
-        """Returns when it no longer starts."""
+        """Waits until the process no longer starts."""
         while (task := self.starting.get(name)) is not None and not task.done():
             self.wait(self._pass(self.now_ns + SECOND, task.done))
 
     def join(self, name: str, group: str) -> None:
-        """A server was added."""
+        """Adds a server."""
         self.servers[name] = RealMember(self, name, group)
 
-    # --- mending ---------------------------------------------------------------------------------------------------
+    # --- repair ----------------------------------------------------------------------------------------------------
 
     def mend_disk(self, name: str) -> None:
         self.faults.mend_disk(name)
 
     def clear_up(self) -> None:
-        """Processes have no weather but their own."""
+        """Does nothing: real processes have no simulated weather."""
 
     def mend_coordination(self) -> None:
         state = self.fabric.state_of(COORDINATION)
@@ -254,7 +258,7 @@ class RealStage:
         self.servers |= {caller.name: RealMember(self, caller.name, "", client=True) for caller in callers}
 
     def start_caller(self, caller: Caller) -> RealCaller:
-        """One that is prepared."""
+        """A caller whose process was prepared."""
         return RealCaller(self, caller.name)
 
     def log_sha256(self) -> str:

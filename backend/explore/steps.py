@@ -1,4 +1,4 @@
-"""A scenario's own steps under many seeds, and the fewest of them that fail."""
+"""Runs a scenario's own steps under many seeds, and finds the fewest of them that fail."""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ def one(item: tuple[str, int, int]) -> tuple[int, bool]:
 
 
 def show_shortest(scenario: Scenario, seed: int, out: Path) -> None:
-    """The fewest of the scenario's steps that still fail with this seed, and how to see it again."""
+    """Writes the fewest steps that still fail with this seed, and prints the command that repeats them."""
     shortest, outcome = shorten(scenario, seed)
     left = [(number, step) for number, step in enumerate(shortest.steps, 1) if deed(step)]
     console.print(f"seed {seed} fails with {len(left)} of {len(scenario.steps)} steps:")
     for number, step in left:
         console.print(f"  {number}, {beginning(step)}: {deed(step)}", markup=False)
-    reports.tell(console, outcome)
+    reports.report(console, outcome)
     path = found.write_scenario(msgspec.structs.replace(shortest, seed=seed), out)
     print(f"./cloverlab run {path}")
 
 
 def beginning(step: StepPart) -> str:
-    told = [(word, getattr(step, word)) for word in ("at", "after", "when")]
-    return " ".join(f"{word} {value}" for word, value in told if value is not None) or "at once"
+    reported = [(word, getattr(step, word)) for word in ("at", "after", "when")]
+    return " ".join(f"{word} {value}" for word, value in reported if value is not None) or "at once"
 
 
 def deed(step: StepPart) -> str:
-    """What a step does, in words; empty for one that was left out."""
+    """One line for a step's action; empty for a step that was left out."""
     if step.fault is not None:
         return " ".join([step.fault, *targets(step)])
     done = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from backend.clusters.picture import ClientState
 from backend.fabrics import launch
-from backend.fabrics.names import CLIENT
 from backend.fabrics.processes import ProcessFabric
+from backend.names import CLIENT
+from backend.picture import ClientState
 from nodes.explore.calls import Caller
 from nodes.real.caller import CallerConfig, Progress, read_progress
 
@@ -16,20 +16,20 @@ BEGIN_S = 20.0
 
 
 class TrialFabric(ProcessFabric):
-    """Its clients carry out scripts; links to them break as those between servers do."""
+    """A fabric whose clients run scripts; their links break like those between servers."""
 
     async def start_caller(self, caller: Caller) -> None:
-        """It waits for `begin_calls`. Raises Unavailable."""
+        """Starts a client's process, which waits for `begin_calls`. Raises Unavailable."""
         name = caller.name
         self.picture.clients.setdefault(name, ClientState(name))
-        told = {
+        reported = {
             "role": ROLE,
             "config": CallerConfig(name, self.home.file.cluster, caller),
             "listen": "",
             "coordination": "",
             **launch.common(self.home, name, launch.server_directory(self.home, name)),
         }
-        file = launch.write(self.home.directory("config") / f"{name}.json", told)
+        file = launch.write(self.home.directory("config") / f"{name}.json", reported)
         self._follow(name)
         await self.children.spawn(name, ROLE, "nodes", ROLE, "--config", str(file))
         await self.apply_rules([name])
@@ -48,7 +48,7 @@ class TrialFabric(ProcessFabric):
         await super().apply_rules(names)
 
     def tracebacks(self) -> dict[str, str]:
-        """The last line of each process's last traceback: bugs, not disks that fail."""
+        """The last line of each process's last traceback, which shows a bug; a failing disk is none."""
         found: dict[str, str] = {}
         for path in sorted(Path(self.home.directory("logs")).glob("*.err")):
             text = path.read_text(errors="replace")

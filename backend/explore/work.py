@@ -1,4 +1,4 @@
-"""One piece of work for a worker, wherever it runs: bytes in, bytes out."""
+"""One job of a worker, on any executor: bytes in, bytes out."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from nodes.explore.trial import run
 from nodes.mutations import Mutations
 
 SHRINK_S = 60
-"""Of real time for making one failure smaller."""
+"""Longest real time for shrinking one failure, in seconds."""
 LIMIT_S = 180
-"""Of real time for one trial: more is an endless loop."""
+"""Longest real time of one trial, in seconds; a longer one is an endless loop."""
 PROCESSES_LIMIT_S = 1_800
-"""The same on processes, where every patience is real time."""
+"""The same limit on processes, where every timeout takes real time."""
 
 
 class Job(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A seed to be drawn and run, or a plan to be run, or to be shrunk."""
+    """A seed to draw and run, a plan to run, or a plan to shrink."""
 
     seed: int
     protocol: str = ""
@@ -34,12 +34,12 @@ class Job(msgspec.Struct, frozen=True, omit_defaults=True):
     mutations: Mutations = Mutations()
     plan: Plan | None = None
     shrink_as: Failure | None = None
-    """The failure that must stay, for at most `shrink_trials` trials."""
+    """The failure that a shrunk plan must still show; at most `shrink_trials` trials look for one."""
     shrink_trials: int = 2_000
     on: str = "simulated"
-    """Or processes."""
+    """`simulated` or `processes`."""
     scale: float | None = None
-    """Of every time on processes; None for what this machine holds."""
+    """Factor for every time on processes; None measures this machine."""
 
 
 class TookTooLong(Exception):
@@ -71,7 +71,7 @@ def outcome_of(result: bytes) -> Outcome:
 
 
 def bounded(plan: Plan, run: Callable[[Plan], Outcome] = run, limit_s: int = LIMIT_S) -> Outcome:
-    """A trial that ends, whatever happens: one that gives up is a failure."""
+    """Runs a trial with a limit; a trial that reaches it is a failure."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise TookTooLong(f"not done after {limit_s} s of real time")
@@ -88,7 +88,7 @@ def bounded(plan: Plan, run: Callable[[Plan], Outcome] = run, limit_s: int = LIM
 
 
 def shrunk(plan: Plan, failure: Failure, trials: int) -> Plan:
-    """The smallest plan found that still breaks the same invariant."""
+    """The smallest plan found that still violates the same invariant."""
     left = trials
 
     def fails(candidate: Plan) -> bool:

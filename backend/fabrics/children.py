@@ -1,5 +1,4 @@
-"""Operating-system processes of the cluster: started, signalled, found again after the control plane was
-killed."""
+"""Operating-system processes of the cluster: started, signalled, and adopted by a new control plane after the old one was killed."""
 
 from __future__ import annotations
 
@@ -17,16 +16,17 @@ import msgspec
 
 from backend.errors import Unavailable
 from backend.fabrics.home import replace_file
-from backend.settings import REPOSITORY
+from backend.repository import REPOSITORY
 from nodes.real.spawned import last_words, ready_line
+from nodes.states import ProcessState
 
 READY_TIMEOUT_S = 20.0
 POLL_S = 0.005
-SILENT = "it said nothing (see {})"
+SILENT = "no output (see {})"
 
 
 class Recorded(msgspec.Struct):
-    """What the roster keeps: a pid is trusted only together with the time its process began."""
+    """A roster entry. A pid counts only together with the start time of its process."""
 
     pid: int
     began: str
@@ -34,7 +34,7 @@ class Recorded(msgspec.Struct):
 
 
 def began(pid: int) -> str:
-    """When the process began, as the system tells it; empty when there is none (or only a zombie)."""
+    """Start time of the process, from the operating system; empty when there is none or only a zombie."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         return "" if fields[0] in "ZX" else fields[19]
@@ -43,15 +43,15 @@ def began(pid: int) -> str:
             return ""
     except (ProcessLookupError, IndexError):
         return ""
-    told = subprocess.run(
+    reported = subprocess.run(
         ["ps", "-o", "stat=,lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
     )
-    state, _, when = told.stdout.strip().partition(" ")
+    state, _, when = reported.stdout.strip().partition(" ")
     return "" if not state or state.startswith("Z") else when.strip()
 
 
 class Child:
-    """One process in a session of its own; it outlives the control plane unless it is told to stop."""
+    """One process in a session of its own; it outlives the control plane unless it is stopped."""
 
     def __init__(
         self, name: str, role: str, pid: int, start: str, popen: subprocess.Popen[bytes] | None = None
@@ -72,8 +72,7 @@ class Child:
         return self._began != "" and began(self.pid) == self._began
 
     @property
-    def state(self) -> str:
-        """running, paused or stopped."""
+    def state(self) -> ProcessState:
         if not self.running:
             return "stopped"
         return "paused" if self.paused else "running"
@@ -139,8 +138,7 @@ class Children:
         self._save()
 
     async def spawn(self, name: str, role: str, module: str, *arguments: str) -> Child:
-        """Starts `python -m MODULE ARGUMENTS` and waits for its ready line. Raises Unavailable with its
-        last words."""
+        """Starts `python -m MODULE ARGUMENTS` and waits for its ready line. Raises Unavailable with the last lines of its output."""
         output, errors = self._logs / f"{name}.out", self._logs / f"{name}.err"
         with output.open("wb") as out, errors.open("ab") as err:
             mark = err.tell()
@@ -165,9 +163,9 @@ class Children:
 async def wait_ready(child: Child, output: Path, errors: Path, mark: int) -> dict[str, Any]:
     deadline = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < deadline:
-        told = ready_line(output)
-        if told is not None:
-            return told
+        reported = ready_line(output)
+        if reported is not None:
+            return reported
         if not child.running:
             raise Unavailable(
                 f"{child.name} ended while it started: {last_words(errors, mark) or SILENT.format(errors)}"

@@ -13,15 +13,16 @@ from typing import Any
 
 import msgspec
 
-from backend.clusters.picture import Picture
 from backend.errors import CannotStart, FaultUnsupported, Impossible, Unavailable
 from backend.fabrics.coordination import RealEnsemble
-from backend.fabrics.fabric import GENTLE, ClusterFabric, Process, wait_until
+from backend.fabrics.driver import Process
+from backend.fabrics.fabric import GENTLE, ClusterFabric, wait_until
 from backend.fabrics.home import Home
 from backend.fabrics.host import Host
 from backend.fabrics.inventory import TOKEN_FILE, Inventory
 from backend.fabrics.links import LinkFault, transport_rules
-from backend.fabrics.names import CLIENT, CONTROL, EVERYBODY
+from backend.names import CLIENT, CONTROL, EVERYBODY
+from backend.picture import Picture
 from nodes.config import (
     ClientConfig,
     ClusterConfig,
@@ -36,15 +37,18 @@ from nodes.trace.events import Stamped, Warned
 
 REACH_S = 60.0
 REACH_AGAIN_S = 10.0
-"""For a cluster that ran before: a container that comes later goes on by itself."""
+"""Time in which the hosts of a cluster that ran before must be reached; a later host is adopted when it appears."""
 HOLD_BACK_NS = 120_000_000
-"""Events of containers come through their supervisors: they wait longer for older ones of others."""
-SPACE_OCTETS = 32 << 20
-"""Less than this in a volume is worth a warning."""
+"""Time for which an event waits for older ones: events of containers come through their supervisors."""
+SPACE_BYTES = 32 << 20
+"""Free space in a volume below which a warning is emitted."""
 
 
 class ContainerFabric(ClusterFabric):
-    """Servers go on when the control plane ends, unless `ends_servers`."""
+    """Servers go on when the control plane ends, unless `ends_servers`.
+
+    Many methods: it does everything in `Driver` its own way.
+    """
 
     kind = "containers"
 
@@ -63,7 +67,7 @@ class ContainerFabric(ClusterFabric):
         self.traces.hold_back_ns = HOLD_BACK_NS
         self.picture.ensemble = inventory.zookeepers
         self.inventory = inventory
-        self.ensemble = RealEnsemble(home, inventory.coordination(home.name), self.tell, self.ask)
+        self.ensemble = RealEnsemble(home, inventory.coordination(home.name), self.report, self.ask)
         self.hosts = {
             name: Host(
                 name, inventory.supervisor_of(name), home.token, self._on_status, inventory.host_of(name)
@@ -96,7 +100,9 @@ class ContainerFabric(ClusterFabric):
                 self.recall(name)
         self.watch()
         for name in self._missing(wanted):
-            self.tell(CONTROL, Warned(f"{name}: its container cannot be reached: {self.hosts[name].trouble}"))
+            self.report(
+                CONTROL, Warned(f"{name}: its container cannot be reached: {self.hosts[name].trouble}")
+            )
         await self.apply_rules()
         if self._ends_servers:
             others = [*self.inventory.servers(), *self.inventory.data_nodes]
@@ -117,7 +123,7 @@ class ContainerFabric(ClusterFabric):
                 await self.apply_rules()
             ours = [CLIENT, *self.home.servers(), *self.home.nodes()]
             await asyncio.gather(*(self._end(name) for name in ours))
-        self.tell_rest()
+        self.report_rest()
         await self.end_watching()
         for host in self.hosts.values():
             host.close()
@@ -128,7 +134,7 @@ class ContainerFabric(ClusterFabric):
             await self.hosts[name].ask("forget", {"cluster": self.home.name})
 
     def _has_majority(self) -> bool:
-        """Of the ensemble's containers, whatever runs in them."""
+        """Whether a majority of the ensemble's containers answers, whatever runs in them."""
         return 2 * len(self._missing(self.inventory.zookeepers)) < len(self.inventory.zookeepers)
 
     def _has_quorum(self) -> bool:
@@ -145,7 +151,7 @@ class ContainerFabric(ClusterFabric):
         return status is not None and status.state != "stopped" and status.cluster == self.home.name
 
     async def _clear(self, name: str) -> None:
-        """What another cluster left running here rests while this one has the containers."""
+        """Stops a process of another cluster that still runs here, while this cluster has the containers."""
         with contextlib.suppress(Unavailable):
             await self.hosts[name].stop()
 
@@ -157,7 +163,7 @@ class ContainerFabric(ClusterFabric):
             await host.start({})
 
     async def _server(self, name: str, start: Callable[[str], Awaitable[None]]) -> None:
-        """Takes over a process of this cluster that runs, or starts it; one that cannot be reached is followed once it can."""
+        """Adopts a running process of this cluster, or starts it; an unreachable one is adopted once it answers."""
         host = self.hosts[name]
         status = host.status
         self._follow(name)
@@ -219,15 +225,15 @@ class ContainerFabric(ClusterFabric):
     def next_server(self) -> str:
         free = [name for name in self.inventory.spares if name not in self.home.servers()]
         if not free:
-            raise Impossible("no container is left for another server; compose.yaml says how many there are")
+            raise Impossible("no container is free for another server; compose.yaml sets their number")
         return free[0]
 
     async def join(self, name: str) -> None:
         await self._server(name, self.start_server)
 
     async def lose_power(self, name: str) -> list[str]:
-        told = await self.hosts[name].ask("lose_power", {"seed": self.rng.getrandbits(32)}, 8.0)
-        return list(told["lost"])
+        reported = await self.hosts[name].ask("lose_power", {"seed": self.rng.getrandbits(32)}, 8.0)
+        return list(reported["lost"])
 
     async def new_disk(self, name: str) -> None:
         try:
@@ -256,12 +262,12 @@ class ContainerFabric(ClusterFabric):
         return self.hosts[name].life
 
     def box(self, name: str) -> dict[str, str]:
-        told = self.hosts[name].last if name in self.hosts else None
-        if told is None:
+        reported = self.hosts[name].last if name in self.hosts else None
+        if reported is None:
             return super().box(name)
-        return {"container": told.container, "image": told.image, "address": told.address}
+        return {"container": reported.container, "image": reported.image, "address": reported.address}
 
-    # --- rules and questions ----------------------------------------------------------------------
+    # --- rules and queries ------------------------------------------------------------------------
 
     async def ask(self, name: str, question: dict[str, Any], timeout_s: float = 2.0) -> dict[str, Any]:
         if name not in self.hosts:
@@ -269,12 +275,12 @@ class ContainerFabric(ClusterFabric):
         return await self.hosts[name].ask("ask", {"question": question}, timeout_s)
 
     def check_links(self, links: list[LinkFault]) -> None:
-        """A ZooKeeper server's own packets can be late only where the kernel makes them so, and damaged nowhere."""
+        """A ZooKeeper server's own packets can be delayed only where the kernel does it, and cannot be damaged."""
         for link in links:
             ours = [name for name in (link.a, link.b) if name in self.inventory.zookeepers]
             if link.damage and ours:
                 raise FaultUnsupported(
-                    f"what {ours[0]} hears and says carries no content with checksums of ours; damage a link between servers"
+                    f"messages of {ours[0]} have no checksums of this project; damage a link between servers"
                 )
             other = [name for name in (link.a, link.b) if name not in self.inventory.zookeepers]
             slow = link.delay_ms or link.loss
@@ -286,17 +292,17 @@ class ContainerFabric(ClusterFabric):
                 and not (host.status and host.status.netem)
             ):
                 raise FaultUnsupported(
-                    f"this kernel has no netem: what {ours[0]} sends cannot be delayed; delay a server's link to it"
+                    f"this kernel has no netem: packets of {ours[0]} cannot be delayed; delay a server's link to it"
                 )
 
     async def apply_rules(self, names: list[str] | None = None) -> None:
-        """Every end of a broken link treats its own packets: a partition needs nobody's agreement."""
+        """Sends each process its rules. Every end of a broken link treats its own packets, so a partition needs no agreement."""
         links = self.ledger.links()
         there = [
             name for name in names or self.hosts if name in self.hosts and self.hosts[name].status is not None
         ]
-        told = [self.hosts[name].ask("rules", {"rules": transport_rules(links, name)}) for name in there]
-        for answer in await asyncio.gather(*told, return_exceptions=True):
+        reported = [self.hosts[name].ask("rules", {"rules": transport_rules(links, name)}) for name in there]
+        for answer in await asyncio.gather(*reported, return_exceptions=True):
             if isinstance(answer, Unavailable) and "refused" in answer.message:
                 raise answer
 
@@ -312,13 +318,13 @@ class ContainerFabric(ClusterFabric):
             "its wall clock is {:.1f} s from the control plane's",
             1e9,
         )
-        short = max(0, SPACE_OCTETS - now.free_octets) and now.free_octets + 1
+        short = max(0, SPACE_BYTES - now.free_bytes) and now.free_bytes + 1
         self._warn_once(host.name, "space", short, "its volume has {:.1f} MiB left", 1 << 20)
 
     def _warn_once(self, name: str, what: str, amount: int, words: str, unit: float) -> None:
-        """Once when it begins, again when it begins again."""
+        """Emits a warning when the condition begins, and another each time it begins again."""
         if amount and not self._warned.get((name, what)):
-            self.tell(CONTROL, Warned(f"{name}: {words.format(amount / unit)}"))
+            self.report(CONTROL, Warned(f"{name}: {words.format(amount / unit)}"))
         self._warned[name, what] = bool(amount)
 
     async def _rule_again(self) -> None:
@@ -333,19 +339,19 @@ def in_containers(
     workload: WorkloadConfig | None,
     seed: int = 0,
 ) -> ContainerFabric:
-    """A cluster of its own name in the containers that the environment tells of; nothing is left of it when it ends.
+    """A cluster with a name of its own in the containers of the environment; its data is removed when it ends.
 
     Raises CannotStart when there are too few.
     """
-    told = Inventory.told(os.environ)
+    reported = Inventory.reported(os.environ)
     groups, nodes = [list(group.members) for group in config.groups], list(config.data.nodes)
     wanted = list(chain.from_iterable(groups))
-    for names, there in ((wanted, told.servers()), (nodes, told.data_nodes)):
+    for names, there in ((wanted, reported.servers()), (nodes, reported.data_nodes)):
         missing = [name for name in names if name not in there]
         if missing:
             raise CannotStart(f"{missing[0]} has no container here; there are {', '.join(there) or 'none'}")
-    free = [name for name in told.servers() if name not in wanted]
-    inventory = msgspec.structs.replace(told, groups=groups, spares=free).carrying(config.journal.nodes)
+    free = [name for name in reported.servers() if name not in wanted]
+    inventory = msgspec.structs.replace(reported, groups=groups, spares=free).carrying(config.journal.nodes)
     named = msgspec.structs.replace(config, cluster=f"run-{secrets.token_hex(4)}")
     home = Home.make(directory, named, seed, TOKEN_FILE)
     return ContainerFabric(inventory, home, on_events, workload, ends_servers=True)

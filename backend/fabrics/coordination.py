@@ -1,5 +1,4 @@
-"""The coordination service as the fabric sees it: the embedded server, which is ours to start, or a real
-ensemble."""
+"""The coordination service of a fabric: the embedded server, which the fabric starts, or a real ensemble."""
 
 from __future__ import annotations
 
@@ -14,17 +13,17 @@ from backend.errors import CannotStart, FaultUnsupported, Unavailable
 from backend.fabrics import launch
 from backend.fabrics.children import Child, Children
 from backend.fabrics.home import Home
-from backend.fabrics.names import COORDINATION
 from backend.fabrics.sockets import ask, follow
 from backend.fabrics.tree_watch import TreeClient, end_session, make_chroot
+from backend.names import COORDINATION
 from nodes.real.clock import monotonic_ns
 from nodes.trace.base import Event
 from nodes.trace.observer import Observer
 
-Tell = Callable[[str, Event, int], None]
+Report = Callable[[str, Event, int], None]
 """Server, event, and when it happened (0 for now)."""
 Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
-"""A question to a server, over the way that no fault touches."""
+"""A query to a server over the control path, which faults do not affect."""
 ENDS = {"expire": "expired", "close": "closed"}
 AGAIN_S = 0.1
 
@@ -37,7 +36,7 @@ class Ensemble(Protocol):
     async def start(self, leftovers: dict[str, Child]) -> None: ...
 
     async def observe(self) -> None:
-        """Tells the events of the global view until it is cancelled."""
+        """Emits the events of the global view until it is cancelled."""
 
     async def restart(self) -> None: ...
 
@@ -48,10 +47,10 @@ class Ensemble(Protocol):
     async def close(self) -> None: ...
 
 
-def ensemble_of(home: Home, children: Children, tell: Tell, ask_server: Ask) -> Ensemble:
+def ensemble_of(home: Home, children: Children, report: Report, ask_server: Ask) -> Ensemble:
     if home.file.zookeeper:
-        return RealEnsemble(home, home.file.zookeeper, tell, ask_server)
-    return EmbeddedEnsemble(home, children, tell)
+        return RealEnsemble(home, home.file.zookeeper, report, ask_server)
+    return EmbeddedEnsemble(home, children, report)
 
 
 class EmbeddedEnsemble:
@@ -59,16 +58,16 @@ class EmbeddedEnsemble:
 
     embedded = True
 
-    def __init__(self, home: Home, children: Children, tell: Tell):
+    def __init__(self, home: Home, children: Children, report: Report):
         self.observer = Observer()
         self.hosts: list[str] = []
         self._home = home
         self._children = children
-        self._tell = tell
+        self._report = report
         self._socket = home.socket_of(COORDINATION)
         self._client: TreeClient | None = None
         self._skew_ns = 0
-        """From coordination's clock, which stands still while the machine sleeps, to the servers'."""
+        """Offset in ns from coordination's clock, which stops while the machine sleeps, to the servers' clock."""
 
     async def start(self, leftovers: dict[str, Child]) -> None:
         leftover = leftovers.get(COORDINATION)
@@ -104,25 +103,25 @@ class EmbeddedEnsemble:
             await asyncio.sleep(AGAIN_S)
 
     async def _compare(self) -> None:
-        """What vanished while nobody followed is told as removed; the stream begins with all there is."""
+        """Emits the removal of nodes that vanished while the stream was down; a new stream begins with all nodes."""
         answer = await ask(self._socket, {"do": "tree"})
         there = {node["path"] for node in answer["nodes"]}
         for path in self.observer.known_paths():
             if path not in there:
-                self._tell_all(self.observer.changed(path, None))
+                self._report_all(self.observer.changed(path, None))
 
     def _on_line(self, line: dict[str, Any]) -> None:
         """A change of one node, or (without a path) the end of a session."""
         at_ns = line["at_ns"] + self._skew_ns
         if line["path"]:
-            octets = None if line["data"] is None else line["data"].encode()
-            self._tell_all(self.observer.changed(line["path"], octets, line["session"]), at_ns)
+            data = None if line["data"] is None else line["data"].encode()
+            self._report_all(self.observer.changed(line["path"], data, line["session"]), at_ns)
         elif line["op"] in ENDS:
-            self._tell_all(self.observer.session_ended(line["session"], ENDS[line["op"]]), at_ns)
+            self._report_all(self.observer.session_ended(line["session"], ENDS[line["op"]]), at_ns)
 
-    def _tell_all(self, events: list[Event], at_ns: int = 0) -> None:
+    def _report_all(self, events: list[Event], at_ns: int = 0) -> None:
         for event in events:
-            self._tell(COORDINATION, event, at_ns)
+            self._report(COORDINATION, event, at_ns)
 
     async def take_lock(self, group: str, owner: str) -> None:
         if self._client is None:
@@ -138,16 +137,16 @@ class EmbeddedEnsemble:
 
 
 class RealEnsemble:
-    """A ZooKeeper ensemble: watched like any client does. `hosts` is `host:port,…` with an optional `/chroot`."""
+    """A ZooKeeper ensemble, watched through an ordinary session. `hosts` is `host:port,…` with an optional `/chroot`."""
 
     embedded = False
 
-    def __init__(self, home: Home, hosts: str, tell: Tell, ask_server: Ask):
+    def __init__(self, home: Home, hosts: str, report: Report, ask_server: Ask):
         self.observer = Observer()
         named, _, self._chroot = hosts.partition("/")
         self.hosts = [host.strip() for host in named.split(",")]
         self._home = home
-        self._tell = tell
+        self._report = report
         self._ask = ask_server
         self._client = TreeClient(hosts)
 
@@ -165,37 +164,37 @@ class RealEnsemble:
         await self._client.watch(list(self._home.file.cluster.groups), self._on_node)
         await asyncio.Event().wait()
 
-    def _on_node(self, path: str, octets: bytes | None, owner: int) -> None:
+    def _on_node(self, path: str, data: bytes | None, owner: int) -> None:
         server = path.rpartition("/view/")[2]
-        gone = self.observer.sessions.get(server, 0) if octets is None else 0
-        events = self.observer.changed(path, octets, owner)
+        gone = self.observer.sessions.get(server, 0) if data is None else 0
+        events = self.observer.changed(path, data, owner)
         if gone:
             events += self.observer.session_ended(gone, "expired")
         for event in events:
-            self._tell(COORDINATION, event, 0)
+            self._report(COORDINATION, event, 0)
 
     async def restart(self) -> None:
-        raise FaultUnsupported("the ZooKeeper ensemble is not ours to start")
+        raise FaultUnsupported("the control plane does not manage the ZooKeeper ensemble")
 
     async def take_lock(self, group: str, owner: str) -> None:
         await self._client.take_lock(group, owner)
 
     async def expire(self, server: str, session: int) -> None:
-        """Who knows a session's password may take it over and close it: its owner is told that it expired. The server's present session
-        may be younger than the one whose traces are seen here, or be over already."""
-        told = await self._ask(server, {"do": "session"})
-        if told["session"]:
-            await end_session(self.hosts, int(told["session"]), bytes.fromhex(told["password"]))
+        """Expires a session: a client with the session's password reopens and closes it, and its owner is notified. The server's present session
+        may be newer than the one in the traces, or already over."""
+        reported = await self._ask(server, {"do": "session"})
+        if reported["session"]:
+            await end_session(self.hosts, int(reported["session"]), bytes.fromhex(reported["password"]))
 
     async def close(self) -> None:
         await self._client.close()
 
 
 def host_and_port(host: str) -> tuple[str, int]:
-    """Raises CannotStart for what is no `host:port`."""
+    """Raises CannotStart for an address that is not `host:port`."""
     name, _, port = host.rpartition(":") if ":" in host else (host, "", "2181")
     if not name or not port.isdigit() or not 0 < int(port) < 65536:
-        raise CannotStart(f"--zookeeper wants host:port,host:port, got {host[:80]!r}")
+        raise CannotStart(f"--zookeeper needs host:port,host:port, not {host[:80]!r}")
     return name, int(port)
 
 

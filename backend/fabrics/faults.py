@@ -9,10 +9,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from backend.errors import FaultUnsupported, Impossible, LabError, Malformed, Unavailable, of_fault
-from backend.fabrics.fabric import ClusterFabric, Process
+from backend.fabrics.driver import Process
+from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.links import OPPOSITE, LinkFault
-from backend.fabrics.names import COORDINATION, EVERYBODY
 from backend.fabrics.targets import group_of, resolve
+from backend.names import COORDINATION, EVERYBODY
 from nodes.families import family_named
 from nodes.faults import check
 from nodes.faults.table import BY_NAME, STOPPING
@@ -23,14 +24,17 @@ OF_THE_DISK = ("slow_disk", "fail_disk")
 
 
 class Faults:
-    """`do` is the one door: the API, the command line and scenarios come through it."""
+    """`do` is the one door: the API, the command line and scenarios come through it.
+
+    Many methods: one carries out each verb.
+    """
 
     def __init__(self, fabric: ClusterFabric):
         self.fabric = fabric
         self.added = ""
-        """The server that `add_server` made last."""
+        """The server that the last `add_server` created."""
         self.forced = ""
-        """What `force` did last, in one line."""
+        """One line with the result of the last `force`."""
         self.doing: dict[str, Callable[[list[str], dict[str, Any]], Awaitable[int]]] = {
             "crash": self._crash,
             "restart": self._restart,
@@ -56,10 +60,10 @@ class Faults:
             "corrupt": self._corrupt,
             "skew_clock": self._skew_clock,
         }
-        """Each verb of the table that real servers can do."""
+        """Handlers of the verbs that real servers support."""
 
     async def do(self, name: str, words: list[str], options: dict[str, Any] | None = None) -> int:
-        """Returns the fault's number (of an undoing verb: of what it undid, 0 for nothing).
+        """Returns the fault's number; an undoing verb returns the number of the fault that it ended, 0 for none.
 
         Raises NotThere, Impossible, Malformed, FaultUnsupported or Unavailable, each with one line.
         """
@@ -69,6 +73,7 @@ class Faults:
             picture, rng = self.fabric.picture, self.fabric.rng
             targets = list(itertools.chain.from_iterable(resolve(word, picture, rng) for word in words))
             check.check_count(verb, targets, given)
+            check.check_kind(verb, targets, picture.kind_of)
         except check.FaultUnsupported as error:
             raise of_fault(error) from None
         return await self.doing[name](targets, {"verb": name, **given})
@@ -78,11 +83,11 @@ class Faults:
     def _processes(self, names: list[str], verb: str) -> list[Process | None]:
         found = []
         for name in self.fabric.spread(names):
-            if name in self.fabric.picture.groups:
-                raise Malformed(f"{name!r} is a group; say a server, such as 'active of {name}'")
             process = self.fabric.process(name)
             if process is None and name == COORDINATION:
-                raise FaultUnsupported(f"the coordination service is not ours: cannot {verb} it")
+                raise FaultUnsupported(
+                    f"the control plane does not manage the coordination service: cannot {verb} it"
+                )
             found.append(process)
         return found
 
@@ -101,8 +106,6 @@ class Faults:
         return fault
 
     async def _respawn(self, targets: list[str], options: dict[str, Any]) -> int:
-        for name in targets:
-            self._with_disk(name)
         processes = self._running(targets, "respawn")
         fault = self.fabric.ledger.begin("respawn", targets, {})
         await asyncio.gather(*(process.kill() for process in processes))
@@ -119,17 +122,13 @@ class Faults:
         return fault
 
     async def _power_loss(self, targets: list[str], options: dict[str, Any]) -> int:
-        for process in self._running(targets, "take the power from"):
-            if self.fabric.picture.process(process.name) is None:
-                raise Impossible(f"what {process.name} has synced is not known: crash it instead")
+        self._running(targets, "take the power from")
         fault = self.fabric.ledger.begin("power_loss", targets, {})
         await asyncio.gather(*(self.fabric.lose_power(name) for name in targets))
         self._over(targets, "pause")
         return fault
 
     async def _new_disk(self, targets: list[str], options: dict[str, Any]) -> int:
-        for name in targets:
-            self._with_disk(name)
         fault = self.fabric.ledger.begin("new_disk", targets, {})
         await asyncio.gather(*(self.fabric.new_disk(name) for name in targets))
         self._over(targets, "pause", *OF_THE_DISK)
@@ -181,13 +180,10 @@ class Faults:
     def _pairs(
         self, verb: str, targets: list[str], direction: Any, island: bool
     ) -> list[tuple[str, str, Any]]:
-        for name in targets:
-            if name in self.fabric.picture.groups:
-                raise Malformed(f"{name!r} is a group; {verb} takes servers, clients or {COORDINATION}")
         coordination = self.fabric.spread([COORDINATION])
         picture = self.fabric.picture
         apart = [*picture.data_nodes, *picture.journal_nodes, *picture.clients]
-        """Who has no link to coordination."""
+        """Processes without a link to coordination."""
         everybody = [*picture.servers, *apart, *coordination]
         if island and len(targets) > 1:
             inside = self.fabric.spread(targets)
@@ -230,7 +226,7 @@ class Faults:
         group = group_of(targets[0], self.fabric.picture)
         owner = self.fabric.picture.groups[group].lock_owner
         if not owner:
-            raise Impossible(f"nobody holds the lock of {group} now")
+            raise Impossible(f"no server holds the lock of {group} now")
         fault = self.fabric.ledger.begin("take_lock", [group, owner], {})
         await self.fabric.ensemble.take_lock(group, owner)
         return fault
@@ -244,27 +240,25 @@ class Faults:
             with contextlib.suppress(Unavailable):
                 if (await self.fabric.ask(member, {"do": "change_view"}))["asked"]:
                     return self.fabric.ledger.begin("force_view", [group, member], {})
-        raise Impossible(f"nobody of {group} is in its view now")
+        raise Impossible(f"no server of {group} is in its view now")
 
     async def _force(self, targets: list[str], options: dict[str, Any]) -> int:
-        """A server serves without the quorum that safety asks for; refused while somebody serves.
+        """Makes a server serve without its quorum; refused while the group is served.
 
-        Who was elected and waits for others in vain has the lock taken away: it would keep it for ever.
+        An elected server that waits for others in vain loses the lock: it would otherwise keep it for ever.
         """
         name, protocol = targets[-1], self.fabric.home.file.cluster.protocol
-        known = self.fabric.picture.servers.get(name)
-        if known is None:
-            raise Malformed(f"{name!r} is no metadata server")
+        known = self.fabric.picture.servers[name]
         group = group_of(targets[0], self.fabric.picture) if len(targets) == 2 else known.group
         if known.group != group:
-            raise Malformed(f"{name} is no server of {group}")
+            raise Malformed(f"{name} is not a server of {group}")
         if family_named(protocol).cannot_force:
             raise FaultUnsupported(f"{protocol} cannot be forced: {family_named(protocol).cannot_force}")
         self._running([name], "force")
         standing = await self._standing(group)
-        for other, told in standing.items():
-            if told["serves"]:
-                raise Impossible(f"{group} is served by {other} already: nothing is forced")
+        for other, reported in standing.items():
+            if reported["serves"]:
+                raise Impossible(f"{group} is served by {other}: force is for groups without service")
         refused = (await self.fabric.ask(name, {"do": "force"}))["refused"]
         if refused:
             raise Impossible(f"{name} is not forced: {refused}")
@@ -276,7 +270,7 @@ class Faults:
         return self.fabric.ledger.begin("force", [group, name], {"sn": sn})
 
     async def _standing(self, group: str) -> dict[str, dict[str, Any]]:
-        """What the servers of a group that answer say of themselves."""
+        """The status of each server of a group that answers."""
         standing: dict[str, dict[str, Any]] = {}
         for server in self.fabric.picture.servers.values():
             if server.group == group and self.fabric.state_of(server.name) == "running":
@@ -285,7 +279,7 @@ class Faults:
         return standing
 
     def _cost(self, group: str, name: str, sn: int, standing: dict[str, dict[str, Any]]) -> str:
-        """What may be lost, as far as it can be known here."""
+        """What the forced server may lose, as far as the control plane can know."""
         known_sn = max(
             [self.fabric.picture.groups[group].commit_sn, *(each["sn"] for each in standing.values())]
         )
@@ -300,7 +294,8 @@ class Faults:
         return f"{line}: what {', '.join(silent)} alone may hold after it is lost" if silent else line
 
     def _members(self, group: str) -> list[str]:
-        """Who says that it is one, in any order. The view itself also names who has just fallen, or is back and has to join it again."""
+        """Servers that report themselves as members, in any order. The view also lists a server that has just failed, or that has returned and
+        must join again."""
         servers = [
             server.name
             for server in self.fabric.picture.servers.values()
@@ -312,12 +307,11 @@ class Faults:
         return servers
 
     async def _expire_session(self, targets: list[str], options: dict[str, Any]) -> int:
-        """Also of a server that was killed: its session outlives it. An ensemble of others asks the server for the session's password."""
+        """Expires a server's session; also of a killed server, whose session outlives it. An ensemble of others asks the server for the
+        session's password."""
         name = targets[0]
         if not self.fabric.ensemble.embedded:
             self._running([name], "expire the session of")
-        if name not in self.fabric.picture.servers:
-            raise Malformed(f"{name} has no session of its own; say a server")
         session = self.fabric.ensemble.observer.sessions.get(name, 0)
         fault = self.fabric.ledger.begin("expire_session", [name], {})
         if not session:
@@ -332,9 +326,8 @@ class Faults:
     # --- disks and servers ------------------------------------------------------------------------
 
     async def _disk(self, targets: list[str], options: dict[str, Any]) -> int:
-        """Also of a server that is stopped: its next life begins with the disk as it is then."""
+        """Slows or fails a server's disk, or ends such a fault. A stopped server gets the state of its disk at its next start."""
         verb, name = options.pop("verb"), targets[0]
-        self._with_disk(name)
         ended = self.fabric.ledger.end_of(name, verb)
         undone = BY_NAME[verb].is_undone_by(options)
         fault = ended if undone else self.fabric.ledger.begin(verb, [name], options)
@@ -344,18 +337,12 @@ class Faults:
 
     async def _corrupt(self, targets: list[str], options: dict[str, Any]) -> int:
         name, what = targets[0], options["what"]
-        self._with_disk(name)
         await self.fabric.corrupt(name, what)
         return self.fabric.ledger.begin("corrupt", [name], {"what": what})
 
-    def _with_disk(self, name: str) -> None:
-        if self.fabric.picture.process(name) is None:
-            raise Malformed(f"{name} has no disk of its own; say a server or a data node")
-
     async def _skew_clock(self, targets: list[str], options: dict[str, Any]) -> int:
-        """Also of a server that is stopped."""
+        """Skews a server's clock; a stopped server gets the skew at its next start."""
         name, ms = targets[0], int(options["ms"])
-        self._with_disk(name)
         ended = self.fabric.ledger.end_of(name, "skew_clock")
         fault = self.fabric.ledger.begin("skew_clock", [name], {"ms": ms}) if ms else ended
         self.fabric.skews_ms[name] = ms
@@ -370,6 +357,6 @@ class Faults:
         self.fabric.picture.server(name, group)
         self.fabric.home.add_server(name, group)
         await self.fabric.join(name)
-        await self.fabric.tell_peers()
+        await self.fabric.report_peers()
         self.added = name
         return fault

@@ -1,4 +1,4 @@
-"""The data directory of one cluster: who holds it, what it is called, which ports it uses."""
+"""The data directory of one cluster: its lock, its configuration and its ports."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from nodes.config import ClusterConfig
 FORMAT = 1
 PORTS = range(20_000, 32_000)
 """Below the range from which the system takes the ports of outgoing connections."""
-SOCKET_PATH_OCTETS = 90
-"""Unix socket addresses hold about 104 octets."""
+SOCKET_PATH_BYTES = 90
+"""Longest path of a Unix socket that is used, in bytes; addresses hold about 104."""
 ANY = Shape()
 
 
@@ -58,9 +58,9 @@ class Home:
         zookeeper: str | None = None,
         token_file: Path | None = None,
     ) -> Home:
-        """Makes the directory and its cluster where there is none.
+        """Opens the directory; creates it and its cluster where there is none.
 
-        Raises CannotStart in one line when it is held, unwritable, or of another format or shape.
+        Raises CannotStart in one line when it is locked, unwritable, or of another format or shape.
         """
 
         def choose(path: Path) -> ClusterFile:
@@ -73,7 +73,7 @@ class Home:
 
     @classmethod
     def make(cls, path: Path, cluster: ClusterConfig, seed: int = 0, token_file: Path | None = None) -> Home:
-        """A directory for a cluster of this very configuration; raises CannotStart like `open`."""
+        """Creates a directory for a cluster of exactly this configuration; raises CannotStart like `open`."""
         return cls._locked(path, lambda _: ClusterFile(seed=seed, cluster=cluster), token_file)
 
     @classmethod
@@ -106,11 +106,11 @@ class Home:
         return list(self.file.cluster.data.nodes)
 
     def journal_nodes(self) -> list[str]:
-        """Journal nodes or bookies, in a family whose servers share a journal."""
+        """Journal nodes or bookies, in a family with a shared journal."""
         return list(self.file.cluster.journal.nodes)
 
     def nodes(self) -> list[str]:
-        """Data nodes and journal nodes: who has no session with coordination."""
+        """Data nodes and journal nodes: processes without a session at coordination."""
         return [*self.data_nodes(), *self.journal_nodes()]
 
     def directory(self, *parts: str) -> Path:
@@ -122,8 +122,7 @@ class Home:
         return self._sockets / f"{name}.sock"
 
     def port_of(self, name: str, in_use: bool = False) -> int:
-        """The recorded port, or a free one that is recorded now. A port that a stranger has taken since is
-        replaced."""
+        """The recorded port, or a free one that is recorded now. A recorded port that another program has taken is replaced."""
         known = self.file.ports.get(name)
         if known is not None and (in_use or is_free(known)):
             return known
@@ -136,11 +135,11 @@ class Home:
         self.save()
 
     def save(self) -> None:
-        octets = msgspec.json.format(msgspec.json.encode(self.file), indent=1)
-        replace_file(self.path / "cluster.json", octets, 0o600)
+        data = msgspec.json.format(msgspec.json.encode(self.file), indent=1)
+        replace_file(self.path / "cluster.json", data, 0o600)
 
     def close(self) -> None:
-        """Sockets of processes that still run stay, for whoever opens the directory next."""
+        """Releases the lock. Sockets of processes that still run stay for the next control plane."""
         with contextlib.suppress(OSError):
             remove_unused(self._sockets)
         with contextlib.suppress(OSError):
@@ -171,18 +170,18 @@ def read_cluster_file(path: Path) -> ClusterFile | None:
     if not path.exists():
         return None
     try:
-        octets = path.read_bytes()
-        found = msgspec.json.decode(octets, type=dict).get("format")
+        data = path.read_bytes()
+        found = msgspec.json.decode(data, type=dict).get("format")
         if found != FORMAT:
-            raise CannotStart(f"{path} has format {found}, this version reads {FORMAT}; it was left as it is")
-        return msgspec.json.decode(octets, type=ClusterFile)
+            raise CannotStart(f"{path} has format {found}, this version reads {FORMAT}; it was not changed")
+        return msgspec.json.decode(data, type=ClusterFile)
     except msgspec.DecodeError as error:
-        raise CannotStart(f"{path} is damaged: {error}; it was left as it is") from None
+        raise CannotStart(f"{path} is damaged: {error}; it was not changed") from None
 
 
 def read_token(path: Path) -> bytes:
-    """The secret that the cluster's processes prove to each other; made once, readable by its owner alone.
-    One that others made and that cannot be changed here is taken as it is."""
+    """The secret that the cluster's processes prove to each other; created once, readable only by its owner. A read-only file from another
+    source is used as it is."""
     if not path.exists():
         replace_file(path, secrets.token_hex(32).encode(), 0o600)
     with contextlib.suppress(OSError):
@@ -190,12 +189,12 @@ def read_token(path: Path) -> bytes:
     return path.read_bytes().strip()
 
 
-def replace_file(path: Path, octets: bytes, mode: int = 0o644) -> None:
-    """The old file or the new one is there, never half of one."""
+def replace_file(path: Path, data: bytes, mode: int = 0o644) -> None:
+    """Replaces a file atomically: a crash leaves the old or the new content."""
     new = path.with_name(f".{path.name}.new")
     descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
     try:
-        os.write(descriptor, octets)
+        os.write(descriptor, data)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
@@ -203,16 +202,16 @@ def replace_file(path: Path, octets: bytes, mode: int = 0o644) -> None:
 
 
 def socket_place(path: Path) -> Path:
-    """`run/` in the data directory, or, when that is too long for a Unix socket, a directory with a short name that is the same each time."""
+    """`run/` in the data directory. When that path is too long for a Unix socket, a directory with a short name that is the same each time."""
     directory = path / "run"
-    if len(os.fsencode(directory)) <= SOCKET_PATH_OCTETS - 32:
+    if len(os.fsencode(directory)) <= SOCKET_PATH_BYTES - 32:
         return directory
     digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
     return Path(tempfile.gettempdir()) / f"cloverlab-{os.getuid()}-{digest}"
 
 
 def socket_directory(path: Path) -> Path:
-    """Private to its owner. Raises CannotStart."""
+    """A socket directory that only its owner can enter. Raises CannotStart."""
     directory = socket_place(path)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     if directory.stat().st_uid != os.getuid():
@@ -222,7 +221,7 @@ def socket_directory(path: Path) -> Path:
 
 
 def remove_unused(directory: Path) -> None:
-    """Sockets at which nobody listens, and the directory with the last of them. Raises OSError when some are left."""
+    """Removes sockets without a listener, and the directory with the last of them. Raises OSError when some are left."""
     for path in directory.glob("*.sock"):
         if not is_listened_at(path):
             path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The control plane's end of one supervisor: a connection that is made again whenever it is lost."""
+"""The control plane's end of one supervisor: a connection that is opened again whenever it is lost."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from typing import Any
 import msgspec
 
 from backend.errors import Unavailable
-from backend.fabrics.names import CONTROL
+from backend.names import CONTROL
 from nodes.real.clock import monotonic_ns
 from nodes.real.connection import Connection, Identity
-from nodes.supervisor.messages import CLUSTER, Question, Reply, Status, Told
+from nodes.states import ProcessState
+from nodes.supervisor.messages import CLUSTER, Question, Reply, Status, SupervisorMessage
 from nodes.supervisor.supervisor import BEAT_S, BOOT_ID, READY_S
 from nodes.trace.events import Stamped
 from nodes.wire.codec import BadFrame
@@ -24,10 +25,10 @@ from nodes.wire.framing import frame
 DIAL_AGAIN_S = 0.25
 ANSWER_S = 5.0
 SILENT_S = 10 * BEAT_S
-"""Without a word from a supervisor its connection is given up."""
+"""Silence after which the connection to a supervisor is closed."""
 START_S = READY_S + 5.0
 APART_NS = 1_000_000_000
-_decode = msgspec.msgpack.Decoder(Told).decode
+_decode = msgspec.msgpack.Decoder(SupervisorMessage).decode
 
 
 def own_boot_id() -> str:
@@ -35,9 +36,12 @@ def own_boot_id() -> str:
 
 
 class Host:
-    """One container, and the process in it; `container` is given when it bears another name. `Process` for the faults, `Source` for the traces.
+    """One container and its process; `container` is given when its name differs. It implements `Process` for the faults and `Source` for the
+    traces.
 
     `on_status` is called with the status before and the one now whenever a supervisor speaks, and with None for now when it falls silent.
+
+    Many methods: it is `Process`, `Source`, and one end of a connection.
     """
 
     def __init__(
@@ -49,14 +53,14 @@ class Host:
         container: str = "",
     ):
         self.name = name
-        """Of the process."""
+        """Name of the process."""
         self._container = container or name
         self.status: Status | None = None
-        """None while the supervisor cannot be reached."""
+        """Present status; None while the supervisor is unreachable."""
         self.last: Status | None = None
-        """What it said last."""
+        """Last status that the supervisor reported."""
         self.offset_ns = 0
-        """From its monotonic clock to ours."""
+        """Offset from the supervisor's monotonic clock to ours, in ns."""
         self.trouble = "it has not been reached yet"
         self._address = address
         self._identity = Identity(CLUSTER, CONTROL, token)
@@ -74,7 +78,7 @@ class Host:
     # --- connection -------------------------------------------------------------------------------
 
     async def keep_connected(self) -> None:
-        """Until it is cancelled."""
+        """Keeps the connection open until the task is cancelled."""
         while True:
             self._lost.clear()
             try:
@@ -88,7 +92,8 @@ class Host:
             await asyncio.sleep(DIAL_AGAIN_S)
 
     async def _lost_or_silent(self) -> None:
-        """What has come while this process itself stood still is heard before a supervisor counts as silent."""
+        """Waits for the end or the silence of the connection. Reports that queued while this process was suspended are handled before the
+        supervisor counts as silent."""
         while not self._lost.is_set():
             self._spoke = False
             with contextlib.suppress(TimeoutError):
@@ -101,7 +106,7 @@ class Host:
 
     def _made(self) -> Connection:
         return Connection(
-            self._identity, self._container, self._opened, self._told, self._closed, self._warned
+            self._identity, self._container, self._opened, self._reported, self._closed, self._warned
         )
 
     def _warned(self, line: str) -> None:
@@ -128,24 +133,24 @@ class Host:
         if self._connection is not None:
             self._connection.close()
 
-    # --- what it tells ----------------------------------------------------------------------------
+    # --- reports ----------------------------------------------------------------------------------
 
-    def _told(self, connection: Connection, payload: bytes) -> None:
-        """Raises BadFrame."""
+    def _reported(self, connection: Connection, payload: bytes) -> None:
+        """Handles one report. Raises BadFrame."""
         try:
-            told: Told = _decode(payload)
+            reported: SupervisorMessage = _decode(payload)
         except msgspec.DecodeError as error:
             raise BadFrame(f"not understood: {error}") from None
-        if isinstance(told, Reply):
-            waiting = self._waiting.pop(told.id, None)
+        if isinstance(reported, Reply):
+            waiting = self._waiting.pop(reported.id, None)
             if waiting is not None and not waiting.done():
-                waiting.set_result(told)
-        elif isinstance(told, Status):
-            self._stated(told)
-        elif told.stamped:
-            self._after = max(self._after, told.stamped[-1].number)
+                waiting.set_result(reported)
+        elif isinstance(reported, Status):
+            self._stated(reported)
+        elif reported.stamped:
+            self._after = max(self._after, reported.stamped[-1].number)
             self._events += (
-                told.stamped if not self.offset_ns else [self._shifted(each) for each in told.stamped]
+                reported.stamped if not self.offset_ns else [self._shifted(each) for each in reported.stamped]
             )
 
     def _stated(self, status: Status) -> None:
@@ -161,7 +166,7 @@ class Host:
 
     @property
     def clock_apart_ns(self) -> int:
-        """How far its wall clock is from ours; 0 while it is unknown or below a second."""
+        """Difference of the wall clocks; 0 while it is unknown or below a second."""
         if self.status is None:
             return 0
         aged_ns = monotonic_ns() - self.status.monotonic_ns - self.offset_ns
@@ -173,12 +178,12 @@ class Host:
         return found
 
     def follow(self, cluster: str, after: int) -> None:
-        """From now on the events of this cluster's server, after the one with this number."""
+        """Follows the events of this cluster's server from the one after this number."""
         self._followed, self._after = cluster, after
         if self._connection is not None:
             self._send("follow", {"cluster": cluster, "after": after})
 
-    # --- questions --------------------------------------------------------------------------------
+    # --- requests ---------------------------------------------------------------------------------
 
     def _send(self, do: str, args: dict[str, Any]) -> int:
         assert self._connection is not None
@@ -189,7 +194,7 @@ class Host:
     async def ask(
         self, do: str, args: dict[str, Any] | None = None, timeout_s: float = ANSWER_S
     ) -> dict[str, Any]:
-        """Raises Unavailable with one line when it refuses, is not there or does not answer in time."""
+        """Sends a request to the supervisor. Raises Unavailable with one line when it refuses or does not answer in time."""
         if self._connection is None:
             raise Unavailable(f"{self.name}: {self.trouble}")
         answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
@@ -207,10 +212,10 @@ class Host:
             raise Unavailable(f"{self.name}: {reply.error}")
         return reply.result
 
-    # --- the process in it ------------------------------------------------------------------------
+    # --- the process ------------------------------------------------------------------------------
 
     @property
-    def state(self) -> str:
+    def state(self) -> ProcessState:
         return self.status.state if self.status is not None else "stopped"
 
     @property
@@ -227,7 +232,7 @@ class Host:
 
     @property
     def life(self) -> int:
-        """Another one for each start of the process: when it was started, as was told last."""
+        """A number that differs for each start of the process: the start time that the supervisor last reported."""
         return self.last.began_ns if self.last is not None else 0
 
     @property

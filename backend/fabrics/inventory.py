@@ -1,4 +1,4 @@
-"""Which containers a control plane has: told by its environment, the same under compose, Swarm and Kubernetes."""
+"""The containers of a control plane, from its environment: the same under compose, Swarm and Kubernetes."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pathlib import Path
 import msgspec
 
 from backend.errors import CannotStart
-from backend.fabrics.names import CLIENT
+from backend.names import CLIENT
 from nodes.families import family_named
 from nodes.supervisor.messages import PORT
 from nodes.supervisor.supervisor import SERVER_PORT
 from nodes.supervisor.zookeeper import CLIENT_PORT
 
 TOKEN_FILE = Path("/run/secrets/cloverlab/token")
-"""Made by the control plane at its first start, read by the supervisors."""
+"""Path of the token that the control plane creates at its first start and the supervisors read."""
 
 
 class Inventory(msgspec.Struct, frozen=True):
-    """Names of hosts by what runs on them. A supervisor answers at `supervisor` with the name put in."""
+    """Names of hosts by purpose. The address of a supervisor is `supervisor` with the host's name put in."""
 
     groups: list[list[str]]
     """The servers of each replica group."""
@@ -31,10 +31,10 @@ class Inventory(msgspec.Struct, frozen=True):
     zookeepers: list[str]
     supervisor: str
     carried: dict[str, str] = {}
-    """Journal nodes or bookies, and the hosts that they run on: they have none of their own."""
+    """Hosts of the journal nodes or bookies, which have no hosts of their own."""
 
     @classmethod
-    def told(cls, environment: Mapping[str, str]) -> Inventory:
+    def reported(cls, environment: Mapping[str, str]) -> Inventory:
         """Raises CannotStart when a variable is missing or wrong."""
 
         def names(variable: str) -> list[str]:
@@ -62,8 +62,8 @@ class Inventory(msgspec.Struct, frozen=True):
         return inventory
 
     def of_family(self, protocol: str) -> Inventory:
-        """As many of the groups as the family runs, as many servers in each as it allows; the other hosts are spares, and the first of
-        them carry its journal nodes, for which groups are left out from the last on. Raises CannotStart."""
+        """The inventory with as many groups and servers as the family runs. The other hosts become spares, and the first spares carry the
+        family's journal nodes. The last groups are left out when spares are missing. Raises CannotStart."""
         try:
             family = family_named(protocol)
         except ValueError as error:
@@ -80,7 +80,7 @@ class Inventory(msgspec.Struct, frozen=True):
         return [name for name in self.servers() if name not in used]
 
     def carrying(self, journal_nodes: list[str]) -> Inventory:
-        """The first spares carry these. Raises CannotStart when there are too few."""
+        """The inventory whose first spares carry these journal nodes. Raises CannotStart when there are too few."""
         if len(self.spares) < len(journal_nodes):
             raise CannotStart(
                 f"{', '.join(journal_nodes)} need a container each, and beside the servers' there are"
@@ -90,11 +90,11 @@ class Inventory(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, carried=carried, spares=self.spares[len(carried) :])
 
     def servers(self) -> list[str]:
-        """Where a metadata server runs or may run."""
+        """Hosts that run or may run a metadata server."""
         return [*chain.from_iterable(self.groups), *self.spares]
 
     def processes(self) -> list[str]:
-        """Who runs or may run; a host bears the name of its process, but for those that carry another."""
+        """Processes that run or may run. A host has the name of its process, unless it carries a journal node."""
         return [*self.zookeepers, *self.servers(), *self.data_nodes, *self.carried, CLIENT]
 
     def hosts(self) -> list[str]:
@@ -104,7 +104,7 @@ class Inventory(msgspec.Struct, frozen=True):
         return self.carried.get(process, process)
 
     def coordination(self, cluster: str) -> str:
-        """Every cluster lives below a node of its own."""
+        """The coordination address of a cluster; every cluster has its own chroot."""
         return ",".join(f"{name}:{CLIENT_PORT}" for name in self.zookeepers) + f"/{cluster}"
 
     def supervisor_of(self, process: str) -> tuple[str, int]:
@@ -112,5 +112,5 @@ class Inventory(msgspec.Struct, frozen=True):
         return host, int(port)
 
     def data_address(self, process: str) -> str:
-        """Where it listens; names of hosts resolve on the data network only."""
+        """Address at which a process listens; names of hosts resolve only on the data network."""
         return f"{self.host_of(process)}:{SERVER_PORT}"

@@ -1,4 +1,4 @@
-"""What each process is told when it starts: its file, its directory, its ports."""
+"""Start parameters of each process: its file, its directory, its ports."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from backend.fabrics.home import Home, replace_file
-from backend.fabrics.names import CLIENT
+from backend.names import CLIENT
 from nodes.config import ClientConfig, DataNodeConfig, JournalNodeConfig, ServerConfig, WorkloadConfig
 from nodes.families import family_named
 
@@ -33,56 +33,56 @@ def common(home: Home, name: str, directory: Path) -> dict[str, Any]:
 
 
 def server_file(home: Home, name: str, coordination: str) -> Path:
-    """Writes the file of a metadata server; `coordination` is where its relay listens."""
+    """Writes the configuration file of a metadata server; `coordination` is the address of its relay."""
     config = ServerConfig(name, home.servers()[name], home.file.cluster)
-    told = {
+    reported = {
         "role": "server",
         "config": config,
         "listen": address(home.file.ports[name]),
         "coordination": coordination,
         **common(home, name, server_directory(home, name)),
     }
-    return write(home.directory("config") / f"{name}.json", told)
+    return write(home.directory("config") / f"{name}.json", reported)
 
 
 def data_node_file(home: Home, name: str) -> Path:
     config = DataNodeConfig(name, home.file.cluster)
-    told = {
+    reported = {
         "role": "data-node",
         "config": config,
         "listen": address(home.file.ports[name]),
         "coordination": "",
         **common(home, name, server_directory(home, name)),
     }
-    return write(home.directory("config") / f"{name}.json", told)
+    return write(home.directory("config") / f"{name}.json", reported)
 
 
 def journal_node_file(home: Home, name: str) -> Path:
-    told = {
+    reported = {
         "role": journal_role(home),
         "config": JournalNodeConfig(name, home.file.cluster),
         "listen": address(home.file.ports[name]),
         "coordination": "",
         **common(home, name, server_directory(home, name)),
     }
-    return write(home.directory("config") / f"{name}.json", told)
+    return write(home.directory("config") / f"{name}.json", reported)
 
 
 def journal_role(home: Home) -> str:
-    """journal-node or bookie."""
+    """`journal-node` or `bookie`."""
     return family_named(home.file.cluster.protocol).journal_role
 
 
 def client_file(home: Home, workload: WorkloadConfig) -> Path:
     config = ClientConfig(CLIENT, home.file.cluster, workload)
-    told = {
+    reported = {
         "role": "workload",
         "config": config,
         "listen": "",
         "coordination": "",
         **common(home, CLIENT, server_directory(home, CLIENT)),
     }
-    return write(home.directory("config") / f"{CLIENT}.json", told)
+    return write(home.directory("config") / f"{CLIENT}.json", reported)
 
 
 def server_directory(home: Home, name: str) -> Path:
@@ -93,6 +93,6 @@ def trace_directory(home: Home, name: str) -> Path:
     return server_directory(home, name) / "trace"
 
 
-def write(path: Path, told: dict[str, Any]) -> Path:
-    replace_file(path, msgspec.json.format(msgspec.json.encode(told), indent=1), 0o600)
+def write(path: Path, reported: dict[str, Any]) -> Path:
+    replace_file(path, msgspec.json.format(msgspec.json.encode(reported), indent=1), 0o600)
     return path

@@ -1,4 +1,4 @@
-"""The faults in force: numbered, told as events, and ended by what undoes them."""
+"""The faults in force: numbered, emitted as events, and ended by the verbs that undo them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nodes.trace.events import FaultEnded, FaultInjected
 
 
 class Standing(msgspec.Struct):
-    """A fault that was done and is not undone."""
+    """A fault in force."""
 
     fault: int
     verb: str
@@ -24,10 +24,10 @@ class Standing(msgspec.Struct):
 
 
 class Ledger:
-    """`tell` is given each FaultInjected and FaultEnded."""
+    """Record of the faults in force; `report` receives each FaultInjected and FaultEnded."""
 
-    def __init__(self, tell: Callable[[Event], None]):
-        self._tell = tell
+    def __init__(self, report: Callable[[Event], None]):
+        self._report = report
         self._last = 0
         self.standing: dict[int, Standing] = {}
 
@@ -35,27 +35,25 @@ class Ledger:
         self, verb: str, targets: list[str], options: dict[str, Any], links: list[LinkFault] | None = None
     ) -> int:
         self._last += 1
-        self._tell(FaultInjected(self._last, verb, targets, options))
+        self._report(FaultInjected(self._last, verb, targets, options))
         if lasts(verb):
             self.standing[self._last] = Standing(self._last, verb, targets, links or [], options)
         return self._last
 
     def end_of(self, server: str, *verbs: str) -> int:
-        """Ends the faults of these verbs at a server; returns the newest one's number, 0 when there was
-        none."""
+        """Ends the faults of these verbs at a server; returns the newest one's number, 0 without any."""
         ended = [each for each in self.standing.values() if each.verb in verbs and server in each.targets]
         for each in ended:
             self._end(each)
         return max((each.fault for each in ended), default=0)
 
     def options_of(self, server: str, verb: str) -> dict[str, Any] | None:
-        """Of the newest fault of this verb in force at a server; None when there is none."""
+        """Options of the newest fault of this verb in force at a server; None without one."""
         found = [each for each in self.standing.values() if each.verb == verb and server in each.targets]
         return found[-1].options if found else None
 
     def heal(self, a: str | None, b: str | None) -> int:
-        """Ends what touches the link a, b (or all of a, or everything); returns the newest fault's number,
-        0 for none."""
+        """Ends the faults on the link a, b, or on all links of a, or all link faults; returns the newest one's number, 0 without any."""
         newest = 0
         for each in list(self.standing.values()):
             left = [link for link in each.links if not link.touches(a, b)]
@@ -71,4 +69,4 @@ class Ledger:
 
     def _end(self, each: Standing) -> None:
         del self.standing[each.fault]
-        self._tell(FaultEnded(each.fault, each.verb, each.targets))
+        self._report(FaultEnded(each.fault, each.verb, each.targets))

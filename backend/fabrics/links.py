@@ -1,5 +1,4 @@
-"""Which messages are dropped, delayed or lost between which processes: the faults in force, turned into
-each transport's rules."""
+"""Rules for messages between processes: the faults in force decide which are dropped, delayed or lost, per transport."""
 
 from __future__ import annotations
 
@@ -7,14 +6,14 @@ from typing import Any, Literal
 
 import msgspec
 
-from backend.fabrics.names import COORDINATION, EVERYBODY
+from backend.names import COORDINATION, EVERYBODY
 
 Direction = Literal["both", "to", "from"]
 OPPOSITE: dict[Direction, Direction] = {"both": "both", "to": "from", "from": "to"}
 
 
 class LinkFault(msgspec.Struct, frozen=True):
-    """What was done to the link between a and b; `to` is the way from a to b."""
+    """A fault on the link between a and b; `to` is the direction from a to b."""
 
     a: str
     b: str
@@ -24,16 +23,16 @@ class LinkFault(msgspec.Struct, frozen=True):
     loss: float = 0.0
     damage: float = 0.0
     rule: str = ""
-    """The same in words."""
+    """The rule as text."""
 
     def touches(self, a: str | None, b: str | None) -> bool:
-        """Whether healing a (or the link a, b) ends this."""
+        """Whether healing a, or the link a, b, ends this fault."""
         ends = {self.a, self.b}
         return (a is None or a in ends) and (b is None or b in ends)
 
 
 class Rule(msgspec.Struct):
-    """The effect on one way of one link."""
+    """The effect on one direction of a link."""
 
     drop: bool = False
     delay_ms: float = 0
@@ -52,8 +51,7 @@ def ways(direction: Direction) -> tuple[Literal["to", "from"], ...]:
 
 
 def seen_from(fault: LinkFault, name: str) -> list[tuple[str, Literal["to", "from"]]]:
-    """The peers and ways that the process `name` has to treat for this fault. A cut is kept at both ends,
-    the rest by the sender."""
+    """Peers and directions that the process `name` must treat for this fault. Both ends apply a cut; only the sender applies other faults."""
     peers: list[tuple[str, Literal["to", "from"]]] = []
     if fault.a == name:
         peers += [(fault.b, way) for way in ways(fault.direction)]
@@ -78,7 +76,7 @@ def transport_rules(faults: list[LinkFault], name: str) -> list[dict[str, Any]]:
 
 
 def relay_rules(faults: list[LinkFault], name: str) -> dict[Literal["to", "from"], Rule]:
-    """What the relay between the server `name` and coordination does; `to` is the way to coordination."""
+    """The rules of the relay between the server `name` and coordination; `to` is the direction to coordination."""
     merged: dict[Literal["to", "from"], Rule] = {"to": Rule(), "from": Rule()}
     for fault in faults:
         for way in relay_ways(fault, name):

@@ -9,18 +9,19 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from backend.clusters.picture import Picture
 from backend.errors import Impossible, Unavailable
 from backend.fabrics import launch
 from backend.fabrics.children import Child, Children
 from backend.fabrics.coordination import ensemble_of
-from backend.fabrics.fabric import GENTLE, ClusterFabric, Process
+from backend.fabrics.driver import Process
+from backend.fabrics.fabric import GENTLE, ClusterFabric
 from backend.fabrics.home import Home
 from backend.fabrics.links import transport_rules
-from backend.fabrics.names import CLIENT, COORDINATION, RELAYS
-from backend.fabrics.relay_house import RelayHouse
+from backend.fabrics.relay_manager import RelayManager
 from backend.fabrics.sockets import ask
 from backend.fabrics.targets import natural
+from backend.names import CLIENT, COORDINATION, RELAYS
+from backend.picture import Picture
 from backend.shape import SERVERS_MAX
 from nodes.config import WorkloadConfig
 from nodes.real.control import BadQuestion
@@ -45,8 +46,8 @@ class ProcessFabric(ClusterFabric):
     ):
         super().__init__(home, on_events, workload, positions, boot, last)
         self.children = Children(home.path)
-        self.ensemble = ensemble_of(home, self.children, self.tell, self.ask)
-        self.relays = RelayHouse(home, self.children)
+        self.ensemble = ensemble_of(home, self.children, self.report, self.ask)
+        self.relays = RelayManager(home, self.children)
 
     # --- life -------------------------------------------------------------------------------------
 
@@ -73,17 +74,17 @@ class ProcessFabric(ClusterFabric):
             await self.start_client()
 
     async def stop(self) -> None:
-        """Ends every process, those that others need last."""
+        """Ends every process, dependencies last."""
         self.ending = True
         by_name = self.children.by_name
         rank = {COORDINATION: 2, RELAYS: 2}
         clients = [child for name, child in by_name.items() if name == CLIENT]
         servers = [child for name, child in by_name.items() if name not in rank and name != CLIENT]
         await asyncio.gather(*(child.stop() for child in clients + servers))
-        self.tell_rest()
+        self.report_rest()
         await self.end_watching()
         await asyncio.gather(*(child.stop() for name, child in by_name.items() if name in rank))
-        self.tell_rest()
+        self.report_rest()
 
     def _follow(self, name: str) -> None:
         self.traces.follow(name, TraceReader(launch.trace_directory(self.home, name)))
@@ -91,7 +92,7 @@ class ProcessFabric(ClusterFabric):
     async def _server(
         self, name: str, leftover: Child | None, start: Callable[[str], Awaitable[None]]
     ) -> None:
-        """Takes over a running server or data node, or starts it."""
+        """Adopts a running server or data node, or starts it."""
         if leftover is not None:
             with contextlib.suppress(Unavailable):
                 await self.ask(name, {"do": "rules", "rules": []})
@@ -118,7 +119,7 @@ class ProcessFabric(ClusterFabric):
         await self.apply_rules([name])
 
     async def start_client(self) -> None:
-        """The client of the workload; the one before it is ended first."""
+        """Starts the workload's client; ends the earlier one first."""
         before = self.children.by_name.get(CLIENT)
         if before is not None:
             await before.stop()
@@ -139,7 +140,7 @@ class ProcessFabric(ClusterFabric):
         self._follow(name)
         await self.start_server(name)
 
-    # --- rules and questions ----------------------------------------------------------------------
+    # --- rules and queries ------------------------------------------------------------------------
 
     def process(self, name: str) -> Process | None:
         return self.children.by_name.get(name)

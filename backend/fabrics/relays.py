@@ -1,6 +1,6 @@
 """`python -m backend.fabrics.relays`: one process with a relay per server in front of coordination.
 
-A process of its own, so that servers keep their sessions when the control plane is busy, or killed.
+The relays have their own process, so that servers keep their sessions while the control plane is busy or killed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nodes.real.relay import Relay
 
 
 class Relays:
-    """What its control socket answers: status, add, rules."""
+    """The relays and the requests of their control socket: status, add, rules."""
 
     def __init__(self) -> None:
         self._relays: dict[str, list[Relay]] = {}
@@ -29,7 +29,7 @@ class Relays:
         return {"relays": sorted(self._relays)}
 
     async def add(self, question: dict[str, Any]) -> None:
-        """One relay for each host of the ensemble; a name that is there stays as it is."""
+        """Adds a relay for each host of the ensemble; an existing name stays as it is."""
         name = question["name"]
         if name not in self._relays:
             pairs = zip(question["ports"], question["targets"], strict=True)

@@ -1,5 +1,4 @@
-"""Questions to a process over its Unix control socket: one JSON line there, one back. No link rule touches
-it."""
+"""Queries to a process over its Unix control socket: one JSON line as request, one as response. Link faults do not affect it."""
 
 from __future__ import annotations
 
@@ -13,15 +12,14 @@ import msgspec
 
 from backend.errors import Unavailable
 
-LINE_OCTETS = 32 * 1024 * 1024
+LINE_BYTES = 32 * 1024 * 1024
 
 
 async def ask(socket: Path, question: dict[str, Any], timeout_s: float = 2.0) -> dict[str, Any]:
-    """Raises Unavailable with the process's one line when it refuses, is not there or does not answer in
-    time."""
+    """Raises Unavailable with the process's one line when it refuses, or does not run or answer in time."""
     try:
         async with asyncio.timeout(timeout_s):
-            reader, writer = await asyncio.open_unix_connection(str(socket), limit=LINE_OCTETS)
+            reader, writer = await asyncio.open_unix_connection(str(socket), limit=LINE_BYTES)
             try:
                 writer.write(msgspec.json.encode(question) + b"\n")
                 line = await reader.readline()
@@ -38,8 +36,8 @@ async def ask(socket: Path, question: dict[str, Any], timeout_s: float = 2.0) ->
 
 
 async def follow(socket: Path, question: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-    """Yields each JSON line of a stream until it ends; raises OSError when there is nobody."""
-    reader, writer = await asyncio.open_unix_connection(str(socket), limit=LINE_OCTETS)
+    """Yields each JSON line of a stream until it ends; raises OSError when no process listens."""
+    reader, writer = await asyncio.open_unix_connection(str(socket), limit=LINE_BYTES)
     try:
         writer.write(msgspec.json.encode(question) + b"\n")
         while line := await reader.readline():

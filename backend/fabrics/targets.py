@@ -1,12 +1,12 @@
-"""Target words (`active of g1`, `standby 2 of g1`, …), resolved against the global view."""
+"""Fault targets (`active of g1`, `standby 2 of g1`, …), resolved against the global view."""
 
 from __future__ import annotations
 
 import random
 import re
 
-from backend.clusters.picture import Picture, ServerState
 from backend.errors import Impossible, Malformed, NotThere
+from backend.picture import Picture, ServerState
 from nodes.roles import ALIKE
 
 WORDS = re.compile(
@@ -16,8 +16,8 @@ WORDS = re.compile(
 
 
 def resolve(word: str, picture: Picture, rng: random.Random) -> list[str]:
-    """Names of servers, data nodes, journal nodes, clients, groups or `coordination`. Raises NotThere for an unknown name, Impossible
-    when nobody has the role now."""
+    """Names of servers, data nodes, journal nodes, clients, groups or `coordination`. Raises NotThere for an unknown name, Impossible when no
+    server has the role now."""
     if word == "clients":
         return sorted(picture.clients) or nobody(word)
     named = [
@@ -29,7 +29,7 @@ def resolve(word: str, picture: Picture, rng: random.Random) -> list[str]:
     found = WORDS.match(word)
     if found is None:
         raise NotThere(
-            f"no target is called {word[:60]!r}; there are {', '.join(named)}, and words like 'active of g1'"
+            f"no target is called {word[:60]!r}; there are {', '.join(named)}, and roles like 'active of g1'"
         )
     return by_role(found, word, picture, rng)
 
@@ -51,7 +51,7 @@ def by_role(found: re.Match[str], word: str, picture: Picture, rng: random.Rando
 
 
 def in_role(servers: list[ServerState], role: str) -> list[str]:
-    """In order of their names. Where all are members, the first one stands for the active and the others for standbys."""
+    """Servers with a role, ordered by name. In a group of members the first one stands for the active, the others for standbys."""
     members = sorted((server.name for server in servers if server.role == "member"), key=natural)
     if members and role in ("active", "standby"):
         return members[:1] if role == "active" else members[1:]
@@ -69,13 +69,13 @@ def nobody(word: str) -> list[str]:
 
 
 def natural(name: str) -> tuple[str, int]:
-    """mds2 before mds10."""
+    """Sort key that places mds2 before mds10."""
     digits = re.search(r"\d+$", name)
     return (name[: digits.start()], int(digits[0])) if digits else (name, 0)
 
 
 def group_of(target: str, picture: Picture) -> str:
-    """The group of that name. Raises Malformed for what is no group."""
+    """The group of that name. Raises Malformed for another name."""
     if target not in picture.groups:
-        raise Malformed(f"{target!r} is no group; there are {', '.join(sorted(picture.groups))}")
+        raise Malformed(f"{target!r} is not a group; there are {', '.join(sorted(picture.groups))}")
     return target

@@ -1,5 +1,4 @@
-"""Follows the traces of all processes and merges them, with the fabric's own events, into one stream
-ordered by time."""
+"""Follows the traces of all processes and merges them, with the fabric's own events, into one stream ordered by time."""
 
 from __future__ import annotations
 
@@ -10,46 +9,46 @@ from nodes.trace.events import Stamped
 from nodes.trace.files import TraceDamaged
 
 HOLD_BACK_NS = 30_000_000
-"""A server writes its trace at the end of a turn: events wait so long for older ones of other servers."""
+"""Time for which an event waits for older ones of other servers: a server writes its trace at the end of a turn."""
 
 
 class Source(Protocol):
     """One server's trace."""
 
     def read(self) -> list[Stamped]:
-        """What came since the last call, in order."""
+        """Events since the last call, in order."""
 
 
 class Traces:
-    """Nothing is lost by a kill of the control plane: `positions` are the last numbers that were stored."""
+    """The merged stream. `positions` are the last stored event numbers, so a kill of the control plane loses nothing."""
 
-    def __init__(self, positions: dict[str, int]):
+    def __init__(self, positions: dict[str, int], on_damaged: Callable[[str, str], None]):
+        """`on_damaged(server, line)` is called once for a server; nothing more is read of it."""
         self._readers: dict[str, Source] = {}
         self._positions = dict(positions)
         self._waiting: list[Stamped] = []
         self.hold_back_ns = HOLD_BACK_NS
-        self.on_damaged: Callable[[str, str], None] = lambda server, line: None
-        """Told once; nothing more is read of that server."""
+        self._on_damaged = on_damaged
 
     def follow(self, server: str, source: Source) -> None:
         self._readers.setdefault(server, source)
 
     def position(self, server: str) -> int:
-        """The number of its last event that was given or stored."""
+        """Number of the server's last event that was delivered or stored."""
         return self._positions.get(server, 0)
 
     def add(self, stamped: Stamped) -> None:
-        """An event of the control plane itself."""
+        """Adds an event of the control plane itself."""
         self._waiting.append(stamped)
 
     def take(self, now_ns: int) -> list[Stamped]:
-        """What is old enough to be in order; an event that comes later than that is given when it comes."""
+        """Events old enough to be in order; a later event is delivered when it arrives."""
         for server, reader in list(self._readers.items()):
             try:
                 self._waiting += self._unseen(server, reader.read())
             except TraceDamaged as damaged:
                 del self._readers[server]
-                self.on_damaged(server, str(damaged))
+                self._on_damaged(server, str(damaged))
         self._waiting.sort(key=lambda stamped: stamped.at_ns)
         horizon = now_ns - self.hold_back_ns
         ready = 0

@@ -1,5 +1,4 @@
-"""The control plane's own session with coordination: it takes locks away, and watches a real ensemble.
-kazoo's threads stay in here."""
+"""The control plane's own session with coordination: it removes locks, and watches a real ensemble. kazoo's threads stay in this module."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from nodes.config import GroupConfig
 
 ROOT = "/cloverlab"
 CONNECT_S = 20.0
-"""Servers of an ensemble that have just started may still be choosing their leader."""
+"""Connect timeout: servers of an ensemble that have just started may still elect their leader."""
 END_S = 5.0
 ANSWER_S = 5.0
 AGAIN_S = 0.25
@@ -26,7 +25,7 @@ OnNode = Callable[[str, bytes | None, int], None]
 
 
 class TreeClient:
-    """Connects at first use; every call runs in a thread."""
+    """A client that connects at first use; every call runs in a thread."""
 
     def __init__(self, hosts: str):
         self._hosts = hosts
@@ -49,15 +48,14 @@ class TreeClient:
         await answered(client.ensure_path, path)
 
     async def take_lock(self, group: str, owner: str) -> None:
-        """One multi removes the lock and its owner's place (CFS Table 3, Test A: the global view is
-        modified)."""
+        """Removes the lock and its owner's place in one multi (CFS Table 3, Test A: the global view is modified)."""
         client = await self._connected()
         answers = await answered(remove_lock, client, f"{ROOT}/groups/{group}", owner)
         if any(isinstance(answer, Exception) for answer in answers):
             raise Impossible(f"the lock of {group} was not taken: {owner} has lost it meanwhile")
 
     async def claim(self, cluster: str) -> None:
-        """Raises CannotStart when another cluster lives in this ensemble, Unavailable when it does not answer."""
+        """Raises CannotStart when another cluster uses this ensemble, Unavailable when it does not answer."""
         try:
             client = await self._connected()
         except Unavailable as error:
@@ -72,17 +70,17 @@ class TreeClient:
         await answered(client.set, ROOT, cluster.encode())
 
     async def watch(self, groups: list[GroupConfig], on_node: OnNode) -> None:
-        """`on_node(path, octets or None, owning session)` is called in the event loop for each change that
-        is seen. A connection that is lost on the way is waited for."""
+        """Watches the groups: `on_node(path, data or None, owning session)` is called in the event loop for each change. A lost connection is
+        opened again."""
         loop = asyncio.get_running_loop()
         client = await self._connected()
 
-        def told(path: str, octets: bytes | None, owner: int) -> None:
+        def reported(path: str, data: bytes | None, owner: int) -> None:
             with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(on_node, path, octets, owner)
+                loop.call_soon_threadsafe(on_node, path, data, owner)
 
         for group in groups:
-            while not await asyncio.to_thread(watched, client, f"{ROOT}/groups/{group.name}", told):
+            while not await asyncio.to_thread(watched, client, f"{ROOT}/groups/{group.name}", reported):
                 await asyncio.sleep(AGAIN_S)
 
     async def close(self) -> None:
@@ -94,7 +92,7 @@ class TreeClient:
 
 
 async def make_chroot(hosts: list[str], name: str) -> None:
-    """The node below which a cluster lives in an ensemble that others may use too. Raises CannotStart."""
+    """Creates the node below which a cluster lives in a shared ensemble. Raises CannotStart."""
     root = TreeClient(",".join(hosts))
     try:
         await root.ensure(f"/{name}")
@@ -117,7 +115,7 @@ async def end_session(hosts: list[str], session: int, password: bytes) -> None:
 
 
 async def answered(step: Callable[..., Any], *arguments: Any) -> Any:
-    """A call of kazoo's in a thread. Raises Unavailable when coordination does not answer it; it may have been done all the same."""
+    """Runs a call of kazoo in a thread. Raises Unavailable when coordination does not answer; the call may have taken effect all the same."""
     try:
         return await asyncio.to_thread(step, *arguments)
     except (KazooException, KazooTimeoutError) as error:
@@ -125,14 +123,14 @@ async def answered(step: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def quiet() -> logging.Logger:
-    """Connections that break are the faults' affair, not the log's."""
+    """A silent logger: broken connections are the effect of faults."""
     logger = logging.getLogger("cloverlab.coordination")
     logger.setLevel(logging.CRITICAL)
     return logger
 
 
 def remove_lock(client: KazooClient, base: str, owner: str) -> list[Any]:
-    """Asks before it changes anything: nothing waits in the client to be done when a service that is gone comes back."""
+    """Reads before it changes anything, so that no change waits in the client for a service that returns later."""
     there = client.exists_async(f"{base}/view/{owner}").get(timeout=ANSWER_S)
     transaction = client.transaction()
     transaction.delete(f"{base}/lock")
@@ -141,22 +139,22 @@ def remove_lock(client: KazooClient, base: str, owner: str) -> list[Any]:
     return list(transaction.commit_async().get(timeout=ANSWER_S))
 
 
-def watched(client: KazooClient, base: str, told: OnNode) -> bool:
-    """Whether all of a group is watched now. What is watched twice is told twice."""
+def watched(client: KazooClient, base: str, reported: OnNode) -> bool:
+    """Whether the whole group is watched now. A node that is watched twice is reported twice."""
     try:
-        watch_group(client, base, told)
+        watch_group(client, base, reported)
     except KazooException:
         return False
     return True
 
 
-def watch_group(client: KazooClient, base: str, told: OnNode) -> None:
+def watch_group(client: KazooClient, base: str, reported: OnNode) -> None:
     watched: set[str] = set()
 
     def watch_node(path: str) -> None:
         @client.DataWatch(path)  # type: ignore[untyped-decorator]
-        def changed(octets: bytes | None, stat: Any) -> None:
-            told(path, octets, stat.ephemeralOwner if stat is not None else 0)
+        def changed(data: bytes | None, stat: Any) -> None:
+            reported(path, data, stat.ephemeralOwner if stat is not None else 0)
 
     for node in ("lock", "epoch", "configuration"):
         watch_node(f"{base}/{node}")

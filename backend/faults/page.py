@@ -31,7 +31,7 @@ def target_words(verb: Verb) -> str:
 
 
 def option_words(options: Iterable[Option]) -> str:
-    """With their defaults: `ms` 100."""
+    """Options with their defaults: `ms` 100."""
     return ", ".join(f"`{option.name}` {shown(option.default)}".strip() for option in options)
 
 
@@ -53,25 +53,25 @@ def rows(head: str, lines: Iterable[str]) -> str:
 
 
 def everywhere() -> str:
-    """The verbs of every fabric."""
+    """Table of the verbs of every fabric."""
     lines = [
         f"| `{verb.verb}` | {verb.key} | {target_words(verb)} | {option_words(options_of(verb, 'processes').values())} "
         f"| {undo_words(verb)} | {verb.does} |"
         for verb in VERBS
         if "processes" in verb.fabrics
     ]
-    return rows("| verb | key | targets | options | undone by | what it does |", lines)
+    return rows("| verb | key | targets | options | undone by | effect |", lines)
 
 
 def options() -> str:
-    """What the options of those mean."""
+    """Table of the options of these verbs."""
     meant: dict[tuple[str, str], list[str]] = {}
     for verb in VERBS:
         for option in options_of(verb, "processes").values():
             if "processes" in verb.fabrics:
                 meant.setdefault((option.name, option.help + bounds(option)), []).append(f"`{verb.verb}`")
     lines = [f"| `{name}` | {', '.join(verbs)} | {text} |" for (name, text), verbs in meant.items()]
-    return rows("| option | of | what it says |", lines)
+    return rows("| option | of | meaning |", lines)
 
 
 def bounds(option: Option) -> str:
@@ -81,17 +81,17 @@ def bounds(option: Option) -> str:
 
 
 def simulator() -> str:
-    """The verbs of the simulator alone."""
+    """Table of the verbs that only the simulator has."""
     lines = [
         f"| `{verb.verb}` | {option_words(verb.options)} | {verb.does} |"
         for verb in VERBS
         if "processes" not in verb.fabrics
     ]
-    return rows("| verb | options | what it does |", lines)
+    return rows("| verb | options | effect |", lines)
 
 
 def simulator_options() -> str:
-    """Options of the simulator alone, by their meaning."""
+    """Table of the options that only the simulator has, by their meaning."""
     meant: dict[tuple[str, str], list[str]] = {}
     for verb in VERBS:
         for option in verb.options:
@@ -103,7 +103,7 @@ def simulator_options() -> str:
                 more = ", ".join(f"`{choice}`" for choice in option.simulated_choices)
                 meant.setdefault((option.name, f"also {more}"), []).append(f"`{verb.verb}`")
     lines = [f"| `{name}` | {', '.join(verbs)} | {text} |" for (name, text), verbs in meant.items()]
-    return rows("| option | of | what it says |", lines)
+    return rows("| option | of | meaning |", lines)
 
 
 TABLES = {
@@ -115,7 +115,7 @@ TABLES = {
 
 
 def page(text: str) -> str:
-    """The page with its tables as they are to be."""
+    """The page with current tables."""
     return PART.sub(lambda found: found[1] + TABLES[found[2]]() + found[3], text)
 
 

@@ -1,4 +1,4 @@
-"""Faults: what there is, and doing one."""
+"""Faults: their verbs, and requests to inject one."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ router = APIRouter(prefix="/api", tags=["faults"])
 
 @router.get("/verbs", response_model=list[VerbOut])  # type: ignore[valid-type]
 async def read_verbs(lab: TheLab) -> list[dict[str, Any]]:
-    """Those of the cluster's family."""
+    """Fault verbs of the cluster's family."""
     return served(lab.family, lab.fabric.kind)
 
 
 @router.post("/faults", response_model=FaultDone)
 async def do_fault(request: FaultRequest, lab: TheLab) -> dict[str, Any]:
-    """One at a time, in the order in which they come."""
+    """Injects one fault at a time, in the order of the requests."""
     async with lab.fault_lock:
         fault = await lab.faults.do(request.verb, request.targets, request.options)
-    lab.hub.processes_changed()
+    lab.fabric.on_states()
     detail = lab.faults.forced if request.verb == "force" else None
     return {
         "fault": fault,

@@ -1,4 +1,4 @@
-"""The table of faults as a page is served it: what can be done to one cluster, with the options that its fabric has."""
+"""The table of faults that the page receives: the verbs of one cluster, with the options that its fabric has."""
 
 from __future__ import annotations
 

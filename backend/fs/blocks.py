@@ -1,24 +1,23 @@
-"""Where the blocks of a file lie, as any client learns it: from the namespace what there should be, from a metadata server which data nodes told that
-they have it."""
+"""Locations of a file's blocks, from two sources that every client has: the namespace lists the blocks, a metadata server knows which data nodes
+reported them."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from backend.fs.service import files_of
-from backend.lab import Lab
+from backend.running import Running
 from nodes.blocks.block_map import Wanted, judge
 from nodes.metadata.operations import Block, Contents
 from nodes.wire.data_messages import WRITING, Location, Row
 
 
-async def blocks(lab: Lab, path: str, first: int, limit: int) -> dict[str, Any]:
+async def blocks(lab: Running, path: str, first: int, limit: int) -> dict[str, Any]:
     """A page of a file's finished blocks. Raises FsError."""
-    contents, places = await files_of(lab).places(path, first, limit)
-    return {"path": path, **told(contents, places)}
+    contents, places = await lab.client.files().places(path, first, limit)
+    return {"path": path, **reported(contents, places)}
 
 
-def told(contents: Contents, places: list[list[Location]]) -> dict[str, Any]:
+def reported(contents: Contents, places: list[list[Location]]) -> dict[str, Any]:
     pairs = zip(contents.blocks, places, strict=True)
     return {
         "length": contents.length,
@@ -31,7 +30,7 @@ def told(contents: Contents, places: list[list[Location]]) -> dict[str, Any]:
 
 
 def block(wanted: Block, found: list[Location], replication: int) -> dict[str, Any]:
-    """`found`: what data nodes told of it, in whatever state."""
+    """One block with the replicas that data nodes reported, in any state (`found`)."""
     rows = {each.node: Row(wanted.number, each.stamp, each.length, each.state) for each in found}
     verdict = judge(Wanted(wanted.stamp, wanted.length, replication), rows)
     words = {

@@ -7,40 +7,39 @@ from collections.abc import AsyncIterator
 from starlette.requests import ClientDisconnect
 
 from backend.errors import Impossible, Malformed
-from backend.fs.service import files_of
-from backend.lab import Lab
+from backend.running import Running
 from nodes.client.files import FileClient
 
 
-def files(lab: Lab) -> FileClient:
-    """Raises Impossible when the cluster has nowhere to keep blocks."""
+def files(lab: Running) -> FileClient:
+    """Raises Impossible when the cluster has no data nodes."""
     if not lab.fabric.picture.data_nodes:
         raise Impossible("this cluster has no data nodes; start a new one with --data-nodes 3")
-    return files_of(lab)
+    return lab.client.files()
 
 
-async def put(lab: Lab, path: str, source: AsyncIterator[bytes], block_size: int) -> int:
+async def put(lab: Running, path: str, source: AsyncIterator[bytes], block_size: int) -> int:
     """Raises FsError."""
     try:
         return await files(lab).put(path, source, block_size)
     except ClientDisconnect:
         raise Malformed(
-            f"the body of {path[:80]!r} was cut off; what had come by then is in the file"
+            f"the body of {path[:80]!r} was cut off; the file has the part that had arrived"
         ) from None
 
 
-async def append(lab: Lab, path: str, source: AsyncIterator[bytes], force: bool) -> int:
+async def append(lab: Running, path: str, source: AsyncIterator[bytes], force: bool) -> int:
     """Raises FsError."""
     try:
         return await files(lab).append(path, source, force)
     except ClientDisconnect:
         raise Malformed(
-            f"the body of {path[:80]!r} was cut off; what had come by then is in the file"
+            f"the body of {path[:80]!r} was cut off; the file has the part that had arrived"
         ) from None
 
 
-async def get(lab: Lab, path: str) -> AsyncIterator[bytes]:
-    """The parts of a file; its errors are raised before the first of them where that is possible. Raises FsError."""
+async def get(lab: Running, path: str) -> AsyncIterator[bytes]:
+    """The parts of a file. Errors are raised before the first part where that is possible. Raises FsError."""
     parts = files(lab).get(path)
     first = await anext(parts, b"")
 

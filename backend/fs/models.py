@@ -17,60 +17,64 @@ class FsRequest(Strict):
     to: str | None = Field(
         default=None, max_length=PATH_CHARACTERS, description="mv: the new path. ln: the other name."
     )
-    parents: bool = Field(default=False, description="mkdir: make missing parents too.")
-    recursive: bool = Field(default=False, description="rm: a directory with all in it.")
-    overwrite: bool = Field(default=False, description="mv: replace what is there.")
+    parents: bool = Field(default=False, description="mkdir: create missing parents, too.")
+    recursive: bool = Field(default=False, description="rm: remove a directory with its content.")
+    overwrite: bool = Field(default=False, description="mv: replace an existing object.")
     after: str = Field(default="", max_length=PATH_CHARACTERS, description="ls: names after this one.")
     limit: int = Field(default=1000, ge=1, le=1000)
 
 
 class Entry(BaseModel):
-    """A name in a directory, and the object that it leads to."""
+    """A name in a directory, and the object that it refers to."""
 
     name: str
     kind: Literal["file", "directory"]
-    home: str = Field(description="The group that is home to the object.")
-    branch_point: bool = Field(description="Whether that is another group than the directory's own.")
-    entries: int = Field(description="Names in a directory; 0 for a file.")
-    length: int = Field(description="Octets of a file's finished blocks; 0 for a directory.")
+    home: str = Field(description="Home group of the object.")
+    branch_point: bool = Field(description="Whether the home group differs from the directory's.")
+    entries: int = Field(description="Number of names in a directory; 0 for a file.")
+    length: int = Field(description="Bytes in a file's finished blocks; 0 for a directory.")
     mode: int
     owner: str
-    mtime_ns: int = Field(description="Nanoseconds since 1970.")
+    mtime_ns: int = Field(description="Time of the last change, in nanoseconds since 1970.")
 
 
 class Directory(BaseModel):
     path: str
     home: str
-    entries: list[Entry] = Field(description="In the order of their names' code points.")
-    more: bool = Field(description="Whether there are names behind the last one.")
+    entries: list[Entry] = Field(description="Entries, ordered by the code points of their names.")
+    more: bool = Field(description="Whether more names follow.")
 
 
-class BlockOut(BaseModel):
+class FileBlock(BaseModel):
     """A finished block, and what data nodes that live have of it."""
 
-    number: str = Field(description="In hexadecimal; the first four figures name the group that gave it.")
+    number: str = Field(
+        description="Block number in hexadecimal; the first four digits name the group that allocated it."
+    )
     stamp: int
     length: int
     health: Literal["whole", "under", "over", "missing"]
-    replicas: dict[str, Literal["good", "stale", "damaged", "writing"]] = Field(description="By data node.")
+    replicas: dict[str, Literal["good", "stale", "damaged", "writing"]] = Field(
+        description="State of each replica by data node."
+    )
 
 
-class Blocks(BaseModel):
+class FileBlocks(BaseModel):
     path: str
     length: int
     replication: int
-    block_size: int = Field(description="0 for a file that has never been written.")
-    writing: bool = Field(description="A writer holds the file.")
+    block_size: int = Field(description="Block size; 0 for a file without content.")
+    writing: bool = Field(description="Whether a writer holds the file.")
     more: bool
-    blocks: list[BlockOut]
+    blocks: list[FileBlock]
 
 
 class FsAnswer(BaseModel):
-    result: Any = Field(description="What the operation returns, by field name.")
+    result: Any = Field(description="Result of the operation by field name.")
     server: str
     epoch: int
     sn: int
 
 
 class Written(BaseModel):
-    octets: int = Field(description="How many were written.")
+    size: int = Field(description="Number of bytes written.")

@@ -1,4 +1,4 @@
-"""`/api/fs`: the file system as any client sees it."""
+"""`/api/fs`: the file system through an ordinary client."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from starlette.responses import StreamingResponse
 
 from backend.depends import TheLab
 from backend.fs import blocks, content, service
-from backend.fs.models import PATH_CHARACTERS, Blocks, Directory, FsAnswer, FsRequest, Written
-from nodes.metadata.operations import BLOCK_SIZE, BLOCK_SIZE_MAX, CHUNK_OCTETS
+from backend.fs.models import PATH_CHARACTERS, Directory, FileBlocks, FsAnswer, FsRequest, Written
+from nodes.metadata.operations import BLOCK_SIZE, BLOCK_SIZE_MAX, CHUNK_BYTES
 
 Path = Annotated[str, Query(max_length=PATH_CHARACTERS)]
 router = APIRouter(prefix="/api", tags=["file system"])
@@ -18,7 +18,7 @@ router = APIRouter(prefix="/api", tags=["file system"])
 
 @router.post("/fs", response_model=FsAnswer)
 async def call(request: FsRequest, lab: TheLab) -> dict[str, Any]:
-    """One operation; 504 with ETIMEDOUT says that its outcome is unknown."""
+    """One operation; 504 with ETIMEDOUT means that its outcome is unknown."""
     return await service.call(lab, request)
 
 
@@ -27,29 +27,29 @@ async def put(
     path: Path,
     request: Request,
     lab: TheLab,
-    block_size: Annotated[int, Query(ge=CHUNK_OCTETS, le=BLOCK_SIZE_MAX)] = BLOCK_SIZE,
+    block_size: Annotated[int, Query(ge=CHUNK_BYTES, le=BLOCK_SIZE_MAX)] = BLOCK_SIZE,
 ) -> Written:
-    """Makes a file of the body, which is passed on as it comes, in blocks of this size: a multiple of 512."""
-    return Written(octets=await content.put(lab, path, request.stream(), block_size))
+    """Creates a file from the body, which is streamed, in blocks of this size: a multiple of 512."""
+    return Written(size=await content.put(lab, path, request.stream(), block_size))
 
 
 @router.post("/fs/content", response_model=Written)
 async def append(path: Path, request: Request, lab: TheLab, force: bool = False) -> Written:
-    """Writes the body behind a file's end; with `force` though another client holds the file."""
-    return Written(octets=await content.append(lab, path, request.stream(), force))
+    """Appends the body to a file; with `force` also while another client holds the file."""
+    return Written(size=await content.append(lab, path, request.stream(), force))
 
 
 @router.get(
     "/fs/content",
     response_class=StreamingResponse,
-    responses={200: {"content": {"application/octet-stream": {}}}},
+    responses={200: {"content": {"application/byte-stream": {}}}},
 )
 async def get(path: Path, lab: TheLab) -> StreamingResponse:
-    """What a file holds. The connection breaks when no data node gives the rest of it."""
-    return StreamingResponse(await content.get(lab, path), media_type="application/octet-stream")
+    """The content of a file. The connection breaks when no data node has the rest of it."""
+    return StreamingResponse(await content.get(lab, path), media_type="application/byte-stream")
 
 
-@router.get("/fs/blocks", response_model=Blocks)
+@router.get("/fs/blocks", response_model=FileBlocks)
 async def read_blocks(
     path: Path,
     lab: TheLab,
@@ -67,5 +67,5 @@ async def read_directory(
     after: Annotated[str, Query(max_length=PATH_CHARACTERS)] = "",
     limit: Annotated[int, Query(ge=1, le=200)] = 100,
 ) -> dict[str, Any]:
-    """The names of a directory behind `after`, with what they lead to."""
+    """The names of a directory after `after`, with their objects."""
     return await service.directory(lab, path, after, limit)

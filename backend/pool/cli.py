@@ -1,4 +1,4 @@
-"""`./cloverlab pool`: what lies in the storage pool."""
+"""`./cloverlab pool`: the content of the storage pool."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from backend.settings import DEFAULT_PORT
 
-app = typer.Typer(no_args_is_help=True, help="The storage pool: what its images say.")
+app = typer.Typer(no_args_is_help=True, help="The storage pool and its images.")
 Port = Annotated[int | None, typer.Option("--port", min=1, max=65535)]
 
 
@@ -23,12 +23,12 @@ def main(context: typer.Context, port: Port = None) -> None:
 def look(
     context: typer.Context,
     path: str,
-    sn: Annotated[int, typer.Option(min=0, help="Of the image; the newest of the group unless told.")] = 0,
+    sn: Annotated[int, typer.Option(min=0, help="Sn of the image; by default the newest of the group.")] = 0,
     port: Port = None,
 ) -> None:
-    """Tell what an image says of a path, and which of its partitions were loaded for it."""
+    """Look a path up in an image, and show the partitions that were loaded for it."""
     from backend import remote
 
     asked = urlencode({"path": path, "sn": sn})
-    told = remote.ask(port or context.obj or DEFAULT_PORT, "GET", f"/api/pool/look?{asked}")
-    print(json.dumps(told, indent=1))
+    reported = remote.ask(port or context.obj or DEFAULT_PORT, "GET", f"/api/pool/look?{asked}")
+    print(json.dumps(reported, indent=1))

@@ -1,25 +1,25 @@
-"""What images on the disks of the pool say of one path, without a server that loads them (VSSP §III.D)."""
+"""Lookup of a path in the images on the pool's disks, without a server that loads them (VSSP §III.D)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from backend.checkpoints.service import ask
-from backend.clusters.picture import PAUSED
 from backend.errors import Impossible, NotThere, Unavailable
-from backend.lab import Lab
+from backend.picture import PAUSED
 from backend.pool.models import LookedIn
+from backend.running import Running
 from nodes.metadata.paths import shown, split
 from nodes.units import ROOT_GROUP, home_group
 
 LOOK_S = 30.0
-"""A partition of a large image is read a packet at a time, beside the server's other work."""
+"""Timeout of a lookup: a partition of a large image is read packet by packet, beside the server's other work."""
 
 
-async def look(lab: Lab, path: str, sn: int) -> dict[str, Any]:
-    """From group to group, as the path goes, in each one's newest image; at a given `sn` in the first group's alone.
+async def look(lab: Running, path: str, sn: int) -> dict[str, Any]:
+    """Looks a path up from group to group, in each group's newest image; with `sn`, only in the first group's image at that sn.
 
-    Raises FsError for a path that is none, NotThere when no server has such an image, Impossible, Unavailable.
+    Raises FsError for an invalid path, NotThere when no server has such an image, Impossible, Unavailable.
     """
     split(path)
     homes = {group.number: group.name for group in lab.home.file.cluster.groups}
@@ -34,12 +34,12 @@ async def look(lab: Lab, path: str, sn: int) -> dict[str, Any]:
         group = home_group(start)
         if sn:
             raise Impossible(
-                f"{shown(path)} goes on in {homes[group]}, whose images have other numbers: ask without sn"
+                f"{shown(path)} continues in {homes[group]}, whose images have other numbers: leave out sn"
             )
 
 
-async def look_in_group(lab: Lab, group: str, question: dict[str, Any]) -> dict[str, Any]:
-    """By the first server that has the image; standbys before the active, which has more to do."""
+async def look_in_group(lab: Running, group: str, question: dict[str, Any]) -> dict[str, Any]:
+    """Asks the first server that has the image; standbys before the active, which has more to do."""
     servers = [server for server in lab.fabric.picture.servers.values() if server.group == group]
     refusals: list[str] = []
     silent: list[str] = []
@@ -57,5 +57,5 @@ async def look_in_group(lab: Lab, group: str, question: dict[str, Any]) -> dict[
     if refusals:
         raise NotThere(refusals[0])
     raise Unavailable(
-        f"no server of {group} tells what its images say: {'; '.join(silent[:1]) or 'it has none'}"
+        f"no server of {group} can read its images now: {'; '.join(silent[:1]) or 'it has none'}"
     )

@@ -1,4 +1,4 @@
-"""The storage pool as the API tells it."""
+"""The storage pool in the API's responses."""
 
 from __future__ import annotations
 
@@ -7,56 +7,10 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from backend.clusters.models import Strict
+from backend.pool.volume import Pool
+from backend.served import served_as
 
-
-class ReplicaOut(BaseModel):
-    """One file on one pool node, as that node or the active said last."""
-
-    size: int
-    valid: int = Field(description="Octets from the beginning that are whole.")
-    checksum: int
-    epoch: int
-    first_sn: int
-    last_sn: int
-    state: Literal["agrees", "behind", "damaged", "disputed", "repairing", "repaired"]
-    reason: str
-    source: str = Field(description="Whose replica it is repaired from.")
-    began: int = Field(description="Where the repair began: what lies before was good.")
-    offset: int
-
-
-class RenewalOut(BaseModel):
-    phase: str
-    sn: int
-    goal_sn: int
-
-
-class PoolNode(BaseModel):
-    name: str
-    told_ns: int = Field(description="When its last report came; 0 when none has.")
-    files: int
-    octets: int
-    refused: str = Field(description="Why its last report was not believed.")
-    renewal: RenewalOut | None
-    struck: str = Field(description="What a person has damaged here while no server has noticed.")
-
-
-class ImageOut(BaseModel):
-    name: str
-    sn: int
-    octets: int
-    partitions: int
-    writer: str = Field(description="Empty when it was not seen being written.")
-    took_ms: int
-    whole: list[str] = Field(description="Nodes where it counts.")
-    refused: dict[str, str] = Field(description="Nodes that found it damaged, and why.")
-
-
-class PoolOut(BaseModel):
-    group: str
-    nodes: dict[str, PoolNode]
-    images: dict[str, ImageOut]
-    files: dict[str, dict[str, ReplicaOut]] = Field(description="Replicas by file and node.")
+PoolOut = served_as(Pool)
 
 
 class PoolOrder(Strict):
@@ -71,19 +25,19 @@ class Ordered(BaseModel):
 
 
 class LookedIn(BaseModel):
-    """One image that was looked into."""
+    """One image that the lookup used."""
 
     group: str
-    server: str = Field(description="On whose disk it lies.")
+    server: str = Field(description="Server whose disk has the image.")
     sn: int
     partitions: int
     loaded: list[int] = Field(description="The partitions that were loaded.")
-    octets: int = Field(description="Of these.")
-    of_octets: int = Field(description="Of the whole image.")
+    size: int = Field(description="Bytes in the loaded partitions.")
+    of_bytes: int = Field(description="Bytes in the whole image.")
 
 
 class Attributes(BaseModel):
-    """Of a file or directory at the moment of the image."""
+    """Attributes of a file or directory at the time of the image."""
 
     inode: int
     kind: Literal["file", "directory"]
@@ -100,6 +54,6 @@ class Attributes(BaseModel):
 
 class Looked(BaseModel):
     path: str
-    found: Attributes | None = Field(description="None when the image does not have it.")
-    names: list[str] = Field(description="The first hundred of a directory.")
-    steps: list[LookedIn] = Field(description="Group by group, as the path goes.")
+    found: Attributes | None = Field(description="Attributes; null when the image does not have the path.")
+    names: list[str] = Field(description="The first hundred names of a directory.")
+    steps: list[LookedIn] = Field(description="Images in which the path was looked up, group by group.")

@@ -1,4 +1,4 @@
-"""The storage pool of each replica group as events tell it (VSSP §III.B): files by pool nodes, who agrees, what is being repaired. Pure."""
+"""The storage pool of each replica group, reduced from events (VSSP §III.B): files by pool node, nodes that agree, repairs in progress. Pure."""
 
 from __future__ import annotations
 
@@ -36,10 +36,12 @@ class Replica(msgspec.Struct):
     state: State = "agrees"
     reason: str = ""
     """Why it is not believed."""
+    behind_by: int = 0
+    """Journal groups that it lacks at the end; 0 where that is not known."""
     source: str = ""
-    """Whose replica it is repaired from."""
+    """Node whose replica is the source of the repair."""
     began: int = 0
-    """Where that began: what lies before was good."""
+    """Offset where the repair begins; the replica is good before it."""
     offset: int = 0
 
 
@@ -49,39 +51,39 @@ class Renewal(msgspec.Struct):
     goal_sn: int
 
 
-class Node(msgspec.Struct):
+class PoolNode(msgspec.Struct):
     name: str
-    told_ns: int = 0
-    """When its last report came; 0 when none has."""
+    reported_ns: int = 0
+    """Time of the node's last report; 0 without a report."""
     files: int = 0
-    octets: int = 0
+    size: int = 0
     refused: str = ""
-    """Why its last report was not believed."""
+    """Reason why the node's last report was rejected."""
     renewal: Renewal | None = None
-    struck: str = ""
-    """The kind of file that a person has damaged here, while no report or start has come since."""
+    faulted: str = ""
+    """Kind of file that a corrupt fault has damaged here, with no report or start of the node since."""
 
 
-class Image(msgspec.Struct):
+class PoolImage(msgspec.Struct):
     name: str
     sn: int = 0
-    octets: int = 0
+    size: int = 0
     partitions: int = 0
     writer: str = ""
-    """Empty when it was not seen being written."""
+    """Node that wrote the file; empty when no event showed the write."""
     took_ms: int = 0
     whole: list[str] = []
-    """Nodes where it counts."""
+    """Nodes whose replica counts."""
     refused: dict[str, str] = {}
-    """Nodes that found it damaged, and why."""
+    """Nodes that found their replica damaged, with the reason."""
 
 
 class Pool(msgspec.Struct):
-    """Of one replica group."""
+    """The storage pool of one replica group."""
 
     group: str
-    nodes: dict[str, Node] = {}
-    images: dict[str, Image] = {}
+    nodes: dict[str, PoolNode] = {}
+    images: dict[str, PoolImage] = {}
     files: dict[str, dict[str, Replica]] = {}
     """Replicas by file and node."""
 
@@ -94,35 +96,35 @@ class Pool(msgspec.Struct):
 
 
 class Pools:
-    """`homes`: the group of each server. Events of others are passed over."""
+    """Reducer of the pools; `homes` is the group of each server. Events of unknown servers are ignored."""
 
     def __init__(self, homes: dict[str, str]):
         self._homes = homes
         self.groups = {group: Pool(group) for group in dict.fromkeys(homes.values())}
         for name, group in homes.items():
-            self.groups[group].nodes[name] = Node(name)
+            self.groups[group].nodes[name] = PoolNode(name)
 
     def see(self, stamped: Stamped) -> None:
         if isinstance(stamped.event, FaultInjected):
-            self._struck(stamped.event)
+            self._faulted(stamped.event)
             return
         group = self._homes.get(stamped.server)
         step = STEPS.get(type(stamped.event))
         if group is not None and step is not None:
             step(self.groups[group], stamped, stamped.event)
 
-    def _struck(self, event: FaultInjected) -> None:
+    def _faulted(self, event: FaultInjected) -> None:
         for name in event.targets if event.verb == "corrupt" else ():
             if name in self._homes:
                 what = str(event.options.get("what", JOURNAL)).partition("_")[0]
-                self.groups[self._homes[name]].nodes[name].struck = what
+                self.groups[self._homes[name]].nodes[name].faulted = what
 
 
 def on_report(pool: Pool, stamped: Stamped, event: PoolReported) -> None:
     """What the node has now takes the place of what was known of it, findings included."""
-    node = pool.nodes.setdefault(event.node, Node(event.node))
-    node.told_ns, node.files, node.octets = stamped.at_ns, event.files, event.octets
-    node.refused = node.struck = ""
+    node = pool.nodes.setdefault(event.node, PoolNode(event.node))
+    node.reported_ns, node.files, node.size = stamped.at_ns, event.files, event.size
+    node.refused = node.faulted = ""
     for held in pool.files.values():
         held.pop(event.node, None)
     for each in event.held:
@@ -131,7 +133,7 @@ def on_report(pool: Pool, stamped: Stamped, event: PoolReported) -> None:
         )
         if each.name.startswith("image/"):
             name = image_name(each.name)
-            pool.images.setdefault(name, Image(name)).sn = each.last_sn
+            pool.images.setdefault(name, PoolImage(name)).sn = each.last_sn
     for image in pool.images.values():
         parts = pool.of_image(image.name, event.node)
         manifest = pool.replica(f"image/{image.name}.manifest", event.node)
@@ -147,7 +149,7 @@ def image_name(file: str) -> str:
 
 
 def tidy(pool: Pool) -> None:
-    """Files and images that nobody has any more are forgotten."""
+    """Drops files and images that no node has any more."""
     pool.files = {file: held for file, held in pool.files.items() if held}
     named = {image_name(file) for file in pool.files}
     pool.images = {
@@ -156,7 +158,7 @@ def tidy(pool: Pool) -> None:
 
 
 def on_report_refused(pool: Pool, stamped: Stamped, event: ReportRefused) -> None:
-    pool.nodes.setdefault(event.node, Node(event.node)).refused = event.reason
+    pool.nodes.setdefault(event.node, PoolNode(event.node)).refused = event.reason
 
 
 def on_disagree(pool: Pool, stamped: Stamped, event: ReplicasDisagree) -> None:
@@ -167,7 +169,7 @@ def on_disagree(pool: Pool, stamped: Stamped, event: ReplicasDisagree) -> None:
         state = "disputed"
     elif journal and event.remedy == "recover":
         state = "behind"
-    found.state, found.reason = state, event.reason
+    found.state, found.reason, found.behind_by = state, event.reason, event.behind_by
 
 
 def on_repairing(pool: Pool, stamped: Stamped, event: Repairing) -> None:
@@ -180,7 +182,7 @@ def on_repairing(pool: Pool, stamped: Stamped, event: Repairing) -> None:
 
 
 def on_written(pool: Pool, stamped: Stamped, event: ImageWritten) -> None:
-    image = image_of(pool, event.image, event.sn, event.octets, event.partitions)
+    image = image_of(pool, event.image, event.sn, event.size, event.partitions)
     image.writer, image.took_ms = stamped.server, event.took_ms
     image.whole = sorted({*image.whole, *event.holders})
     for node in event.holders:
@@ -188,8 +190,8 @@ def on_written(pool: Pool, stamped: Stamped, event: ImageWritten) -> None:
 
 
 def on_shelved(pool: Pool, stamped: Stamped, event: ImageShelved) -> None:
-    """Nothing of it is damaged here any more."""
-    image = image_of(pool, event.image, event.sn, event.octets, event.partitions)
+    """Clears the damage of the image at this node."""
+    image = image_of(pool, event.image, event.sn, event.size, event.partitions)
     image.whole = sorted({*image.whole, stamped.server})
     image.refused.pop(stamped.server, None)
     for replica in pool.of_image(event.image, stamped.server):
@@ -197,18 +199,18 @@ def on_shelved(pool: Pool, stamped: Stamped, event: ImageShelved) -> None:
             replica.state, replica.valid = "repaired", replica.size
 
 
-def image_of(pool: Pool, name: str, sn: int, octets: int, partitions: int) -> Image:
-    image = pool.images.setdefault(name, Image(name))
-    image.sn, image.octets, image.partitions = sn, octets, partitions
+def image_of(pool: Pool, name: str, sn: int, size: int, partitions: int) -> PoolImage:
+    image = pool.images.setdefault(name, PoolImage(name))
+    image.sn, image.size, image.partitions = sn, size, partitions
     return image
 
 
 def on_refused(pool: Pool, stamped: Stamped, event: ImageRefused) -> None:
-    image = pool.images.setdefault(event.image, Image(event.image))
+    image = pool.images.setdefault(event.image, PoolImage(event.image))
     image.refused[stamped.server] = event.reason
     if stamped.server in image.whole:
         image.whole.remove(stamped.server)
-    pool.nodes.setdefault(stamped.server, Node(stamped.server)).struck = ""
+    pool.nodes.setdefault(stamped.server, PoolNode(stamped.server)).faulted = ""
 
 
 def on_pruned(pool: Pool, stamped: Stamped, event: JournalPruned) -> None:
@@ -221,17 +223,17 @@ def on_journal_corrupt(pool: Pool, stamped: Stamped, event: JournalCorrupt) -> N
     held = pool.files.setdefault(JOURNAL, {})
     found = held.setdefault(stamped.server, Replica(0, 0, 0, 0, 0, -1))
     found.state, found.valid = "damaged", event.offset
-    found.reason = f"{event.file}, octet {event.offset}, sn {event.sn}: {event.reason}"
-    pool.nodes.setdefault(stamped.server, Node(stamped.server)).struck = ""
+    found.reason = f"{event.file}, byte {event.offset}, sn {event.sn}: {event.reason}"
+    pool.nodes.setdefault(stamped.server, PoolNode(stamped.server)).faulted = ""
 
 
 def on_renewing(pool: Pool, stamped: Stamped, event: Renewing) -> None:
-    node = pool.nodes.setdefault(stamped.server, Node(stamped.server))
+    node = pool.nodes.setdefault(stamped.server, PoolNode(stamped.server))
     node.renewal = Renewal(event.phase, event.sn, event.goal_sn)
 
 
 def on_role(pool: Pool, stamped: Stamped, event: RoleChanged) -> None:
-    """A junior that has become something else is renewed."""
+    """A junior that changes its role has been renewed."""
     if event.role != "junior" and stamped.server in pool.nodes:
         pool.nodes[stamped.server].renewal = None
 
@@ -246,7 +248,7 @@ KINDS = (*(kind.__name__ for kind in STEPS), FaultInjected.__name__)
 
 
 def pools(homes: dict[str, str], events: Iterable[Stamped]) -> list[Pool]:
-    """After these events, which are in order."""
+    """The pools after these events, which are in order."""
     found = Pools(homes)
     for stamped in events:
         found.see(stamped)

@@ -1,1 +1,1 @@
-"""Scenarios: a cluster, a workload, timed or conditional faults, and what is expected; on any fabric."""
+"""Scenarios: a cluster, a workload, timed or conditional faults, and expectations; on any fabric."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import get_args
 
-from backend.clusters.picture import Picture
+from backend.picture import Picture
 from nodes.roles import ALIKE, IN_STEP, LEADING, SERVING
 from nodes.trace.block_events import BlockHealth
 from nodes.trace.checkpoints import TakenBack
@@ -23,47 +23,47 @@ SERVER = re.compile(
 )
 STEP = re.compile(r"^step (?P<procedure>[a-z]+) (?P<step>\S+) of (?P<group>\S+)$")
 BLOCKS = re.compile(r"^blocks (?P<health>whole|under|over|missing)$")
-TOLD = re.compile(r"^told (?P<kind>[A-Z][A-Za-z]+)(?: by (?P<server>[a-z][a-z0-9-]*))?$")
+REPORTED = re.compile(r"^(?:reported|told) (?P<kind>[A-Z][A-Za-z]+)(?: by (?P<server>[a-z][a-z0-9-]*))?$")
 HELP = (
     "'settled', 'active of g1 serves', 'junior in g1', '3 standbys in g1', 'mds2 is standby', 'step upgrade 4 of g1', "
-    "'blocks whole', 'told ReplicaDamaged' or 'told ImageRefused by mds2'"
+    "'blocks whole', 'reported ReplicaDamaged' or 'reported ImageRefused by mds2'"
 )
 
 
 class Situation:
-    """What conditions look at."""
+    """The state that conditions are evaluated on."""
 
     def __init__(self, picture: Picture):
         self.picture = picture
         self.serving: dict[str, str] = {}
-        """Group to the server that serves."""
+        """Server that serves, by group."""
         self.upgrading: dict[str, str] = {}
-        """Group to who took the last step of an upgrade."""
+        """Server that took the last step of an upgrade, by group."""
         self.time_server = ""
-        """Who began to mark a checkpoint last."""
+        """Server that last began to mark a checkpoint."""
         self.steps: list[tuple[str, StepTaken]] = []
-        """With their groups, since the step of the scenario before began."""
+        """Steps and their groups, since the scenario's step before began."""
         self._recent: set[tuple[str, str]] = set()
-        """Kind and teller of the events since then."""
-        self._told: Counter[str] = Counter()
+        """Kind and server of each event since then."""
+        self._reported: Counter[str] = Counter()
         self._health: dict[int, BlockHealth] = {}
-        """Of each block, as it was told last."""
+        """Last reported health of each block."""
         self._taken_back: dict[str, TakenBack] = {}
-        """By server, the last time."""
+        """Last recovery of each server."""
 
     def begin_step(self) -> None:
-        """Only what comes from now on is new."""
+        """Starts the record of a new step; earlier events do not count for it."""
         self.steps.clear()
         self._recent.clear()
 
     def begin_count(self) -> None:
-        """Events that were told before do not count."""
-        self._told.clear()
+        """Starts the counts of events; earlier events do not count."""
+        self._reported.clear()
 
     def on_event(self, stamped: Stamped) -> None:
         event = stamped.event
         kind = type(event).__name__
-        self._told[kind] += 1
+        self._reported[kind] += 1
         self._recent.add((kind, stamped.server))
         if type(event) is StepTaken:
             server = self.picture.servers.get(stamped.server)
@@ -79,12 +79,14 @@ class Situation:
             self._taken_back[stamped.server] = event
         elif type(event) is Serving:
             self.serving[event.group] = stamped.server
-            self._health = {block: told for block, told in self._health.items() if told.group != event.group}
+            self._health = {
+                block: reported for block, reported in self._health.items() if reported.group != event.group
+            }
         elif type(event) is StoppedServing and self.serving.get(event.group) == stamped.server:
             del self.serving[event.group]
 
     def count(self, role: str, group: str) -> int:
-        """Servers in this place, or in what is like it in another family. Where all are members, one of them stands for the active."""
+        """Number of servers with this role, or with a like role of another family. A group of members counts one of them as the active."""
         roles = [server.role for server in self.picture.servers.values() if server.group == group]
         members = roles.count("member")
         if members and role in ("active", "standby"):
@@ -92,7 +94,7 @@ class Situation:
         return sum(each in ALIKE.get(role, (role,)) for each in roles)
 
     def serves(self, group: str) -> bool:
-        """An active that says so, and since then nothing else, has its place in the view."""
+        """Whether the group's active has reported that it serves, still has its place in the view, and runs."""
         server = self.picture.servers.get(self.serving.get(group, ""))
         return (
             server is not None
@@ -101,28 +103,28 @@ class Situation:
             and server.process == "running"
         )
 
-    def told(self, kind: str, server: str = "") -> bool:
+    def reported(self, kind: str, server: str = "") -> bool:
         """Whether such an event came in this step."""
         return any(kind == each and server in ("", teller) for each, teller in self._recent)
 
-    def count_told(self, kind: str) -> int:
-        return self._told[kind]
+    def count_reported(self, kind: str) -> int:
+        return self._reported[kind]
 
     @property
     def unwell(self) -> dict[str, int]:
-        """Blocks that are not whole, counted by what is wrong with them. A new active begins with none and tells again what it finds."""
-        told = [event.health for event in self._health.values() if event.health not in ("whole", "freed")]
-        return dict(sorted(Counter(told).items()))
+        """Number of blocks by health, without the whole ones. A new active starts with an empty record and reports its findings again."""
+        reported = [event.health for event in self._health.values() if event.health not in ("whole", "freed")]
+        return dict(sorted(Counter(reported).items()))
 
     def not_taken_back(self, checkpoint: str) -> list[str]:
-        """Servers that run and whose last recovery was not to this checkpoint."""
+        """Running servers whose last recovery was not to this checkpoint."""
         running = [name for name, server in self.picture.servers.items() if server.process == "running"]
         taken = {name: event.checkpoint for name, event in self._taken_back.items()}
         return [name for name in running if taken.get(name) != checkpoint]
 
     @property
     def set_aside(self) -> int:
-        """Operations of clients that the last recovery set aside: in each group as many as the server that had the most of them."""
+        """Client operations that the last recovery quarantined: the sum over the groups of the largest number that one server reported."""
         newest = max((event.incarnation for event in self._taken_back.values()), default=0)
         most: dict[str, int] = {}
         for event in self._taken_back.values():
@@ -132,7 +134,7 @@ class Situation:
 
     @property
     def settled(self) -> bool:
-        """In every group somebody serves, one leads where one does, and every server runs and has its place in step."""
+        """True when a server of every group serves, every group with an active has exactly one, and every server runs and is in step."""
         servers = self.picture.servers.values()
         roles = [server.role for server in servers]
         groups = list(self.picture.groups)
@@ -149,7 +151,7 @@ Condition = Callable[[Situation], bool]
 
 
 def condition(text: str) -> Condition:
-    """Raises ValueError with what would be right."""
+    """Parses a condition. Raises ValueError with the accepted forms."""
     if text == "settled":
         return lambda now: now.settled
     if found := re.match(r"^(?:active|primary) of (\S+) serves$", text):
@@ -170,9 +172,9 @@ def condition(text: str) -> Condition:
     if found := BLOCKS.match(text):
         health = found["health"]
         return lambda now: health in now.unwell if health != "whole" else not now.unwell
-    if found := TOLD.match(text):
+    if found := REPORTED.match(text):
         kind, teller = found["kind"], found["server"] or ""
         if kind not in EVENTS:
-            raise ValueError(f"{kind[:40]!r} is no event; there are {', '.join(EVENTS)}")
-        return lambda now: now.told(kind, teller)
-    raise ValueError(f"{text[:60]!r} is no condition; write {HELP}")
+            raise ValueError(f"{kind[:40]!r} is not an event; there are {', '.join(EVENTS)}")
+        return lambda now: now.reported(kind, teller)
+    raise ValueError(f"{text[:60]!r} is not a condition; write {HELP}")

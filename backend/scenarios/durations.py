@@ -1,4 +1,4 @@
-"""Durations and rates as people write them."""
+"""Durations and rates as text."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ RATE = re.compile(r"^(\d+(?:\.\d+)?) ?/s$")
 
 
 def nanoseconds(text: str) -> int:
-    """Raises ValueError with what would be right."""
+    """Raises ValueError with the accepted forms."""
     found = DURATION.match(text)
     if found is None:
-        raise ValueError(f"{text[:40]!r} is no duration; write it like 500ms, 12s or 2m")
+        raise ValueError(f"{text[:40]!r} is not a duration; write it like 500ms, 12s or 2m")
     return round(float(found[1]) * UNITS_NS[found[2]])
 
 
@@ -27,5 +27,5 @@ def per_second(text: str) -> float:
         return 0.0
     found = RATE.match(text)
     if found is None:
-        raise ValueError(f"{text[:40]!r} is no rate; write it like 200/s, or max")
+        raise ValueError(f"{text[:40]!r} is not a rate; write it like 200/s, or max")
     return float(found[1])

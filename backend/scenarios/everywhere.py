@@ -1,4 +1,4 @@
-"""`python -m backend.scenarios.everywhere > docs/scenarios-by-family.md`: plays every shipped scenario on every family, once, on the simulator."""
+"""`python -m backend.scenarios.everywhere > docs/scenarios-by-family.md`: runs every shipped scenario on every family, once, on the simulator."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from collections import defaultdict
 from pathlib import Path
 
 from backend.errors import LabError
+from backend.repository import REPOSITORY
 from backend.scenarios.model import Scenario
 from backend.scenarios.on_family import on_family, refusal
 from backend.scenarios.reading import read
 from backend.scenarios.runner import run
 from nodes.families import FAMILIES
 
-SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
+SCENARIOS = REPOSITORY / "scenarios"
 HELD, NOT_HELD, REFUSED = "held", "**not held**", "-"
 HEAD = """# Every scenario on every family
 
-`./cloverlab run FILE --protocol NAME` plays a file on another family than its own: the same workload, faults and expectations, with the row's
-letters in that family's words. What makes no sense there (-) is refused in one line. This page was written by
-`python -m backend.scenarios.everywhere`, which plays every file once on the simulator, with the file's own seed.
+`./cloverlab run FILE --protocol NAME` runs a file on another family than its own: the same workload, faults and expectations, with the roles
+of that family. A scenario that makes no sense there (-) is refused in one line. `python -m backend.scenarios.everywhere` wrote this page. It runs
+every file once on the simulator, with the file's own seed.
 
 Two expectations are left out on other families: the rows of the paper's Table 3, which are those of `mams`; and, on `backupnode`, the invariants,
-because losing writes is what it is there to show.
+because it exists to show lost writes.
 """
 
 
@@ -36,12 +37,12 @@ def shown(path: Path) -> str:
 
 
 def reason(scenario: Scenario, protocol: str) -> str:
-    """Why it is refused, without the names; empty for what can be played."""
+    """Reason of a refusal without names; empty for a scenario that the family can run."""
     return refusal(scenario, protocol).rpartition(f" is not for {protocol}: ")[2]
 
 
 def refusals(path: Path) -> dict[str, str]:
-    """Family to why it plays nothing of a file; a file of several scenarios is refused when none of them can be played."""
+    """Reasons by family for which a file cannot run. A file of several scenarios is refused when none of them can run."""
     found: dict[str, str] = {}
     scenarios = read(path)
     for protocol in FAMILIES:
@@ -52,7 +53,7 @@ def refusals(path: Path) -> dict[str, str]:
 
 
 def played(path: Path, protocol: str) -> tuple[str, str]:
-    """What a cell says, and what did not hold."""
+    """Content of a cell, and the expectations that did not hold."""
     count, missed = 0, []
     for scenario in read(path):
         if refusal(scenario, protocol):
@@ -70,7 +71,7 @@ def played(path: Path, protocol: str) -> tuple[str, str]:
 
 
 def table(cells: dict[str, dict[str, str]]) -> str:
-    """File to family to word."""
+    """The Markdown table of cells by file and family."""
     head = ["file", *FAMILIES]
     lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     lines += [
@@ -81,7 +82,7 @@ def table(cells: dict[str, dict[str, str]]) -> str:
 
 
 def why(refused: dict[str, dict[str, str]]) -> str:
-    """Per file the families that refuse it, and the reason."""
+    """Families that refuse each file, with the reason."""
     lines = ["| file | is not for | because |", "|---|---|---|"]
     for file, of in refused.items():
         by_reason: dict[str, list[str]] = defaultdict(list)
@@ -92,7 +93,7 @@ def why(refused: dict[str, dict[str, str]]) -> str:
 
 
 def main() -> int:
-    """1 when something did not hold."""
+    """Returns 1 when an expectation did not hold."""
     cells: dict[str, dict[str, str]] = {}
     refused = {shown(path): refusals(path) for path in files()}
     failed = 0

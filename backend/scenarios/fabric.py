@@ -1,4 +1,4 @@
-"""What a scenario runs on. Both fabrics tell every event to the listeners and know the present picture."""
+"""The fabrics that a scenario runs on. Both pass every event to the listeners and keep the present picture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol
 
-from backend.clusters.picture import Picture
 from backend.errors import LabError, Unavailable, of_fault
 from backend.fabrics.containers import in_containers
 from backend.fabrics.fabric import ClusterFabric
@@ -20,21 +19,22 @@ from backend.fabrics.faults import Faults
 from backend.fabrics.home import Home
 from backend.fabrics.processes import ProcessFabric
 from backend.fabrics.targets import resolve
+from backend.picture import Picture
 from nodes.config import SECOND, ClusterConfig, WorkloadConfig
 from nodes.faults.check import FaultUnsupported
+from nodes.listeners import Listeners
 from nodes.real.clock import monotonic_ns
 from nodes.sim.cluster import SimCluster
 from nodes.trace.events import FaultInjected, Stamped
 
 POLL_S = 0.005
 MARK_S = 20.0
-TOLD_NS = 5 * SECOND
-Listener = Callable[[Stamped], None]
+REPORTED_NS = 5 * SECOND
 
 
 class Fabric(Protocol):
     picture: Picture
-    listener: Listener
+    on_event: Listeners[Stamped]
     """Told every event."""
 
     @property
@@ -45,16 +45,16 @@ class Fabric(Protocol):
     async def stop(self) -> None: ...
 
     async def run_until(self, at_ns: int, true: Callable[[], bool]) -> bool:
-        """Lets the cluster go on until something is so, or until a time; whether it is so."""
+        """Runs the cluster until a condition holds or a time has come; returns whether it holds."""
 
     async def fault(self, verb: str, words: list[str], options: dict[str, Any]) -> list[str]:
-        """Returns the names that the target words stood for. Raises LabError."""
+        """Injects a fault; returns the names that the targets resolved to. Raises LabError."""
 
     async def ask(self, server: str, question: dict[str, Any], within_s: float) -> dict[str, Any]:
-        """A question to a server over the way that no fault touches. Raises Unavailable."""
+        """Sends a query to a server over the control path, which faults do not affect. Raises Unavailable."""
 
     async def begin_asking(self, server: str, question: dict[str, Any]) -> None:
-        """A question whose answer nobody waits for."""
+        """Sends a query without waiting for the answer."""
 
     async def begin_workload(self, workload: WorkloadConfig) -> None: ...
 
@@ -62,30 +62,30 @@ class Fabric(Protocol):
 
 
 class Simulated:
-    """In virtual time, in this process."""
+    """A cluster in virtual time, in this process."""
 
     def __init__(self, config: ClusterConfig, seed: int):
         self.cluster = SimCluster(config, seed)
         self.picture = Picture.of(config, {}, ["client1"])
         self._rng = random.Random(f"{seed}/targets")
-        self.listener: Listener = lambda stamped: None
+        self.on_event: Listeners[Stamped] = Listeners()
 
     def _on_event(self, stamped: Stamped) -> None:
         self.picture.apply(stamped, self.picture.seq + 1)
-        self.listener(stamped)
+        self.on_event(stamped)
 
     @property
     def now_ns(self) -> int:
         return self.cluster.now_ns
 
     async def start(self) -> None:
-        """The servers were started with the cluster, and have told something since."""
+        """Passes on the events so far and follows new ones; the servers started with the cluster."""
         for stamped in self.cluster.events:
             self._on_event(stamped)
         self.cluster.on_event(self._on_event)
 
     async def stop(self) -> None:
-        """Nothing is left of it."""
+        """Does nothing: a simulated run leaves nothing behind."""
 
     async def run_until(self, at_ns: int, true: Callable[[], bool]) -> bool:
         return self.cluster.loop.run(at_ns, true)
@@ -130,18 +130,18 @@ class Simulated:
 
 
 class Live:
-    """On real servers; the control plane's own directory is a temporary one."""
+    """A cluster of real servers, whose control plane uses a temporary directory."""
 
     def __init__(self, config: ClusterConfig, seed: int):
         self._directory = tempfile.TemporaryDirectory(prefix="cloverlab-run-")
-        self.listener: Listener = lambda stamped: None
+        self.on_event: Listeners[Stamped] = Listeners()
         self._fabric = self._made(Path(self._directory.name), config, seed)
         self._faults = Faults(self._fabric)
         self._rng = random.Random(f"{seed}/targets")
         self.picture = self._fabric.picture
         self._asking: list[asyncio.Task[None]] = []
         self._newest_fault = 0
-        """That was told: what is judged after a fault has heard of it."""
+        """Number of the newest fault whose event has arrived. `fault` waits for it, so that later checks see the fault."""
 
     def _made(self, directory: Path, config: ClusterConfig, seed: int) -> ClusterFabric:
         raise NotImplementedError
@@ -150,7 +150,7 @@ class Live:
         for stamped in events:
             if isinstance(stamped.event, FaultInjected):
                 self._newest_fault = stamped.event.fault
-            self.listener(stamped)
+            self.on_event(stamped)
 
     @property
     def now_ns(self) -> int:
@@ -175,7 +175,7 @@ class Live:
     async def fault(self, verb: str, words: list[str], options: dict[str, Any]) -> list[str]:
         names = list(chain.from_iterable(resolve(word, self.picture, self._rng) for word in words))
         fault = await self._faults.do(verb, names, options)
-        await self.run_until(monotonic_ns() + TOLD_NS, lambda: self._newest_fault >= fault)
+        await self.run_until(monotonic_ns() + REPORTED_NS, lambda: self._newest_fault >= fault)
         return names
 
     async def ask(self, server: str, question: dict[str, Any], within_s: float) -> dict[str, Any]:
@@ -199,14 +199,14 @@ class Live:
 
 
 class Processes(Live):
-    """On operating-system processes of this machine."""
+    """A cluster of operating-system processes on this machine."""
 
     def _made(self, directory: Path, config: ClusterConfig, seed: int) -> ClusterFabric:
         return ProcessFabric(Home.make(directory, config, seed), self._on_events, None)
 
 
 class Containers(Live):
-    """In the containers that the environment tells of; the cluster has a name of its own, and nothing is left of it."""
+    """A cluster in the containers that the environment names. The cluster has a name of its own, and its data is removed at the end."""
 
     def _made(self, directory: Path, config: ClusterConfig, seed: int) -> ClusterFabric:
         return in_containers(directory, config, self._on_events, None, seed)

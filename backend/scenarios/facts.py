@@ -1,4 +1,4 @@
-"""What no event tells for sure and has to be asked: which checkpoints there are, and whether the namespaces fit together."""
+"""Facts that events do not show and that servers are queried for: the states of checkpoints, and whether the namespaces agree."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ UNASKED = "the namespaces have not been looked at"
 
 
 def asks(expect: ExpectPart) -> bool:
-    """Whether an expectation speaks of anything that has to be asked."""
+    """Whether an expectation needs a query to servers."""
     return bool(expect.checkpoints) or expect.fsck is not None
 
 
 class Facts:
-    """As they were when they were asked last."""
+    """The facts as of the last query."""
 
     def __init__(self) -> None:
         self.checkpoints: dict[str, str] = {}
-        """Name to state; one that is pending is not among them."""
+        """State of each checkpoint by name, without pending ones."""
         self.faults: list[str] = [UNASKED]
-        """What does not fit together."""
+        """Faults that the comparison of the namespaces found."""
 
     async def ask(self, fabric: Fabric, situation: Situation, expect: ExpectPart) -> None:
-        """What nobody answers stays as it was, but for the namespaces: they are known all or not at all. No family is asked for
-        checkpoints that nothing is expected of: it may have none."""
+        """Queries the servers. A fact without an answer keeps its old value, but the namespaces are known all or not at all. Checkpoints are
+        queried only when expected, since some families have none."""
         try:
             if expect.checkpoints:
                 answer = await fabric.ask(anybody(situation), {"do": "checkpoints"}, ANSWER_S)
@@ -45,7 +45,7 @@ class Facts:
 
 
 def anybody(situation: Situation) -> str:
-    """An active, else any server that runs. Raises Unavailable."""
+    """An active, or else any running server. Raises Unavailable."""
     servers = [each for each in situation.picture.servers.values() if each.process == "running"]
     for server in sorted(servers, key=lambda each: each.role != "active"):
         return server.name

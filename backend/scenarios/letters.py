@@ -1,9 +1,9 @@
-"""Rows of the global view: one letter for each server (nodes/roles.py), `-` for a server without a place in it.
+"""Rows of the global view: one role letter for each server (nodes/roles.py), `-` for a server without a place in it.
 
-Changes told with the same time are one row. Expected rows must appear in their order; servers with the same letter may
-stand for one another from that row on, because the lock falls to any of the standbys. Other rows are allowed only while
-something is under way: from a fault, its end, a lost lock or a standby that fell out of step and is to be renewed, until
-an active serves, nobody is junior, and exactly those who are away have no place.
+Changes with the same time form one row. Expected rows must appear in their order. Servers with the same letter may exchange their places in
+later rows, because any standby may get the lock. Other rows are allowed only during a transition. A fault, the end of a fault, a lost lock,
+or a standby that fell out of step begins a transition. It ends when an active serves, no server is junior, and exactly the servers that are
+down have no place.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Row(msgspec.Struct, frozen=True):
     at_ns: int
     letters: str
     under_way: bool
-    """A takeover or a renewing was going on."""
+    """True during a takeover or a renewing."""
 
 
 class Rows:
@@ -61,7 +61,7 @@ class Rows:
         self._look()
 
     def _look(self) -> None:
-        """Nothing is under way once the view is what the faults in force leave of it."""
+        """Ends the transition once the view agrees with the faults in force."""
         letters = self._letters
         away = {name for names in self._away.values() for name in names}
         if (
@@ -83,7 +83,7 @@ class Rows:
 
     @property
     def all(self) -> list[Row]:
-        """Each row that differs from the one before it."""
+        """The rows without repetitions."""
         found: list[Row] = []
         for row in self._rows:
             if not found or found[-1].letters != row.letters:
@@ -92,11 +92,11 @@ class Rows:
 
 
 def match(rows: list[Row], expected: list[str], any_order: bool) -> list[str] | str:
-    """The rows in between, which were allowed, or one line that says which row did not come or must not."""
+    """The rows between the expected ones, which were allowed, or one line that names the row that is missing or forbidden."""
     wanted = [row.replace(" ", "") for row in expected]
     odd = next((row for row in wanted if rows and len(row) != len(rows[0].letters)), "")
     if odd:
-        return f"the row {odd} has {len(odd)} letters, the cluster has {len(rows[0].letters)} servers"
+        return f"the row {odd} has {len(odd)} roles, the cluster has {len(rows[0].letters)} servers"
     begin = next(
         (place for place, row in enumerate(rows) if leads_to("", row.letters, "", wanted[0], any_order)), None
     )
@@ -110,7 +110,7 @@ def match(rows: list[Row], expected: list[str], any_order: bool) -> list[str] | 
         elif row.under_way:
             between.append(row.letters)
         else:
-            return f"{row.letters} came after {last} (expected as {before}) while nothing was under way"
+            return f"{row.letters} came after {last} (expected as {before}) without a transition under way"
     if reached < len(wanted):
         came = ", ".join(between[-4:]) or "nothing"
         return (
@@ -120,8 +120,8 @@ def match(rows: list[Row], expected: list[str], any_order: bool) -> list[str] | 
 
 
 def leads_to(last: str, now: str, wanted_last: str, wanted: str, any_order: bool) -> bool:
-    """Whether the step from the last row to this one is the wanted step: the same servers changed from the same letters to the same,
-    if need be under another name. Without a last row, the letters alone count."""
+    """Whether the step from the last row to this one is the wanted step: the same changes of letters, if need be on other servers. Without a
+    last row, only the letters count."""
     if not any_order:
         return now == wanted
     return sorted(zip_longest(last, now)) == sorted(zip_longest(wanted_last, wanted))

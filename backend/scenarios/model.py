@@ -1,4 +1,4 @@
-"""What a scenario file may say. Every key is here; an unknown one is refused with its line."""
+"""The keys of a scenario file. The reader refuses an unknown key and names its line."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     protocol: str = "mams"
     """The family: a name of nodes/families.py."""
     variant: Literal["safe", "paper"] | None = None
-    """paper: the family's literal text, with all of its holes; safe: none, and `holes` must be empty. Without a word it is safe but for `holes`."""
+    """`paper` opens all holes of the family's literal text. `safe` opens none, and `holes` must be empty. Without a variant only `holes` are
+    open."""
     groups: Annotated[int, msgspec.Meta(ge=1, le=8)] = 1
     standbys: Annotated[int, msgspec.Meta(ge=0, le=14)] = 3
-    """In each group, beside the active."""
+    """Standbys of each group, beside the active."""
     placement: Literal["hash", "random", "subtree", "ddg"] = "hash"
     granularity: str = "2-16-2048"
     """`DirDep-DirWid-FileWid` of the placement ddg."""
@@ -35,9 +36,9 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     cross_group: Literal["s2pc_mp", "two_phase"] = "s2pc_mp"
     data_nodes: Annotated[int, msgspec.Meta(ge=0, le=9)] = 0
     order: Literal["fast", "plain"] = "fast"
-    """Of the protocol symmetric."""
+    """Order mechanism of the protocol symmetric."""
     journal_nodes: Annotated[int, msgspec.Meta(ge=1, le=9)] | None = None
-    """Journal nodes or bookies, in a family whose servers share a journal; as many as the family has by itself."""
+    """Number of journal nodes or bookies, in a family with a shared journal. The default is the family's own number."""
     quorums: str | None = None
     """`E-Qw-Qa` of the protocol bookkeeper: ensemble, write quorum, acknowledgement quorum (3-3-3)."""
     session_timeout: str = "5s"
@@ -49,11 +50,11 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     image_gap: Annotated[int, msgspec.Meta(ge=1)] = 5_000
     image_every: Count = 20_000
     """Groups after which a standby writes an image; 0 means only when a junior needs one."""
-    log_octets: Annotated[int, msgspec.Meta(ge=4_096)] = 50 << 20
-    """Of journal that may lie behind a group's newest image."""
+    log_bytes: Annotated[int, msgspec.Meta(ge=4_096)] = msgspec.field(default=50 << 20, name="log_octets")
+    """Bytes of journal after a group's newest image at which the group writes another one."""
     image_store: Literal["vssp", "hdfs_pipeline"] = "vssp"
     holes: list[str] = []
-    """The paper's holes to open, by their switches; beside those of the variant."""
+    """Switches of the paper's holes to open, beside those of the variant."""
     mutations: list[str] = []
     """Known bugs to switch on (nodes/mutations.py)."""
 
@@ -65,9 +66,9 @@ class WorkloadPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True)
     mix: dict[str, Share] = msgspec.field(default_factory=lambda: {"create": 9.0, "mkdir": 1.0})
     directories: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 16
     size: Annotated[int, msgspec.Meta(ge=1, le=1 << 23)] = 65_536
-    """Octets of a put or append, on the average."""
+    """Mean size of a put or append, in bytes."""
     block_size: Annotated[int, msgspec.Meta(ge=512, le=1 << 27, multiple_of=512)] = 65_536
-    """Of files with content."""
+    """Block size of files with content, in bytes."""
 
 
 class ThrottlePart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
@@ -76,7 +77,7 @@ class ThrottlePart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True)
 
 
 class RowsPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """State rows of the global view, in order; servers with the same letter may stand for one another from that row on."""
+    """State rows of the global view, in order. Servers with the same role letter may exchange their places in later rows."""
 
     letters: list[str]
     any_order_of: Literal["standbys", "nobody"] = "standbys"
@@ -84,60 +85,60 @@ class RowsPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
 
 class ExpectPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     letters: str | None = None
-    """The row now, or within the step's `within`: `A S S S`."""
+    """Row of roles now, or within the step's `within`: `A S S S`."""
     any_order_of: Literal["standbys", "nobody"] = "nobody"
     group: str = "g1"
-    """Whose letters, and rows."""
+    """Group that `letters` and `rows` refer to."""
     serving: bool | None = None
-    """Whether an active answers."""
+    """Whether the group has an active that serves."""
     settled: bool | None = None
-    """Whether there is an active and all who run are in step."""
+    """Whether the group has an active and all running servers are in step."""
     failed_calls: Count | None = None
-    """At most so many calls returned an operating error."""
+    """Most calls that may return an operating error."""
     longest_outage: str | None = None
     invariants: Literal["all"] | list[str] | None = None
     """`all`, or the invariants that must hold."""
     broken: list[str] | None = None
-    """Invariants of which at least one must be found broken (a lab with an open hole)."""
+    """Invariants of which at least one must be violated (a lab with an open hole)."""
     rows: RowsPart | None = None
     checkpoints: dict[str, Literal["complete", "void", "aside", "incomplete"]] = {}
-    """The states of checkpoints by name; incomplete: it is void, or was never begun."""
+    """States of checkpoints by name. `incomplete` means void or never begun."""
     taken_back: str | None = None
-    """Every server that runs was taken back to this checkpoint, and to no other since."""
+    """Checkpoint to which the last recovery of every running server rolled back."""
     set_aside: Count | None = None
-    """The last recovery set at least so many operations of clients aside."""
+    """Least number of client operations that the last recovery quarantined."""
     fsck: Literal["clean"] | None = None
-    """The namespaces of all groups fit together. At the end the workload is held until nothing is under way."""
+    """The namespaces of all groups agree. At the end the workload is held until no operation is under way."""
     blocks: Literal["whole"] | None = None
-    """No block of a file is missing, has too few replicas or too many."""
-    told: dict[str, Annotated[int, msgspec.Meta(ge=1)]] = {}
-    """Events by kind: at least so many were told since the workload began."""
+    """Every block of a file is present and has the right number of replicas."""
+    reported: dict[str, Annotated[int, msgspec.Meta(ge=1)]] = {}
+    """Least number of events since the workload began, by kind."""
 
 
 class StepPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    """One step: when it begins, and what it does."""
+    """One step of a scenario: its time and its action."""
 
     at: str | None = None
-    """Since the workload began."""
+    """Time since the workload began."""
     after: str | None = None
-    """Since the step before."""
+    """Time since the step before."""
     when: str | None = None
-    """As soon as this is so."""
+    """Condition at which the step begins."""
     fault: str | None = None
     target: str | list[str] | None = None
     options: dict[str, Any] = {}
     span: str | None = msgspec.field(default=None, name="for")
-    """Undone after this time."""
+    """Time after which the step is undone."""
     workload: ThrottlePart | None = None
     mark: str | None = None
-    """Begins to mark a checkpoint of this name; whether it becomes one is for `expect` to say."""
+    """Name of the checkpoint that the step begins to mark. `expect` says whether it must complete."""
     recover: str | None = None
-    """Begins to take the whole cluster back to this checkpoint; refused, it counts as not held."""
+    """Checkpoint to which the step begins to roll the cluster back. A refused recovery counts as an expectation that does not hold."""
     expect: ExpectPart | None = None
     within: str | None = None
 
     def left_out(self) -> StepPart:
-        """Does nothing at its time: the other steps keep their numbers, and words like `target of step 3` their meaning."""
+        """The same step without its action. The other steps keep their numbers, so that targets like `target of step 3` keep their meaning."""
         return StepPart(at=self.at, after=self.after)
 
 
@@ -159,9 +160,9 @@ class Scenario(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     seed: Count = 1
     """Used unless another is given."""
     matrix: dict[str, list[str]] = {}
-    """Runs the file once for each value: `{step}` in a step's text is replaced by it."""
+    """Values by name; the file runs once for each value, and `{step}` in a step's text is replaced by it."""
     trial: dict[str, Any] | None = None
-    """A trial of the explorer (docs/testing.md), which takes the place of cluster, workload, steps and end: on the simulator only."""
+    """A trial of the explorer (docs/testing.md) in place of cluster, workload, steps and end; for the simulator only."""
 
     def plan(self) -> Plan:
         """The trial with this file's seed. Raises ValueError."""

@@ -1,5 +1,5 @@
-"""A scenario on another family than its own: the same workload, faults and expectations in that family's words, or one line that says
-why the file makes no sense there."""
+"""Runs a scenario on another family: the same workload and faults, with expectations in that family's roles. A scenario that makes no sense
+there gets one line with the reason."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BACK = tuple(verb.verb for verb in VERBS if verb.mends)
 
 
 def on_family(scenario: Scenario, protocol: str) -> Scenario:
-    """Raises Malformed in one line that says why it cannot be played there."""
+    """Translates a scenario to another family. Raises Malformed with one line that says why the family cannot run it."""
     if protocol == scenario.cluster.protocol:
         return scenario
     try:
@@ -51,14 +51,15 @@ def on_family(scenario: Scenario, protocol: str) -> Scenario:
 
 
 def said(expect: ExpectPart, family: Family) -> ExpectPart:
-    """In the family's letters. The rows of a paper's table are its own family's; who promises nothing is not held to it."""
+    """An expectation with the roles of the family. Rows of a paper's table apply to its own family only. A family without guarantees is not held
+    to any."""
     letters = None if expect.letters is None else letters_of(family, expect.letters)
     invariants = expect.invariants if family.promises else None
     return msgspec.structs.replace(expect, letters=letters, rows=None, invariants=invariants)
 
 
 def letters_of(family: Family, row: str) -> str:
-    """A row of active and standbys, in the letters of the family; a single server's row is its first letter."""
+    """Translates a row of active and standbys to the roles of the family; a single server keeps the first letter."""
     row = row.replace(" ", "")
     leads = LETTERS[family.leads]
     follows = leads if family.leads == "member" else "S"
@@ -67,7 +68,7 @@ def letters_of(family: Family, row: str) -> str:
 
 
 def reasons(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:
-    """Why it makes no sense on a family, the plainest first."""
+    """Reasons why the scenario makes no sense on a family, the plainest first."""
     cluster = scenario.cluster
     if cluster.groups > family.groups_max:
         yield f"it has {cluster.groups} groups, {protocol} runs {family.groups_max}"
@@ -75,7 +76,7 @@ def reasons(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:
     alike = (family.replication, family.journal_sync) == (own.replication, own.journal_sync)
     alike = alike and cluster.variant != "paper"
     if not alike and any(expect.broken for expect in expectations(scenario)):
-        yield f"it shows what {cluster.protocol} loses"
+        yield f"it shows the writes that {cluster.protocol} loses"
     if not family.checkpoints:
         yield from of_checkpoints(scenario, protocol)
     if not family.images:
@@ -90,7 +91,7 @@ def reasons(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:
 
 
 def impossible(scenario: Scenario, protocol: str) -> Iterator[str]:
-    """What cannot even be done there, whatever is expected of it. Raises ValueError for an unknown family."""
+    """Parts of the scenario that the family cannot run, whatever the expectations are. Raises ValueError for an unknown family."""
     family = family_named(protocol)
     foreign = [hole for hole in scenario.cluster.holes if hole not in family.holes]
     if foreign:
@@ -101,13 +102,13 @@ def impossible(scenario: Scenario, protocol: str) -> Iterator[str]:
             yield f"its takeover has no step upgrade {found[1]}"
     for name in names(scenario):
         if NODE.match(name) and name not in family.journal_names(own_nodes(scenario, protocol)):
-            yield f"it strikes {name}, {protocol} has no such node"
+            yield f"it targets {name}, {protocol} has no such node"
         elif NODE.match(name) and family.journal_nodes == 1:
-            yield f"it strikes {name}, without which nothing is answered"
+            yield f"it targets {name}, without which no server answers"
 
 
 def own_nodes(scenario: Scenario, protocol: str) -> int | None:
-    """How many journal nodes the file asks for; on another family it has as many as that has."""
+    """Number of journal nodes that the file sets; another family uses its own number."""
     return scenario.cluster.journal_nodes if protocol == scenario.cluster.protocol else None
 
 
@@ -122,12 +123,12 @@ def names(scenario: Scenario) -> list[str]:
 def of_checkpoints(scenario: Scenario, protocol: str) -> Iterator[str]:
     marks = any(step.mark or step.recover for step in scenario.steps)
     if marks or any(each.checkpoints or each.taken_back for each in expectations(scenario)):
-        yield f"it marks checkpoints, {protocol} has none"
+        yield f"it rolls back to a checkpoint, {family_named(protocol).cannot_roll_back}"
 
 
 def of_images(scenario: Scenario, protocol: str) -> Iterator[str]:
-    told = [kind for each in expectations(scenario) for kind in each.told]
-    if any(OF_IMAGES.match(kind) for kind in told) or any(
+    reported = [kind for each in expectations(scenario) for kind in each.reported]
+    if any(OF_IMAGES.match(kind) for kind in reported) or any(
         " image " in (s.when or "") for s in scenario.steps
     ):
         yield f"it is about images, {protocol} writes none"
@@ -141,21 +142,21 @@ def of_verbs(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]
 
 
 def of_standbys(scenario: Scenario) -> Iterator[str]:
-    """For a family whose groups are one server each: whom the file strikes, and whether it waits for a takeover."""
+    """Reasons for a family with one server in each group: faults on standbys, and waits for a takeover."""
     away = False
     for step in scenario.steps:
-        struck = targets(step)
-        if MANY.match(step.when or "") or any(beyond(name, scenario.cluster.groups) for name in struck):
+        faulted = targets(step)
+        if MANY.match(step.when or "") or any(beyond(name, scenario.cluster.groups) for name in faulted):
             yield "it needs standbys"
-        away = (away or (step.fault in AWAY and any(map(LEADER.match, struck)))) and step.fault not in BACK
+        away = (away or (step.fault in AWAY and any(map(LEADER.match, faulted)))) and step.fault not in BACK
         expect = step.expect or ExpectPart()
         waits = expect.serving or expect.letters or expect.checkpoints or step.mark or step.recover
         if away and (waits or scenario.expect.longest_outage):
-            yield "it takes the server away, and nobody takes over"
+            yield "it takes the server away, and no server takes over"
 
 
 def beyond(target: str, servers: int) -> bool:
-    """Whether there is no such server where each group has one."""
+    """Whether a target names a server that a group of one server does not have."""
     found = SERVER.match(target)
     return bool(FOLLOWER.match(target)) or (found is not None and int(found[1]) > servers)
 
@@ -169,7 +170,7 @@ def of_majority(scenario: Scenario) -> Iterator[str]:
 
 
 def refusal(scenario: Scenario, protocol: str) -> str:
-    """The line; empty for what can be played."""
+    """One line with the reason for the refusal; empty when the family can run the scenario."""
     try:
         on_family(scenario, protocol)
     except LabError as error:

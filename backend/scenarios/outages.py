@@ -1,4 +1,4 @@
-"""What the users of a run saw: calls, failures, and the longest time without a success."""
+"""Service as the users of a run saw it: calls, failures, and the longest time without a success."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from nodes.trace.block_events import FileCalled
 from nodes.trace.events import Called, Stamped
 
 NOT_A_FAILURE = ("", "ENOENT", "EEXIST", "ENOTDIR", "EISDIR", "ENOTEMPTY")
-"""Success, and what the file system is right to answer."""
+"""Results that are no failures: success, and correct refusals of the file system."""
 
 
 class Outages:
-    """Fed with events; a moment counts as served when a call that was waited for returned."""
+    """Reducer of events; a moment counts as served when an awaited call returned."""
 
     def __init__(self) -> None:
         self.calls = 0

@@ -1,8 +1,9 @@
-"""From a YAML file to a scenario; what is wrong is said with file and line."""
+"""The reader of scenario files in YAML; errors name the file and the line."""
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from nodes.invariants.registry import NAMES_OF_ALL
 from nodes.mutations import Mutations
 from nodes.workloads.generator import WITH_CONTENT
 
-OCTETS_MAX = 1 << 20
+BYTES_MAX = 1 << 20
 OPERATIONS = (
     "create", "mkdir", "stat", "list", "rename", "link", "move", "delete", "rmdir", "move_directory", "set_permission",
     "put", "append", "get",
@@ -37,7 +38,7 @@ ROW = re.compile(r"^[ASJPM-]+$")
 
 
 class Lines:
-    """Where each part of a YAML document stands."""
+    """Lines of the parts of a YAML document."""
 
     def __init__(self, path: Path, document: Any):
         self._path = path
@@ -63,13 +64,13 @@ class Lines:
 def read(path: Path) -> list[Scenario]:
     """The scenarios of a file: one, or one for each value of its matrix. Raises Malformed with file and line."""
     try:
-        octets = path.read_bytes()
+        data = path.read_bytes()
     except OSError as error:
         raise Malformed(f"{path}: {error.strerror}") from None
-    if len(octets) > OCTETS_MAX:
-        raise Malformed(f"{path}: a scenario has at most {OCTETS_MAX} octets, this one {len(octets)}")
+    if len(data) > BYTES_MAX:
+        raise Malformed(f"{path}: a scenario has at most {BYTES_MAX} bytes, this one {len(data)}")
     try:
-        document = YAML(typ="rt", pure=True).load(octets.decode())
+        document = YAML(typ="rt", pure=True).load(data.decode())
     except UnicodeDecodeError:
         raise Malformed(f"{path}: not UTF-8 text") from None
     except MarkedYAMLError as error:
@@ -79,13 +80,28 @@ def read(path: Path) -> list[Scenario]:
         raise Malformed(f"{path}: not YAML: {error}") from None
     lines = Lines(path, document)
     try:
-        scenario = msgspec.convert(plain(document), Scenario)
+        scenario = msgspec.convert(in_new_words(plain(document), path), Scenario)
     except msgspec.ValidationError as error:
-        raise lines.wrong(*told(str(error))) from None
+        raise lines.wrong(*reported(str(error))) from None
     varied = vary(scenario)
     for each in varied:
         check(each, lines)
     return varied
+
+
+def in_new_words(scenario: Any, path: Path) -> Any:
+    """The scenario with the words of today for those of the release before, named once on standard error."""
+    steps = scenario.get("steps") if isinstance(scenario, dict) else None
+    parts = [scenario, *(steps if isinstance(steps, list) else ())]
+    old = False
+    for part in (each for each in parts if isinstance(each, dict)):
+        expected, condition = part.get("expect"), part.get("when")
+        if isinstance(expected, dict) and "told" in expected:
+            expected["reported"], old = expected.pop("told"), True
+        old = old or (isinstance(condition, str) and condition.startswith("told "))
+    if old:
+        print(f"{path}: `told` is `reported` now; this release still reads it", file=sys.stderr)
+    return scenario
 
 
 def plain(node: Any, depth: int = 0) -> Any:
@@ -104,7 +120,7 @@ def plain(node: Any, depth: int = 0) -> Any:
     return str(node)
 
 
-def told(message: str) -> tuple[str, list[str | int]]:
+def reported(message: str) -> tuple[str, list[str | int]]:
     """msgspec's message without its path, and the path."""
     found = WHERE.search(message)
     place: list[str | int] = []
@@ -126,8 +142,8 @@ def vary(scenario: Scenario) -> list[Scenario]:
 
 
 def put(scenario: Scenario, word: str, value: str) -> Scenario:
-    octets = msgspec.json.encode(msgspec.structs.replace(scenario, matrix={}))
-    varied = msgspec.json.decode(octets.replace(word.encode(), value.encode()), type=Scenario)
+    data = msgspec.json.encode(msgspec.structs.replace(scenario, matrix={}))
+    varied = msgspec.json.decode(data.replace(word.encode(), value.encode()), type=Scenario)
     if varied.name != scenario.name:
         return varied
     return msgspec.structs.replace(varied, name=f"{scenario.name} ({value})")
@@ -137,7 +153,7 @@ def put(scenario: Scenario, word: str, value: str) -> Scenario:
 
 
 def check(scenario: Scenario, lines: Lines) -> None:
-    """Everything that types do not say. Raises Malformed."""
+    """Checks the constraints that types do not express. Raises Malformed."""
     for name in ("session_timeout", "heartbeat", "ack_timeout", "client_timeout", "renew_scan"):
         text_is(nanoseconds, getattr(scenario.cluster, name), lines, ["cluster", name])
     text_is(family_named, scenario.cluster.protocol, lines, ["cluster", "protocol"])
@@ -149,7 +165,7 @@ def check(scenario: Scenario, lines: Lines) -> None:
         for name in switches:
             if name not in known:
                 raise lines.wrong(
-                    f"{name!r} is no {kind}; there are {', '.join(known)}", ["cluster", f"{kind}s"]
+                    f"{name!r} is not a known {kind}; there are {', '.join(known)}", ["cluster", f"{kind}s"]
                 )
     try:
         new_config(shape_of(scenario.cluster), "clover")
@@ -160,7 +176,8 @@ def check(scenario: Scenario, lines: Lines) -> None:
         for kind in scenario.workload.mix:
             if kind not in OPERATIONS:
                 raise lines.wrong(
-                    f"{kind!r} is no operation; there are {', '.join(OPERATIONS)}", ["workload", "mix", kind]
+                    f"{kind!r} is not an operation; there are {', '.join(OPERATIONS)}",
+                    ["workload", "mix", kind],
                 )
             if kind in WITH_CONTENT and not scenario.cluster.data_nodes:
                 raise lines.wrong(f"{kind} needs data_nodes in the cluster", ["workload", "mix", kind])
@@ -178,7 +195,7 @@ def check_trial(scenario: Scenario, lines: Lines) -> None:
     try:
         scenario.plan()
     except ValueError as error:
-        message, place = told(str(error))
+        message, place = reported(str(error))
         raise lines.wrong(message, ["trial", *place]) from None
 
 
@@ -198,7 +215,7 @@ def check_step(step: StepPart, lines: Lines, place: list[str | int]) -> None:
     text_is(condition, step.when, lines, [*place, "when"])
     if sum(value is not None for value in (step.at, step.after, step.when)) > 1:
         raise lines.wrong(
-            "a step begins `at` a time, `after` the one before, or `when` something is so", place
+            "a step begins `at` a time, `after` the one before, or `when` a condition holds", place
         )
     does = [name for name in DOES if getattr(step, name) is not None]
     if len(does) != 1:
@@ -217,7 +234,7 @@ def check_step(step: StepPart, lines: Lines, place: list[str | int]) -> None:
 
 
 def check_fault(step: StepPart, lines: Lines, place: list[str | int]) -> None:
-    """By the table of faults, for any fabric: what another one cannot do is refused where the file is to run."""
+    """Checks a fault against the table, for any fabric; the fabric of the run refuses the faults that it cannot inject."""
     assert step.fault is not None
     try:
         verb = faults.verb_named(step.fault)
@@ -234,7 +251,7 @@ def check_names(names: list[str], lines: Lines, place: list[str | int]) -> None:
     for name in names:
         if not CHECKPOINT.fullmatch(name):
             raise lines.wrong(
-                f"{name[:63]!r} is no name of a checkpoint: 1 to 63 letters, digits, dots, dashes and underscores",
+                f"{name[:63]!r} is not a valid name of a checkpoint: 1 to 63 letters, digits, dots, dashes and underscores",
                 place,
             )
 
@@ -248,7 +265,7 @@ def targets(step: StepPart) -> list[str]:
 def check_end(scenario: Scenario, lines: Lines) -> None:
     end = scenario.end
     if (end.at is None) == (end.when is None):
-        raise lines.wrong("a scenario ends `at` a time or `when` something is so", ["end"])
+        raise lines.wrong("a scenario ends `at` a time or `when` a condition holds", ["end"])
     text_is(nanoseconds, end.at, lines, ["end", "at"])
     text_is(nanoseconds, end.within, lines, ["end", "within"])
     text_is(condition, end.when, lines, ["end", "when"])
@@ -261,13 +278,15 @@ def check_expect(expect: ExpectPart, lines: Lines, place: list[str | int]) -> No
         for name in wanted if isinstance(wanted, list) else []:
             if name not in INVARIANTS:
                 raise lines.wrong(
-                    f"{name!r} is no invariant; there are {', '.join(INVARIANTS)}", [*place, key]
+                    f"{name!r} is not an invariant; there are {', '.join(INVARIANTS)}", [*place, key]
                 )
     check_names([*expect.checkpoints, *([expect.taken_back] if expect.taken_back else [])], lines, place)
-    for kind in expect.told:
+    for kind in expect.reported:
         if kind not in EVENTS:
-            raise lines.wrong(f"{kind[:40]!r} is no event; there are {', '.join(EVENTS)}", [*place, "told"])
+            raise lines.wrong(
+                f"{kind[:40]!r} is not an event; there are {', '.join(EVENTS)}", [*place, "reported"]
+            )
     rows = [] if expect.rows is None else expect.rows.letters
     for row in [*rows, *([expect.letters] if expect.letters else [])]:
         if not ROW.match(row.replace(" ", "")):
-            raise lines.wrong(f"{row[:40]!r} is no row of letters A P S M J -", place)
+            raise lines.wrong(f"{row[:40]!r} is not a row of the letters A P S M J -", place)

@@ -1,4 +1,4 @@
-"""What a run showed, as JSON, as lines for a terminal, or as one self-contained HTML page."""
+"""The results of a run, as JSON, as lines for a terminal, or as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ table{{border-collapse:collapse}}td,th{{padding:.25rem .75rem;text-align:left;bo
 
 
 def write(path: Path, outcomes: list[Outcome]) -> None:
-    """By the file's ending. Raises Malformed."""
+    """Writes the results in the format of the file's suffix. Raises Malformed."""
     if path.suffix == ".json":
-        told: list[Outcome] | Outcome = outcomes[0] if len(outcomes) == 1 else outcomes
-        octets = msgspec.json.format(msgspec.json.encode(told), indent=1)
+        reported: list[Outcome] | Outcome = outcomes[0] if len(outcomes) == 1 else outcomes
+        data = msgspec.json.format(msgspec.json.encode(reported), indent=1)
     elif path.suffix in (".html", ".htm"):
-        octets = page(outcomes).encode()
+        data = page(outcomes).encode()
     else:
         raise Malformed(f"--report {path}: the name ends in .json or .html")
     try:
-        path.write_bytes(octets)
+        path.write_bytes(data)
     except OSError as error:
         raise Malformed(f"--report {path}: {error.strerror}") from None
 
 
-def tell(console: Console, outcome: Outcome) -> None:
-    """A few lines for a person."""
+def report(console: Console, outcome: Outcome) -> None:
+    """Prints a few lines about a run."""
     mark = "[green]held[/green]" if outcome.held else "[red]NOT held[/red]"
     console.print(f"[bold]{outcome.name}[/bold] on {outcome.on}, seed {outcome.seed}: {mark}")
     for verdict in outcome.verdicts:
@@ -50,11 +50,11 @@ def tell(console: Console, outcome: Outcome) -> None:
     )
     if outcome.story:
         console.print("  what led to it, since the workload began:")
-        tell_story(console, outcome.story)
+        report_story(console, outcome.story)
 
 
-def tell_story(console: Console, lines: list[str]) -> None:
-    """What led to a failure, for a terminal of any width."""
+def report_story(console: Console, lines: list[str]) -> None:
+    """Prints the story that led to a failure, for a terminal of any width."""
     for line in lines:
         console.print(f"    {line}", markup=False, highlight=False, soft_wrap=True)
 
@@ -88,7 +88,7 @@ def section(outcome: Outcome) -> str:
 
 
 def bands(outcome: Outcome) -> str:
-    """The letters of each server over time, as a drawing."""
+    """The role letters of each server over time, as a drawing."""
     begin, end = outcome.started_ns, max(outcome.ended_ns, outcome.started_ns + 1)
     width, height = 900, 28
 

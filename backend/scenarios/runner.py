@@ -1,4 +1,4 @@
-"""Runs one scenario on one fabric: steps in order, expectations at their time, checks all along."""
+"""Runs one scenario on one fabric: steps in order, expectations at their time, invariants all along."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ START_NS = 60_000_000_000
 ASK_NS = 250_000_000
 RECOVER_S = 10.0
 EVENTS_KEPT = 100_000
-"""The last ones: what led to a failure is told from them."""
+"""Number of newest events that the story of a failure is made from."""
 QUIET_NS = 30_000_000_000
-"""How long everything that is under way may take to end when the namespaces are to be looked at."""
-STRUCK = re.compile(r"^target of step (\d+)$")
+"""Longest wait until no operation is under way, before the namespaces are compared."""
+FAULTED = re.compile(r"^target of step (\d+)$")
 ELECTED = re.compile(r"^elected of (\S+)$")
 FABRICS: dict[str, Callable[[ClusterConfig, int], Fabric]] = {
     "simulated": Simulated,
@@ -57,7 +57,7 @@ class GroupRows(msgspec.Struct):
 
 
 class Outcome(msgspec.Struct):
-    """What a run showed; `held` when every expectation did."""
+    """Result of a run; `held` is true when every expectation held."""
 
     name: str
     teaches: str
@@ -73,12 +73,12 @@ class Outcome(msgspec.Struct):
     calls: int
     failed_calls: int
     longest_outage_ms: float
-    lamps: list[dict[str, Any]]
+    invariants: list[dict[str, Any]]
     timeline: list[tuple[int, str, str]]
-    """(ns since the workload began, server, what): faults, numbered steps, service."""
+    """Faults, numbered steps and service as (ns since the workload began, server, text)."""
     story: list[str] = []
-    """What led to the first invariant that does not hold, or to the end of a run in which something else was not as expected; one line for
-    each step, empty when all held."""
+    """Lines of the story that led to the first violated invariant or, without one, to the end of a run with an unmet expectation. Empty when all
+    held."""
 
 
 class Run:
@@ -88,7 +88,7 @@ class Run:
         self._scenario = scenario
         self._on, self._seed, self._scale = on, seed, scale
         self.config = cluster_config(scenario.cluster, scale)
-        self._lamps = registry.start(self.config)
+        self._invariants = registry.start(self.config)
         self._outages = Outages()
         self._rows = {
             group.name: letters.Rows(group.name, list(group.members)) for group in self.config.groups
@@ -98,20 +98,22 @@ class Run:
         self._verdicts: list[Verdict] = []
         self._began_ns = 0
         self._over = False
-        """The cluster is being ended: rows are told no more."""
+        """True once the cluster is being ended; later changes of the view add no rows."""
         self.fabric: Fabric = FABRICS[on](self.config, seed)
         self._situation = Situation(self.fabric.picture)
-        self.fabric.listener = self._on_event
+        self.fabric.on_event.subscribe(self._on_event)
         self._facts = Facts()
-        self._judge = Judge(self._situation, self._lamps, self._outages, self._rows, self._facts, self._ns)
+        self._judge = Judge(
+            self._situation, self._invariants, self._outages, self._rows, self._facts, self._ns
+        )
         self._undo: list[tuple[int, str, list[str], dict[str, Any]]] = []
-        self._struck: dict[int, list[str]] = {}
-        """Step to the servers that its target words stood for."""
+        self._faulted: dict[int, list[str]] = {}
+        """Servers that a step's targets resolved to, by number of the step."""
 
     # --- events ----------------------------------------------------------------------------------------------------
 
     def _on_event(self, stamped: Stamped) -> None:
-        self._lamps.on_event(stamped)
+        self._invariants.on_event(stamped)
         self._events.append(stamped)
         self._outages.on_event(stamped)
         if not self._over:
@@ -120,13 +122,13 @@ class Run:
         self._situation.on_event(stamped)
         event = stamped.event
         if type(event) is FaultInjected:
-            self._tell(stamped, f"{event.verb} {' '.join(event.targets)}")
+            self._report(stamped, f"{event.verb} {' '.join(event.targets)}")
         elif type(event) is StepTaken:
-            self._tell(stamped, f"{event.procedure} {event.step}: {event.detail}")
+            self._report(stamped, f"{event.procedure} {event.step}: {event.detail}")
         elif type(event) is Serving:
-            self._tell(stamped, f"serves from sn {event.sn} in epoch {event.epoch}")
+            self._report(stamped, f"serves from sn {event.sn} in epoch {event.epoch}")
 
-    def _tell(self, stamped: Stamped, what: str) -> None:
+    def _report(self, stamped: Stamped, what: str) -> None:
         self._timeline.append((stamped.at_ns, stamped.server, what))
 
     # --- running ---------------------------------------------------------------------------------------------------
@@ -135,7 +137,7 @@ class Run:
         return round(nanoseconds(text) * self._scale)
 
     async def run(self) -> Outcome:
-        """Raises LabError for what the scenario cannot do here."""
+        """Raises LabError when the fabric cannot run the scenario."""
         try:
             await self.fabric.start()
             if await self._wait("the cluster is settled", START_NS, lambda: self._situation.settled):
@@ -144,12 +146,12 @@ class Run:
         finally:
             self._over = True
             await self.fabric.stop()
-        self._lamps.finish()
+        self._invariants.finish()
         self._judged(self._scenario.expect)
         return self._outcome()
 
     async def _until(self, at_ns: int, true: Callable[[], bool]) -> bool:
-        """Lets the cluster go on until something is so, or until a time; on the way takes back what is over."""
+        """Runs the cluster until a condition holds or a time has come; undoes faults whose time is over."""
         while self._undo and self._undo[0][0] <= at_ns:
             due_ns, verb, names, options = self._undo[0]
             if await self.fabric.run_until(due_ns, true):
@@ -178,7 +180,7 @@ class Run:
         await self._end(self._scenario.end)
 
     async def _begin(self, step: StepPart, before_ns: int, number: int) -> bool:
-        """Waits for the step's time."""
+        """Waits until the step is due."""
         if step.when is not None:
             true = condition(step.when)
             return await self._wait(f"step {number}: {step.when}", START_NS, lambda: true(self._situation))
@@ -191,7 +193,7 @@ class Run:
         return True
 
     async def _do(self, step: StepPart, number: int) -> None:
-        """What a deed brings about counts for the next step even if it is told before the deed returns."""
+        """Does a step's action. Events that arrive before the action returns already count for the next step."""
         if step.expect is not None:
             await self._hold(step.expect, self._ns(step.within or "0s"))
             self._judged(step.expect, f"step {number}: ")
@@ -199,7 +201,7 @@ class Run:
         if step.fault is not None:
             words = [name for word in targets(step) for name in self._named(word)]
             options = dict(step.options)
-            names = self._struck[number] = await self.fabric.fault(step.fault, words, options)
+            names = self._faulted[number] = await self.fabric.fault(step.fault, words, options)
             undo = BY_NAME[step.fault].undo
             if step.span is not None and undo is not None:
                 due_ns = self.fabric.now_ns + self._ns(step.span)
@@ -216,25 +218,26 @@ class Run:
             await self._recover(step.recover, number)
 
     async def _recover(self, name: str, number: int) -> None:
-        """Any server can begin it; what it refuses is told."""
+        """Orders a recovery from any server; a refusal is recorded as a failed expectation."""
         answer = await self.fabric.ask(anybody(self._situation), {"do": "recover", "name": name}, RECOVER_S)
         refused = str(answer.get("refused", ""))
         self._verdicts.append(Verdict(f"step {number}: recover {name}", not refused, refused or "begun"))
 
     def _named(self, word: str) -> list[str]:
-        """`target of step 3`: whom step 3 struck; `elected of g1`: who took the last step of an upgrade; `time server`: who marks a checkpoint."""
+        """Resolves names that depend on the run. `target of step 3`: the servers that step 3 hit. `elected of g1`: the server that took the last
+        step of an upgrade. `time server`: the server that marks a checkpoint."""
         situation = self._situation
         if word == "time server" and situation.time_server:
             return [situation.time_server]
         if (found := ELECTED.match(word)) and found[1] in situation.upgrading:
             return [situation.upgrading[found[1]]]
-        if found := STRUCK.match(word):
-            return self._struck.get(int(found[1])) or [word]
+        if found := FAULTED.match(word):
+            return self._faulted.get(int(found[1])) or [word]
         return [word]
 
     async def _look(self) -> None:
-        """What the end speaks of and has to be asked, while there is somebody to ask; namespaces and blocks are looked at when nothing is
-        under way: a block that is being written is not whole yet."""
+        """Queries checkpoints, namespaces and blocks for the expectations at the end, while servers still run. The cluster is idle then, because
+        a block that is being written does not count as whole."""
         expect = self._scenario.expect
         still = expect.fsck is not None or expect.blocks is not None
         if not still and not asks(expect):
@@ -257,7 +260,7 @@ class Run:
     # --- expectations ----------------------------------------------------------------------------------------------
 
     async def _hold(self, expect: ExpectPart, within_ns: int) -> None:
-        """Waits until all of it is so, or until the time is over."""
+        """Waits until all expectations hold, or until the time is over."""
         until_ns = self.fabric.now_ns + within_ns
         if not asks(expect):
             await self._until(until_ns, lambda: self._holds(expect))
@@ -275,10 +278,10 @@ class Run:
             self._verdicts.append(msgspec.structs.replace(verdict, expected=where + verdict.expected))
 
     def _story(self, held: bool) -> list[str]:
-        failed = next(iter(self._lamps.failures), None)
+        failed = next(iter(self._invariants.failures), None)
         if held and failed is None:
             return []
-        return story.failure(list(self._events), failed, self._began_ns)
+        return story.failure(list(self._events), failed.evidence if failed else (), self._began_ns)
 
     def _outcome(self) -> Outcome:
         scenario = self._scenario
@@ -289,7 +292,7 @@ class Run:
             held, self._verdicts,
             [GroupRows(name, rows.servers, rows.all) for name, rows in self._rows.items()],
             self._began_ns, self.fabric.now_ns, self._outages.calls, self._outages.failed,
-            self._outages.longest_ns / 1e6, self._lamps.lamps(), timeline,
+            self._outages.longest_ns / 1e6, self._invariants.invariants(), timeline,
             self._story(held),
         )  # fmt: skip
 
@@ -322,7 +325,7 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
         min_in_step=part.min_in_step,
         image_gap=part.image_gap,
         image_every=part.image_every,
-        log_octets=part.log_octets,
+        log_bytes=part.log_bytes,
         image_store=part.image_store,
     )
 

@@ -11,11 +11,11 @@ from nodes.faults.model import Option, Verb
 from nodes.faults.table import VERBS
 
 OF_MATRIX = {"type": "string", "pattern": r"\{\w+\}"}
-"""What a matrix puts another text in the place of."""
+"""Schema of a placeholder that a matrix replaces."""
 
 
 def schema() -> bytes:
-    """JSON, for editors. Of a fault's options, what the table of faults says."""
+    """The JSON Schema for editors; the options of faults come from the table of faults."""
     made = msgspec.json.schema(Scenario)
     step = made["$defs"]["StepPart"]
     names = {"enum": [verb.verb for verb in VERBS]}
@@ -27,7 +27,7 @@ def schema() -> bytes:
 
 
 def of_verb(verb: Verb) -> dict[str, Any]:
-    """A step with this fault has no other options than these."""
+    """The options of a step with this fault; no other option is valid."""
     options = {option.name: {"$ref": f"#/$defs/{name_of(option)}"} for option in verb.options}
     return {
         "if": {"properties": {"fault": {"const": verb.verb}}, "required": ["fault"]},
@@ -36,7 +36,7 @@ def of_verb(verb: Verb) -> dict[str, Any]:
 
 
 def name_of(option: Option) -> str:
-    """After the first verb that has it; options that verbs share are one."""
+    """Name after the first verb with the option; verbs share options."""
     first = next(verb for verb in VERBS if option in verb.options)
     return f"{first.verb}.{option.name}"
 

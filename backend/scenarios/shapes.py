@@ -1,4 +1,4 @@
-"""The cluster part of a scenario file as wishes for a cluster."""
+"""The cluster part of a scenario file as a cluster's configuration."""
 
 from __future__ import annotations
 

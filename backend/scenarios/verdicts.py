@@ -1,4 +1,4 @@
-"""Expectations held against what is so: what events tell, and what had to be asked."""
+"""Expectations compared with the state that events and queries show."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from backend.scenarios.conditions import Situation
 from backend.scenarios.facts import Facts
 from backend.scenarios.model import ExpectPart
 from backend.scenarios.outages import Outages
-from nodes.invariants.registry import Lamps
+from nodes.invariants.registry import InvariantChecks
 
 
 class Verdict(msgspec.Struct):
-    """One expectation and what came of it."""
+    """One expectation and its result."""
 
     expected: str
     held: bool
@@ -24,32 +24,32 @@ class Verdict(msgspec.Struct):
 
 
 class Judge:
-    """Sees everything that expectations may speak of. `ns` turns a duration of the file into nanoseconds of this run."""
+    """Collects the state that expectations refer to. `ns` turns a duration of the file into nanoseconds of this run."""
 
     def __init__(
         self,
         situation: Situation,
-        lamps: Lamps,
+        invariants: InvariantChecks,
         outages: Outages,
         rows: dict[str, letters.Rows],
         facts: Facts,
         ns: Callable[[str], int],
     ):
         self._situation = situation
-        self._lamps = lamps
+        self._checks = invariants
         self._outages = outages
         self._rows = rows
         self._facts = facts
         self._ns = ns
 
     def verdicts(self, expect: ExpectPart) -> list[Verdict]:
-        """Raises LabError for a group that is not there."""
+        """Raises LabError for an unknown group."""
         return [
             *self._of_view(expect),
             *self._of_calls(expect),
             *self._of_checkpoints(expect),
             *self._of_content(expect),
-            *self._told(expect),
+            *self._reported(expect),
             *self._invariants(expect),
             *([] if expect.rows is None else [self._rows_seen(expect)]),
         ]
@@ -107,11 +107,11 @@ class Judge:
             found.append(Verdict("blocks: whole", not unwell, seen))
         return found
 
-    def _told(self, expect: ExpectPart) -> list[Verdict]:
-        count = self._situation.count_told
+    def _reported(self, expect: ExpectPart) -> list[Verdict]:
+        count = self._situation.count_reported
         return [
             Verdict(f"told {kind} ≥ {least}", count(kind) >= least, str(count(kind)))
-            for kind, least in expect.told.items()
+            for kind, least in expect.reported.items()
         ]
 
     def _rows_of(self, expect: ExpectPart) -> letters.Rows:
@@ -129,13 +129,15 @@ class Judge:
 
     def _invariants(self, expect: ExpectPart) -> list[Verdict]:
         red = {
-            lamp["invariant"]: lamp["explanation"] for lamp in self._lamps.lamps() if lamp["state"] == "red"
+            status["invariant"]: status["explanation"]
+            for status in self._checks.invariants()
+            if status["state"] == "red"
         }
         found: list[Verdict] = []
         if expect.invariants is not None:
-            every = [lamp["invariant"] for lamp in self._lamps.lamps()]
+            every = [status["invariant"] for status in self._checks.invariants()]
             names = every if expect.invariants == "all" else expect.invariants
-            unheld = {each.invariant: each.explanation for each in self._lamps.unjudged} | red
+            unheld = {each.invariant: each.explanation for each in self._checks.unjudged} | red
             found += [Verdict(f"invariant: {n}", n not in unheld, unheld.get(n, "held")) for n in names]
         if expect.broken is not None:
             which = [name for name in expect.broken if name in red]

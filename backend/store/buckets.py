@@ -1,4 +1,4 @@
-"""Calls of the workload, gathered into tenths of a second: what is kept of them but for the failed ones."""
+"""Calls of the workload, collected into tenths of a second; besides the failed calls only these buckets are kept."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ ANSWERS = (
     "EACCES",
     "ENAMETOOLONG",
 )
-"""Errors that are a right answer to a wrong question; every other one is a failed call."""
+"""Errors that are correct answers to an invalid request; every other error is a failed call."""
 KEPT = 100
-"""Buckets held in memory for calls that are told late."""
+"""Number of buckets kept in memory for calls that are reported late."""
 
 
 def has_failed(call: Called) -> bool:
@@ -45,7 +45,7 @@ class Bucket:
 
 
 class Buckets:
-    """The newest buckets; `changed()` are those to be written again."""
+    """The newest buckets; `changed()` returns those that must be written again."""
 
     def __init__(self) -> None:
         self._recent: dict[int, Bucket] = {}

@@ -1,5 +1,4 @@
-"""Events between their three shapes: as they travel (`Stamped`), as a row of the store, and as JSON with
-fields by name."""
+"""Conversions between the three forms of an event: `Stamped` for transport, a row of the store, and JSON with named fields."""
 
 from __future__ import annotations
 
@@ -10,6 +9,7 @@ import msgspec
 from nodes.trace import events
 from nodes.trace.base import Event
 from nodes.trace.events import AnyEvent, Applied, Called, Committed, Durable, Stamped
+from nodes.trace.prose import TERMS, Terms, is_story, sentence
 
 Row = tuple[int, int, str, int, int, int, int, str, int | None, bytes, str]
 """seq, run, server, boot, number, at_ns, cause, kind, sn, body, cause_server."""
@@ -21,9 +21,11 @@ KINDS: dict[str, type[Event]] = {
 }  # fmt: skip
 FIELDS: dict[type[Event], tuple[str, ...]] = {kind: kind.__struct_fields__ for kind in KINDS.values()}
 BIG = ("digest", "crc", "session", "block")
-"""Integers that may exceed what a browser counts exactly: they travel as hexadecimal text."""
+"""Integers that may exceed a browser's exact range; they travel as hexadecimal text."""
 
-TAKEN = frozenset(("seq", "server", "boot", "number", "at_ns", "cause", "cause_server", "kind"))
+TAKEN = frozenset(
+    ("seq", "server", "boot", "number", "at_ns", "cause", "cause_server", "kind", "says", "story")
+)
 """Of the stamp: a field of an event by such a name is told as `of_` and the name."""
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -40,26 +42,26 @@ def row_of(stamped: Stamped, seq: int, run: int) -> Row:
 
 
 def stamped_of(row: Any) -> Stamped:
-    """From the columns server, boot, number, at_ns, cause, body, cause_server."""
+    """The event of a row with the columns server, boot, number, at_ns, cause, body, cause_server."""
     server, boot, number, at_ns, cause, body, cause_server = row
     return Stamped(server, boot, number, at_ns, cause, _decode(body), cause_server)
 
 
-def named(stamped: Stamped, seq: int) -> dict[str, Any]:
+def named(stamped: Stamped, seq: int, terms: Terms = TERMS) -> dict[str, Any]:
     """The event as the API tells it."""
     event = stamped.event
-    told: dict[str, Any] = {
+    reported: dict[str, Any] = {
         "seq": seq, "server": stamped.server, "boot": stamped.boot, "number": stamped.number,
         "at_ns": stamped.at_ns, "cause": stamped.cause, "cause_server": stamped.cause_server,
-        "kind": type(event).__name__,
+        "kind": type(event).__name__, "says": sentence(stamped, terms), "story": is_story(event),
     }  # fmt: skip
     for field in FIELDS[type(event)]:
         value = getattr(event, field)
         name = f"of_{field}" if field in TAKEN else field
-        told[name] = f"{value:x}" if field in BIG and isinstance(value, int) else value
-    return told
+        reported[name] = f"{value:x}" if field in BIG and isinstance(value, int) else value
+    return reported
 
 
 def worth_storing(event: Event) -> bool:
-    """Calls are kept as buckets; only a failed one is an event of its own."""
+    """Whether the store keeps the event. Calls are kept as buckets; only a failed call is an event of its own."""
     return not isinstance(event, Called) or event.error != ""

@@ -1,5 +1,4 @@
-"""Latencies of many calls in little room: counts on a logarithmic scale, five per cent apart, that can be
-added up."""
+"""Latencies of many calls in little memory: counts on a logarithmic scale with steps of five per cent, which can be added."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ SMALLEST_NS = 1_000
 
 
 class Latencies:
-    """Quantiles are right to five per cent; below a microsecond all is one."""
+    """Quantiles are correct within five per cent; all values below a microsecond count as one."""
 
     __slots__ = ("counts",)
 
@@ -28,8 +27,7 @@ class Latencies:
             self.counts[slot] = self.counts.get(slot, 0) + count
 
     def quantile_ms(self, share: float) -> float | None:
-        """The smallest latency that `share` of the calls did not exceed, in milliseconds; None without
-        calls."""
+        """The smallest latency that at least `share` of the calls did not exceed, in milliseconds; None without calls."""
         left = math.ceil(share * sum(self.counts.values()))
         for slot in sorted(self.counts):
             left -= self.counts[slot]
@@ -41,5 +39,5 @@ class Latencies:
         return msgspec.msgpack.encode(self.counts)
 
     @classmethod
-    def decode(cls, octets: bytes) -> Latencies:
-        return cls(msgspec.msgpack.decode(octets, type=dict[int, int]))
+    def decode(cls, data: bytes) -> Latencies:
+        return cls(msgspec.msgpack.decode(data, type=dict[int, int]))

@@ -1,4 +1,4 @@
-"""What is read back from the event store. Every function takes the reading connection and touches one run."""
+"""Queries of the event store. Every function takes the reading connection and reads one run."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 import aiosqlite
 import msgspec
 
-from backend.clusters.picture import Picture
 from backend.errors import NotThere
+from backend.picture import Picture
 from backend.store.encoding import named, stamped_of
 from backend.store.latencies import Latencies
 from nodes.trace.events import Stamped
+from nodes.trace.prose import Terms
 
 COLUMNS = "server, boot, number, at_ns, cause, body, cause_server"
 BARRIERS_MOST = 1_000
 LATEST_NS = 1 << 62
-"""A moment later than any event: the end of the run."""
+"""A time later than any event: the end of the run."""
 SKEW_NS = 2_000_000_000
-"""Events are stored as they arrive; one that is told late (its server was paused) may lie this far behind
-its neighbours."""
+"""Largest delay between an event and its neighbours in the store. Events are stored as they arrive, and a paused server reports late."""
 
 
 class RunRow(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ class RunRow(msgspec.Struct, frozen=True):
 
 
 async def runs(reader: aiosqlite.Connection, live_run: int, live_seq: int) -> list[RunRow]:
-    """Newest first."""
+    """Runs, newest first."""
     async with reader.execute(
         "SELECT run, protocol, started_at, ended_at, started_ns, first_seq, last_seq FROM runs"
         " ORDER BY run DESC"
@@ -65,7 +65,7 @@ async def events(
     kinds: Sequence[str],
     servers: Sequence[str],
 ) -> list[tuple[int, Stamped]]:
-    """In order, at most `limit`, with after < seq < before."""
+    """At most `limit` events in order, with after < seq < before."""
     where, values = ["run = ?", "seq > ?", "seq < ?"], [run, after, before]
     more: list[Any] = []
     for column, wanted in (("kind", kinds), ("server", servers)):
@@ -78,7 +78,7 @@ async def events(
 
 
 async def rare(reader: aiosqlite.Connection, run: int, kinds: Sequence[str]) -> list[tuple[int, Stamped]]:
-    """All events of these kinds in a run, in order; only for kinds that are not of single journal groups."""
+    """All events of these kinds in a run, in order; only for kinds that do not occur per journal group."""
     marks = ",".join("?" * len(kinds))
     query = (
         f"SELECT seq, {COLUMNS} FROM events WHERE sn IS NULL AND run = ? AND kind IN ({marks}) ORDER BY seq"
@@ -90,8 +90,7 @@ async def rare(reader: aiosqlite.Connection, run: int, kinds: Sequence[str]) -> 
 async def newest(
     reader: aiosqlite.Connection, kinds: Sequence[str], last_seq: int, limit: int
 ) -> list[tuple[int, Stamped]]:
-    """The newest `limit` events of these kinds up to `last_seq`, of all runs, in order; only for kinds that
-    are not of single journal groups."""
+    """The newest `limit` events of these kinds up to `last_seq`, over all runs, in order; only for kinds that do not occur per journal group."""
     marks = ",".join("?" * len(kinds))
     query = (
         f"SELECT seq, {COLUMNS} FROM events WHERE sn IS NULL AND kind IN ({marks}) AND seq <= ?"
@@ -102,10 +101,12 @@ async def newest(
     return found[::-1]
 
 
-async def picture_at(reader: aiosqlite.Connection, run: RunRow, at_ns: int) -> Picture:
-    """The nearest kept picture, and the events between it and that moment."""
-    query = "SELECT body FROM pictures WHERE run = ? AND at_ns <= ? ORDER BY seq DESC LIMIT 1"
-    row = await (await reader.execute(query, (run.run, at_ns))).fetchone()
+async def picture_at(
+    reader: aiosqlite.Connection, run: RunRow, at_ns: int, last_seq: int = LATEST_NS
+) -> Picture:
+    """The nearest kept picture, and the events between it and that moment, up to `last_seq`."""
+    query = "SELECT body FROM pictures WHERE run = ? AND at_ns <= ? AND seq <= ? ORDER BY seq DESC LIMIT 1"
+    row = await (await reader.execute(query, (run.run, at_ns, last_seq))).fetchone()
     if row is None:
         row = await (
             await reader.execute("SELECT body FROM pictures WHERE run = ? ORDER BY seq LIMIT 1", (run.run,))
@@ -114,7 +115,7 @@ async def picture_at(reader: aiosqlite.Connection, run: RunRow, at_ns: int) -> P
     query = f"SELECT seq, {COLUMNS} FROM events WHERE run = ? AND seq > ? ORDER BY seq"
     async with reader.execute(query, (run.run, picture.seq)) as rows:
         async for row in rows:
-            if row[4] > at_ns + SKEW_NS:
+            if row[0] > last_seq or row[4] > at_ns + SKEW_NS:
                 break
             if row[4] <= at_ns:
                 picture.apply(stamped_of(row[1:]), row[0])
@@ -126,7 +127,7 @@ async def picture_at(reader: aiosqlite.Connection, run: RunRow, at_ns: int) -> P
 async def buckets(
     reader: aiosqlite.Connection, run: int, from_ns: int, to_ns: int
 ) -> list[tuple[int, int, int, Latencies]]:
-    """(at_ns, ok, failed, latencies) of each tenth of a second with calls."""
+    """Rows (at_ns, ok, failed, latencies) of each tenth of a second with calls."""
     query = (
         "SELECT at_ns, ok, failed, latencies FROM buckets"
         " WHERE run = ? AND at_ns >= ? AND at_ns < ? ORDER BY at_ns"
@@ -144,8 +145,7 @@ async def failovers(reader: aiosqlite.Connection, run: int, from_ns: int, to_ns:
 async def of_groups(
     reader: aiosqlite.Connection, from_sn: int, to_sn: int, last_seq: int, servers: Sequence[str]
 ) -> list[tuple[int, Stamped]]:
-    """Durable, Committed and Applied events of these journal groups on these servers, of all runs: a
-    journal outlives its run."""
+    """Durable, Committed and Applied events of these journal groups on these servers, over all runs: a journal outlives its run."""
     where = f"sn BETWEEN ? AND ? AND seq <= ? AND server IN ({','.join('?' * len(servers))})"
     query = f"SELECT seq, {COLUMNS} FROM events WHERE {where} ORDER BY seq"
     async with reader.execute(query, (from_sn, to_sn, last_seq, *servers)) as rows:
@@ -163,16 +163,16 @@ async def cuts(
 
 
 async def barriers(reader: aiosqlite.Connection, last_seq: int) -> list[tuple[int, Stamped]]:
-    """The newest barriers and goings back, of all runs: a journal outlives its run."""
+    """The newest barriers and rollbacks, over all runs: a journal outlives its run."""
     return await newest(reader, ("BarrierWritten", "TakenBack"), last_seq, BARRIERS_MOST)
 
 
-def told(found: list[tuple[int, Stamped]]) -> list[dict[str, Any]]:
-    return [named(stamped, seq) for seq, stamped in found]
+def reported(found: list[tuple[int, Stamped]], terms: Terms) -> list[dict[str, Any]]:
+    return [named(stamped, seq, terms) for seq, stamped in found]
 
 
 async def last_ns(reader: aiosqlite.Connection, run: RunRow) -> int:
-    """The time of the run's last kept event or call."""
+    """Time of the run's last stored event or call."""
     newest = "SELECT at_ns FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 100"
     query = f"SELECT max(at_ns) FROM ({newest})"
     event = await (await reader.execute(query, (run.first_seq, run.last_seq))).fetchone()
@@ -181,6 +181,6 @@ async def last_ns(reader: aiosqlite.Connection, run: RunRow) -> int:
 
 
 async def last_picture(reader: aiosqlite.Connection) -> Picture:
-    """The end of the newest run; empty when there is none."""
+    """The picture at the end of the newest run; empty when there is none."""
     found = await runs(reader, 0, 0)
     return await picture_at(reader, found[0], LATEST_NS) if found else Picture()

@@ -1,18 +1,22 @@
-"""`events.db`: the tables, and what is refused at the door."""
+"""`events.db`: its tables, and the checks when it is opened."""
 
 from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import aiosqlite
+import msgspec
 
 from backend.errors import CannotStart
 
 MAGIC = 0x436C6F76
-FORMAT = 2
+FORMAT = 3
 OF_FORMAT_1 = "ALTER TABLE events ADD COLUMN cause_server TEXT NOT NULL DEFAULT ''"
 """What makes a database of format 1 one of format 2."""
+FENCED_IN_FORMAT_2 = "answers nobody: its coordination session is not confirmed"
+"""The warning that stood for what is a field of its own since."""
 
 TABLES = """
 CREATE TABLE runs (
@@ -39,12 +43,12 @@ CREATE TABLE buckets (
 CREATE TABLE failovers (run INTEGER NOT NULL, at_ns INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (run,
 at_ns));
 """
-"""`sn` is set for the events of single journal groups (Durable, Committed, Applied) alone: they are many,
-and pruned first."""
+"""Tables of the database. `sn` is set only for events of single journal groups (Durable, Committed, Applied): they are many, and pruned first.
+"""
 
 
 async def connect(path: Path) -> aiosqlite.Connection:
-    """Opens or makes the database. Raises CannotStart for one of another format, or damaged."""
+    """Opens or creates the database. Raises CannotStart for a damaged one, or one of another format."""
     connection = await aiosqlite.connect(path, isolation_level=None)
     try:
         await prepare(connection, path)
@@ -60,16 +64,39 @@ async def connect(path: Path) -> aiosqlite.Connection:
 async def prepare(connection: aiosqlite.Connection, path: Path) -> None:
     magic, form = await pragma(connection, "application_id"), await pragma(connection, "user_version")
     empty = not await (await connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")).fetchone()
-    if not empty and (magic != MAGIC or form not in (1, FORMAT)):
+    if not empty and (magic != MAGIC or form not in range(1, FORMAT + 1)):
         raise CannotStart(f"{path} has format {form}, this version reads {FORMAT}; it was left as it is")
     await connection.execute("PRAGMA journal_mode=WAL")
     await connection.execute("PRAGMA synchronous=NORMAL")
     if not empty and form == 1:
-        await connection.executescript(f"BEGIN; {OF_FORMAT_1}; PRAGMA user_version={FORMAT}; COMMIT;")
+        await connection.executescript(f"BEGIN; {OF_FORMAT_1}; PRAGMA user_version=2; COMMIT;")
+    if not empty and form in (1, 2):
+        await from_format_2(connection)
     if empty:
         await connection.executescript(
             f"BEGIN; PRAGMA application_id={MAGIC}; PRAGMA user_version={FORMAT}; {TABLES} COMMIT;"
         )
+
+
+async def from_format_2(connection: aiosqlite.Connection) -> None:
+    await connection.execute("BEGIN")
+    for run, seq, body in await connection.execute_fetchall("SELECT run, seq, body FROM pictures"):
+        picture = msgspec.msgpack.encode(picture_of_format_3(msgspec.msgpack.decode(body)))
+        change = "UPDATE pictures SET body = ? WHERE run = ? AND seq = ?"
+        await connection.execute(change, (picture, run, seq))
+    await connection.execute(f"PRAGMA user_version={FORMAT}")
+    await connection.execute("COMMIT")
+
+
+def picture_of_format_3(picture: dict[str, Any]) -> dict[str, Any]:
+    """Of format 2 the wording of a server's warning said that it is fenced, and data nodes counted `octets`."""
+    for server in picture.get("servers", {}).values():
+        if server["warning"] == FENCED_IN_FORMAT_2:
+            server |= {"warning": "", "fenced": True}
+    for node in picture.get("data_nodes", {}).values():
+        if "octets" in node:
+            node["size"] = node.pop("octets")
+    return picture
 
 
 async def pragma(connection: aiosqlite.Connection, name: str) -> int:

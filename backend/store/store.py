@@ -1,4 +1,4 @@
-"""The event store: one writer, batches of at most 50 ms, a bound on what is kept."""
+"""The event store: one writer, batches of at most 50 ms, a bound on its size."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 import aiosqlite
 import msgspec
 
-from backend.clusters.picture import Picture
 from backend.errors import CannotStart
+from backend.picture import Picture
 from backend.store.buckets import Bucket
 from backend.store.encoding import Row, row_of, worth_storing
 from backend.store.schema import connect
@@ -22,8 +22,7 @@ from nodes.trace.events import Stamped
 BATCH_S = 0.04
 TRY_AGAIN_S = 1.0
 KEPT_EVENTS = 2_000_000
-"""Journal events (Durable, Committed, Applied) kept of all runs, the newest; every other event is kept
-with its run."""
+"""Number of journal events (Durable, Committed, Applied) kept over all runs, the newest. Every other event stays as long as its run."""
 KEPT_RUNS = 20
 PRUNE_EVERY = 50_000
 PRUNE_AT_ONCE = 20_000
@@ -32,11 +31,15 @@ INSERT = "INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 
 
 class Store:
-    """Writes go through `append` and `keep_…`, which never wait; a task writes them. Sequence numbers go
-    on over runs."""
+    """Writes go through `append` and `keep_…`, which never wait; a task writes them. Sequence numbers continue over runs."""
 
     def __init__(
-        self, path: Path, writer: aiosqlite.Connection, reader: aiosqlite.Connection, kept_events: int
+        self,
+        path: Path,
+        writer: aiosqlite.Connection,
+        reader: aiosqlite.Connection,
+        kept_events: int,
+        on_trouble: Callable[[str], None],
     ):
         self.path = path
         self.reader = reader
@@ -57,13 +60,19 @@ class Store:
         self._closing = asyncio.Event()
         self.trouble = ""
         """Why nothing can be written now; empty when everything was. What waits is kept, and written when it can be."""
-        self.on_trouble: Callable[[str], None] = lambda line: None
+        self._on_trouble = on_trouble
 
     @classmethod
-    async def open(cls, path: Path, kept_events: int = KEPT_EVENTS) -> Store:
+    async def open(
+        cls,
+        path: Path,
+        kept_events: int = KEPT_EVENTS,
+        on_trouble: Callable[[str], None] = lambda line: None,
+    ) -> Store:
         """Raises CannotStart when the file is damaged or of another format."""
         writer = await connect(path)
-        store = cls(path, writer, await aiosqlite.connect(path, isolation_level=None), kept_events)
+        reader = await aiosqlite.connect(path, isolation_level=None)
+        store = cls(path, writer, reader, kept_events, on_trouble)
         row = await (await writer.execute("SELECT max(seq) FROM events")).fetchone()
         last = await (await writer.execute("SELECT max(last_seq) FROM runs")).fetchone()
         store.seq = max((row and row[0]) or 0, (last and last[0]) or 0)
@@ -72,7 +81,7 @@ class Store:
         return store
 
     async def begin_run(self, protocol: str, started_ns: int) -> int:
-        """Ends what a killed control plane left open, and begins the next run. Raises CannotStart."""
+        """Ends the run that a killed control plane left open, and begins the next one. Raises CannotStart."""
         try:
             return await self._begin_run(protocol, started_ns)
         except sqlite3.OperationalError as error:
@@ -93,7 +102,7 @@ class Store:
         return self.run
 
     def append(self, stamped: list[Stamped]) -> list[tuple[int, Stamped]]:
-        """Numbers the events that are stored one by one and hands them to the writer."""
+        """Numbers the events that are stored one by one and queues them for the writer."""
         numbered = []
         for one in stamped:
             self._moved[one.server] = one.number
@@ -114,7 +123,7 @@ class Store:
         self._failovers.append((self.run, at_ns, msgspec.msgpack.encode(failover)))
 
     async def flush(self) -> None:
-        """Everything handed over before is in the database when this returns, unless there is `trouble`."""
+        """Waits until all queued rows are in the database, unless there is `trouble`."""
         async with self._writing:
             await self._write()
 
@@ -152,16 +161,16 @@ class Store:
             self._rows, self._pictures = rows + self._rows, pictures + self._pictures
             self._failovers = failovers + self._failovers
             self._moved, self._buckets = moved | self._moved, buckets | self._buckets
-            self._tell(f"cannot write {self.path}: {error}; what happens waits in memory until it can")
+            self._report(f"cannot write {self.path}: {error}; events wait in memory until it can")
             return
-        self._tell("")
+        self._report("")
         self._unpruned += len(rows)
         if self._unpruned >= min(PRUNE_EVERY, self._kept_events):
             await self._prune()
 
-    def _tell(self, trouble: str) -> None:
+    def _report(self, trouble: str) -> None:
         if trouble and not self.trouble:
-            self.on_trouble(trouble)
+            self._on_trouble(trouble)
         self.trouble = trouble
 
     async def _write_all(
@@ -172,7 +181,7 @@ class Store:
         pictures: list[tuple[int, int, int, bytes]],
         failovers: list[tuple[int, int, bytes]],
     ) -> None:
-        """All of it in one transaction. Raises sqlite3.OperationalError."""
+        """Writes everything in one transaction. Raises sqlite3.OperationalError."""
         run = self.run
         counts = [(run, b.at_ns, b.ok, b.failed, b.latencies.encode()) for b in buckets.values()]
         await self._writer.execute("BEGIN IMMEDIATE")
@@ -188,7 +197,7 @@ class Store:
         await self._writer.execute("COMMIT")
 
     async def _prune(self) -> None:
-        """Removes the oldest journal events beyond the bound, a piece at a time."""
+        """Removes the oldest journal events beyond the bound, in small portions."""
         self._unpruned = 0
         count = await (
             await self._writer.execute("SELECT count(*) FROM events WHERE sn IS NOT NULL")

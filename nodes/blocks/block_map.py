@@ -1,6 +1,6 @@
-"""Which data nodes have which replicas, from their reports: soft state of every metadata server, never stored, the same on active and standbys.
+"""Locations of replicas, from the reports of data nodes: soft state of every metadata server, never stored, the same on active and standbys.
 
-Pure: it is told what arrived and when, and says what it makes of it. Nanoseconds of the server's monotonic clock.
+Pure: each step is given the report and its time, and returns the result. Times are nanoseconds of the server's monotonic clock.
 """
 
 from __future__ import annotations
@@ -9,35 +9,33 @@ from collections.abc import Iterable
 
 import msgspec
 
-from nodes.wire.data_messages import DAMAGED, FINAL, Changes, FullReport, NodeBeat, Row
+from nodes.wire.data_messages import DAMAGED, FINAL, Changes, FullReport, Heartbeat, Row
 
 PARTS_MAX = 1 << 16
 LATER_MAX = 1_000
-"""Incremental reports kept while a full one is coming in; with more it is asked for anew."""
+"""Incremental reports kept while a full one is arriving; with more, the full report is requested again."""
 
 
 class Incoming(msgspec.Struct):
-    """A full report of which parts are still to come."""
+    """A full report of which parts are missing."""
 
     version: int
     parts: dict[int, list[int]]
-    """The blocks in each part that came."""
+    """The blocks in each part that has arrived."""
     later: list[Changes]
 
 
 class Node(msgspec.Struct):
-    """A data node as it is known here."""
-
     name: str
     boot: int = 0
     version: int = -1
-    """Of its replicas as they are known here; -1 before the first full report."""
-    heard_ns: int = 0
+    """Version of the known replicas; -1 before the first full report."""
+    received_ns: int = 0
     alive: bool = True
     capacity: int = 0
     used: int = 0
     epoch: int = 0
-    """It obeys no command of an earlier one."""
+    """The node obeys no command of an earlier epoch."""
     address: str = ""
     replicas: dict[int, Row] = {}
     incoming: Incoming | None = None
@@ -50,24 +48,27 @@ class BlockMap:
         self.nodes: dict[str, Node] = {}
         self._holders: dict[int, dict[str, Row]] = {}
         self.suspects: dict[int, None] = {}
-        """Blocks whose replicas have changed since somebody looked, oldest first."""
+        """Blocks whose replicas have changed since they were last judged, oldest first."""
+
+    def addresses(self, names: list[str]) -> dict[str, str]:
+        return {name: self.nodes[name].address for name in names}
 
     def holders(self, block: int) -> dict[str, Row]:
-        """The replicas of a block by node; not to be changed."""
+        """The replicas of a block by node; callers must not change them."""
         return self._holders.get(block, {})
 
     def blocks(self) -> list[int]:
-        """The numbers of all blocks that a living node has."""
+        """The numbers of all blocks on live nodes."""
         return list(self._holders)
 
     def alive(self) -> list[Node]:
-        """Those that live and have reported all they have."""
+        """Live nodes that have sent a full report."""
         return [node for node in self.nodes.values() if node.alive and node.version >= 0]
 
     # --- reports ---------------------------------------------------------------------------------------------------
 
-    def on_beat(self, name: str, beat: NodeBeat, now_ns: int) -> bool:
-        """Whether its full report is wanted: one that has just started sends it unasked."""
+    def on_beat(self, name: str, beat: Heartbeat, now_ns: int) -> bool:
+        """Whether a full report must be requested. A node that has just started sends it unrequested."""
         node = self.nodes.get(name)
         if node is None:
             node = self.nodes[name] = Node(name, replicas={})
@@ -75,7 +76,7 @@ class BlockMap:
         if started:
             self._forget(node)
             node.boot = beat.boot
-        node.heard_ns, node.address = now_ns, beat.address
+        node.received_ns, node.address = now_ns, beat.address
         node.capacity, node.used, node.epoch = beat.capacity, beat.used, max(node.epoch, beat.epoch)
         if not node.alive:
             node.alive = True
@@ -84,7 +85,7 @@ class BlockMap:
         return node.version != beat.version and not started
 
     def on_part(self, name: str, part: FullReport) -> bool:
-        """Takes a part of a full report; with the last one that lacked, what is in none is gone. False when it is no use."""
+        """Takes a part of a full report. With the last missing part, replicas in no part are removed. False when the part is useless."""
         node = self.nodes.get(name)
         if node is None or node.boot != part.boot or not 0 <= part.part < part.parts <= PARTS_MAX:
             return False
@@ -102,15 +103,15 @@ class BlockMap:
 
     def _complete(self, node: Node, incoming: Incoming) -> None:
         node.incoming = None
-        told = {block for blocks in incoming.parts.values() for block in blocks}
-        for block in [block for block in node.replicas if block not in told]:
+        reported = {block for blocks in incoming.parts.values() for block in blocks}
+        for block in [block for block in node.replicas if block not in reported]:
             self._lose(node, block)
         node.version = incoming.version
         for changes in incoming.later:
             self.on_changes(node.name, changes)
 
     def on_changes(self, name: str, changes: Changes) -> bool:
-        """Takes an incremental report; False when something before it is missing, and the full one is wanted."""
+        """Takes an incremental report; False when an earlier one is missing, and the full report is needed."""
         node = self.nodes.get(name)
         if node is None or node.boot != changes.boot:
             return False
@@ -128,8 +129,8 @@ class BlockMap:
         return True
 
     def expire(self, now_ns: int, silence_ns: int) -> list[str]:
-        """The nodes that died just now: nothing was heard of them for so long."""
-        died = [n for n in self.nodes.values() if n.alive and now_ns - n.heard_ns > silence_ns]
+        """Nodes that died just now: none has reported for `silence_ns`."""
+        died = [n for n in self.nodes.values() if n.alive and now_ns - n.received_ns > silence_ns]
         for node in died:
             node.alive = False
             for block in node.replicas:
@@ -174,15 +175,15 @@ class Wanted(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """What the replicas of a finished block are worth. Names in the order of the alphabet."""
+    """The classification of a finished block's replicas. Names are in alphabetical order."""
 
     good: list[str]
     stale: list[str]
-    """Of another stamp or length, or never finished."""
+    """Replicas with another stamp or length, or never finished."""
     damaged: list[str]
 
     def health(self, wanted: Wanted) -> str:
-        """whole, under, over or missing."""
+        """One of whole, under, over, missing."""
         if not self.good:
             return "missing"
         many = len(self.good) - wanted.replication
@@ -190,7 +191,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 def judge(wanted: Wanted, holders: dict[str, Row]) -> Verdict:
-    """Only a whole replica of the very stamp and length counts."""
+    """Classifies the replicas. Only a whole replica with exactly this stamp and length is good."""
     verdict = Verdict([], [], [])
     for name in sorted(holders):
         row = holders[name]
@@ -204,8 +205,8 @@ def judge(wanted: Wanted, holders: dict[str, Row]) -> Verdict:
 
 
 def excess(verdict: Verdict, wanted: Wanted, nodes: dict[str, Node], epoch: int) -> list[str]:
-    """Whose good replicas are too many, on the fullest nodes first; none before every holder obeys this epoch alone,
-    for an earlier active may have had some of them removed already."""
+    """Nodes whose good replicas are excess, the fullest nodes first. None before every holder obeys exactly this epoch, because an earlier
+    active may have ordered the removal of some already."""
     many = len(verdict.good) - wanted.replication
     if many <= 0 or any(nodes[name].epoch != epoch for name in verdict.good):
         return []
@@ -213,9 +214,9 @@ def excess(verdict: Verdict, wanted: Wanted, nodes: dict[str, Node], epoch: int)
 
 
 def targets(
-    nodes: Iterable[Node], count: int, exclude: Iterable[str], octets: int, rank: dict[str, float]
+    nodes: Iterable[Node], count: int, exclude: Iterable[str], size: int, rank: dict[str, float]
 ) -> list[str]:
-    """At most so many nodes that have room for a block; `rank` draws among them."""
+    """At most `count` nodes with room for a block; `rank` draws among them."""
     barred = set(exclude)
-    fit = [n for n in nodes if n.name not in barred and n.capacity - n.used >= octets]
+    fit = [n for n in nodes if n.name not in barred and n.capacity - n.used >= size]
     return [node.name for node in sorted(fit, key=lambda node: (rank[node.name], node.name))[:count]]

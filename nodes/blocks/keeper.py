@@ -1,6 +1,6 @@
-"""A metadata server's side of the data nodes: takes their reports, tells clients where blocks lie, and as the active commands them.
+"""A metadata server's side of the data nodes: it takes their reports, answers clients' questions about locations, and commands them as the active.
 
-Reports come to every server of the group alike, so that after a failover the new active knows at once (CFS §3.3).
+Every server of the group receives the reports, so that after a failover the new active has them at once (CFS §3.3).
 """
 
 from __future__ import annotations
@@ -12,25 +12,27 @@ from typing import Any, Protocol
 import msgspec
 
 from nodes.blocks.block_map import BlockMap, Verdict, Wanted, excess, judge, targets
-from nodes.blocks.credible import wrong_beat, wrong_row
+from nodes.blocks.credible import validate_heartbeat, wrong_row
 from nodes.config import MILLISECOND, SECOND, DataConfig, GroupConfig
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import BLOCK_SIZE_MAX
+from nodes.metadata.tree import Tree
 from nodes.trace.block_events import BlockHealth, DataNodeLost
 from nodes.trace.events import Warned
 from nodes.units import home_group
 from nodes.wire.data_messages import (
     CHAIN_MAX,
     LOCATED_MAX,
-    BeatHeard,
     Changes,
     Choose,
     Chosen,
     FullReport,
+    Heartbeat,
+    HeartbeatAck,
     Locate,
     Located,
     Location,
-    NodeBeat,
+    Removal,
     Remove,
     Replicate,
     Row,
@@ -42,26 +44,26 @@ from nodes.world import World
 
 TICK_NS = 200 * MILLISECOND
 IDLE_NS = 1 * SECOND
-"""Between ticks of a cluster in which no data node is known."""
+"""Interval between ticks of a cluster without known data nodes."""
 LOOKED_AT = 500
-"""Blocks judged in one tick."""
+"""Number of blocks judged in one tick."""
 SWEPT = 200
-"""Blocks that nothing has been heard of, looked at in one tick all the same."""
+"""Blocks without any news that are judged in one tick all the same."""
 COPY_NS = 10 * SECOND
-"""How long a copy that was commanded counts as good as made."""
+"""Time for which a commanded copy counts as made."""
 ASK_AGAIN_NS = 1 * SECOND
 DOUBT_NS = 1 * SECOND
-"""How long a block must lack replicas, or have too many, before anything is done: reports are under way."""
-Removals = dict[tuple[str, str], list[tuple[int, int, int]]]
-"""By data node and reason: (block, stamp, state)."""
+"""Time for which a block must lack replicas, or have too many, before the active acts: reports may be under way."""
+Removals = dict[tuple[str, Removal], list[tuple[int, int, int]]]
+"""Removals by data node and reason: (block, stamp, state)."""
 COPIES_MAX = 64
-"""Copies under way at once."""
+"""Largest number of copies under way."""
 REMOVED_MAX = 1_000
-"""Blocks in one command."""
+"""Largest number of blocks in one command."""
 
 
 class Metadata(Protocol):
-    """The replicated state of this server, as far as it is looked at here."""
+    """The replicated state of this server, as far as the block keeper reads it."""
 
     @property
     def namespace(self) -> Namespace: ...
@@ -77,11 +79,11 @@ class Command(Protocol):
     """Whether this server may command data nodes now."""
 
     def __call__(self) -> tuple[int, bool]:
-        """The epoch in which it does, 0 when it may not; and whether nothing in its namespace is ahead of commit."""
+        """The epoch in which this server commands, 0 when it may not; and whether its namespace has no change ahead of commit."""
 
 
 class BlockKeeper:
-    """The block map of one server, and what follows from it."""
+    """The block map of one server, and the commands that follow from it."""
 
     def __init__(
         self,
@@ -100,30 +102,30 @@ class BlockKeeper:
         self._metadata = metadata
         self._command = command
         self._kept_below = kept_below
-        """Blocks of this group with lower numbers are not removed when they are free: a checkpoint may name them (safety rule 14)."""
+        """Free blocks of this group with lower numbers are not removed: a checkpoint may name them (safety rule 14)."""
         self._void = void
-        """What data nodes set aside themselves once they hear of it: no command removes it."""
+        """Blocks that data nodes quarantine themselves once they learn of the rollback; no command removes them."""
         self._behind = behind
-        """Whether another server may have answered what this namespace does not have yet: replicas may be newer than it."""
+        """Whether another server may have sent answers that this namespace does not reflect yet: replicas may be newer than it."""
         self.map = BlockMap()
         self._began_ns = world.clock.monotonic_ns()
         self._asked: dict[str, int] = {}
         self._warned_ns = -ASK_AGAIN_NS
         self._epoch = 0
         self._unhealthy: dict[int, BlockHealth] = {}
-        """What was told last of blocks that are not as they should be."""
+        """Last reported health of each block that is not whole."""
         self._doubted: dict[int, int] = {}
-        """Blocks that are not as they should be, and since when."""
+        """Blocks that are not whole, each with the time since when."""
         self._copies: dict[int, dict[str, int]] = {}
-        """Block to the targets of copies under way and when each is given up."""
+        """Copies under way: the targets by block, each with the time when the copy is given up."""
         self._absent: dict[int, int] = {}
-        """Blocks that the namespace does not have, and the sn by which that is committed."""
+        """Blocks that the namespace does not have, each with the sn by which its absence is committed."""
         self._sweep: Iterator[int] = iter(())
 
     def table(self) -> dict[type[Message], Callable[[str, Any], None]]:
-        """The messages that are meant for this."""
+        """Handlers of the messages from data nodes and clients."""
         return {
-            NodeBeat: self._on_beat,
+            Heartbeat: self._on_beat,
             FullReport: self._on_part,
             Changes: self._on_changes,
             Locate: self._on_locate,
@@ -132,15 +134,15 @@ class BlockKeeper:
 
     # --- reports ---------------------------------------------------------------------------------------------------
 
-    def _on_beat(self, peer: str, message: NodeBeat) -> None:
-        if not self._believes(peer, wrong_beat(message)):
+    def _on_beat(self, peer: str, message: Heartbeat) -> None:
+        if not self._believes(peer, validate_heartbeat(message)):
             return
         self._world.network.know(peer, message.address)
         wanted = self.map.on_beat(peer, message, self._world.clock.monotonic_ns())
         epoch, _ = self._command()
         if epoch:
             self._world.network.send(
-                peer, BeatHeard(self._group.number, epoch, self._void(), self._world.network.address)
+                peer, HeartbeatAck(self._group.number, epoch, self._void(), self._world.network.address)
             )
         if wanted:
             self._ask(peer)
@@ -160,11 +162,11 @@ class BlockKeeper:
             self._ask(peer)
 
     def _wrong(self, rows: list[Row]) -> str:
-        """Of the first row that cannot be true; empty when all can."""
+        """The fault of the first row that cannot be true; empty when all may be."""
         return next((line for row in rows if (line := wrong_row(self._group.number, row))), "")
 
     def _believes(self, peer: str, wrong: str) -> bool:
-        """A report that cannot be true, or of a stranger, is refused as a whole, in one line a second."""
+        """Refuses a whole report that cannot be true or comes from an unknown peer, with at most one warning a second."""
         if peer not in self._config.nodes:
             wrong = "reports like a data node and is none of this cluster"
         now = self._world.clock.monotonic_ns()
@@ -184,33 +186,30 @@ class BlockKeeper:
             for block in message.blocks[:LOCATED_MAX]
         ]
         names = [place.node for block in places for place in block]
-        self._world.network.send(peer, Located(message.call, places, self._addresses(names)))
+        self._world.network.send(peer, Located(message.call, places, self.map.addresses(names)))
 
     def _on_choose(self, peer: str, message: Choose) -> None:
         count = max(0, min(message.count, CHAIN_MAX))
-        octets = max(0, min(message.octets, BLOCK_SIZE_MAX))
-        names = self._targets(count, message.exclude, octets)
-        self._world.network.send(peer, Chosen(message.call, names, self._addresses(names)))
+        size = max(0, min(message.size, BLOCK_SIZE_MAX))
+        names = self._targets(count, message.exclude, size)
+        self._world.network.send(peer, Chosen(message.call, names, self.map.addresses(names)))
 
-    def _targets(self, count: int, exclude: list[str], octets: int) -> list[str]:
+    def _targets(self, count: int, exclude: list[str], size: int) -> list[str]:
         alive = self.map.alive()
         rank = {node.name: self._world.rng.random() for node in alive}
-        return targets(alive, count, exclude, octets, rank)
-
-    def _addresses(self, names: list[str]) -> dict[str, str]:
-        return {name: self.map.nodes[name].address for name in names}
+        return targets(alive, count, exclude, size, rank)
 
     # --- the active ------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Goes on for as long as the server does."""
+        """Judges blocks as long as the server runs."""
         self.ask_all()
         while True:
             await self._world.clock.sleep(TICK_NS if self.map.nodes or self._config.nodes else IDLE_NS)
             self._tick()
 
     def ask_all(self) -> None:
-        """Every data node tells anew all that it has; what the namespace made of it before does not count any more."""
+        """Requests full reports of all data nodes. Earlier conclusions from the namespace are dropped."""
         self._absent.clear()
         for name in dict.fromkeys([*self._config.nodes, *self.map.nodes]):
             self._world.network.send(name, WantReport(self._group.number))
@@ -237,14 +236,14 @@ class BlockKeeper:
             self._look(now, quiet)
 
     def _ask_silent(self) -> None:
-        """A data node that has started anew tells only the servers of the first configuration unasked."""
+        """Requests reports from silent data nodes: a restarted one reports unrequested only to the servers of the first configuration."""
         for name in self._config.nodes:
             node = self.map.nodes.get(name)
             if node is None or not node.alive:
                 self._ask(name)
 
     def _forget_suspects(self) -> None:
-        """Whoever becomes active looks at every block by and by."""
+        """Drops suspects on a server that does not command. A new active judges every block in turn."""
         self.map.suspects.clear()
         self._sweep = iter(())
 
@@ -257,7 +256,7 @@ class BlockKeeper:
                 del self._copies[block]
 
     def _look(self, now: int, quiet: bool) -> None:
-        """Judges some blocks and sends what follows; what must wait is looked at again in the next tick."""
+        """Judges some blocks and sends the commands that follow. A block that must wait is judged again in the next tick."""
         suspects = self.map.suspects
         for block in self._swept():
             suspects[block] = None
@@ -266,13 +265,13 @@ class BlockKeeper:
             del suspects[block]
             if self._judge(block, now, quiet, removals):
                 suspects[block] = None
-        for (node, reason), blocks in removals.items():
+        for (node, removal), blocks in removals.items():
             for start in range(0, len(blocks), REMOVED_MAX):
-                command = Remove(self._epoch, blocks[start : start + REMOVED_MAX], reason)
+                command = Remove(self._epoch, blocks[start : start + REMOVED_MAX], removal)
                 self._world.network.send(node, command)
 
     def _swept(self) -> list[int]:
-        """The next blocks of the round over all that the namespace or a data node has."""
+        """The next blocks of the sweep over all blocks of the namespace and of data nodes."""
         found: list[int] = []
         for block in self._sweep:
             found.append(block)
@@ -285,10 +284,10 @@ class BlockKeeper:
         return found
 
     def _judge(self, block: int, now: int, quiet: bool, removals: Removals) -> bool:
-        """Whether the block is to be looked at again soon."""
-        wanted, holders = self._wanted(block), self.map.holders(block)
+        """Judges a block. Returns whether it must be judged again soon."""
+        wanted, holders = wanted_of(self._metadata.namespace.tree, block), self.map.holders(block)
         if wanted is None:
-            self._tell_freed(block)
+            self._report_freed(block)
             if not holders:
                 self._absent.pop(block, None)
             elif block in self._void() or block < self._kept_below():
@@ -310,20 +309,11 @@ class BlockKeeper:
         elif now - self._doubted.setdefault(block, now) >= DOUBT_NS and verdict.good:
             _remove(removals, holders, excess(verdict, wanted, self.map.nodes, self._epoch), "excess")
             self._copy(block, wanted, verdict, now)
-        self._tell(block, wanted, verdict, now)
+        self._report(block, wanted, verdict, now)
         return health != "whole" or bool(verdict.damaged or verdict.stale)
 
-    def _wanted(self, block: int) -> Wanted | None:
-        """None for a block that is free; length 0 for one that is being written."""
-        tree = self._metadata.namespace.tree
-        body, found = tree.bodies.owner(block), tree.bodies.block(block)
-        if body is None or found is None:
-            return None
-        return Wanted(found.stamp, found.length, tree.inodes[body.inode].replication)
-
     def _is_freed(self, block: int, quiet: bool) -> bool:
-        """A block that is absent, and whose absence is committed, comes never back: a deletion that a failover takes
-        back must not cost a replica."""
+        """Whether the block is freed. A block whose absence is committed never returns; a deletion that a failover undoes must not cost a replica."""
         if home_group(block) != self._group.number:
             return False
         metadata = self._metadata
@@ -331,7 +321,7 @@ class BlockKeeper:
         return quiet or metadata.commit_sn >= sn
 
     def _copy(self, block: int, wanted: Wanted, verdict: Verdict, now: int) -> None:
-        """Has as many copies made as lack, each from another good replica."""
+        """Orders a copy for each missing replica, each from another good one."""
         copies = self._copies.setdefault(block, {})
         for name in verdict.good:
             copies.pop(name, None)
@@ -349,35 +339,43 @@ class BlockKeeper:
         if not copies:
             del self._copies[block]
 
-    def _tell(self, block: int, wanted: Wanted, verdict: Verdict, now: int) -> None:
-        """Only what has not been as it should be for a while, what changes of it, and that it is again."""
+    def _report(self, block: int, wanted: Wanted, verdict: Verdict, now: int) -> None:
+        """Reports a block's health only when it has not been whole for a while, when that changes, and when it is whole again."""
         health = verdict.health(wanted)
-        told = self._unhealthy.get(block)
+        reported = self._unhealthy.get(block)
         telling = BlockHealth(
             self._group.name, self._epoch, block, wanted.stamp, wanted.length, health, verdict.good
         )
         if health == "whole":
             self._forget_health(block)
-            if told is None:
+            if reported is None:
                 return
-        elif telling == told or now - self._doubted.get(block, now) < DOUBT_NS:
+        elif telling == reported or now - self._doubted.get(block, now) < DOUBT_NS:
             return
         else:
             self._unhealthy[block] = telling
         self._world.trace.emit(telling)
 
-    def _tell_freed(self, block: int) -> None:
-        """Nobody wants the block any more: whoever was told that it is not well need not wait for it."""
-        told = self._forget_health(block)
-        if told is not None:
-            self._world.trace.emit(msgspec.structs.replace(told, health="freed", holders=[]))
+    def _report_freed(self, block: int) -> None:
+        """Reports that the block is freed, so that an earlier report of its bad health is settled."""
+        reported = self._forget_health(block)
+        if reported is not None:
+            self._world.trace.emit(msgspec.structs.replace(reported, health="freed", holders=[]))
 
     def _forget_health(self, block: int) -> BlockHealth | None:
         self._doubted.pop(block, None)
         return self._unhealthy.pop(block, None)
 
 
-def _remove(removals: Removals, holders: dict[str, Row], names: list[str], reason: str) -> None:
+def wanted_of(tree: Tree, block: int) -> Wanted | None:
+    """The block as the namespace has it: None when it is free; length 0 while it is being written."""
+    body, found = tree.bodies.owner(block), tree.bodies.block(block)
+    if body is None or found is None:
+        return None
+    return Wanted(found.stamp, found.length, tree.inodes[body.inode].replication)
+
+
+def _remove(removals: Removals, holders: dict[str, Row], names: list[str], removal: Removal) -> None:
     for name in names:
         row = holders[name]
-        removals.setdefault((name, reason), []).append((row.block, row.stamp, row.state))
+        removals.setdefault((name, removal), []).append((row.block, row.stamp, row.state))

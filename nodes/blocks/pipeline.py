@@ -1,6 +1,6 @@
-"""One block on its way through a chain of data nodes: packets in order, acknowledgements back through the chain (CFS §5.5.1, as in HDFS).
+"""A block's pipeline through a chain of data nodes: packets in order, acknowledgements back through the chain (CFS §5.5.1, as in HDFS).
 
-Whoever writes a block, a client or a data node that copies one, does it by this.
+Every writer of a block uses it, clients as well as data nodes that copy one.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from nodes.wire.data_messages import Packet, PacketAcked, WriteBlock, WriteOpene
 from nodes.world import World
 
 WINDOW = 16
-"""Packets that may be on their way: with 64 KiB each, a megabyte."""
+"""Packets in flight at once: a megabyte with 64 KiB each."""
 PATIENCE_NS = 1 * SECOND
-"""How long a pipeline may show no progress."""
+"""Time without progress after which a pipeline counts as broken."""
 
 
 class PipelineBroken(Exception):
-    """The chain does not take the block as it is; one line says why."""
+    """The chain does not take the block as it is; one line gives the reason."""
 
 
 class Pipeline:
-    """Made with what is to be sent first; `acked` octets are on every node of the chain."""
+    """A pipeline, made with the bytes to be sent first. `acked` bytes are on every node of the chain."""
 
     def __init__(
         self,
@@ -51,13 +51,13 @@ class Pipeline:
         self._final = False
         self._refused = ""
         self.refuser = ""
-        """The data node of the chain that said no; empty when none did."""
+        """The data node of the chain that refused; empty when none did."""
         self._waiter: asyncio.Future[None] | None = None
 
     # --- steps -----------------------------------------------------------------------------------------------------
 
     def on_message(self, peer: str, message: WriteOpened | PacketAcked) -> None:
-        """An answer from the first of the chain."""
+        """Handles an answer from the first node of the chain."""
         if peer != self._first or (message.block, message.stamp) != (self.block.number, self.block.stamp):
             return
         if message.refused:
@@ -80,7 +80,7 @@ class Pipeline:
     # --- procedures ------------------------------------------------------------------------------------------------
 
     async def open(self) -> None:
-        """Opens the chain and sends what there is to send. Raises PipelineBroken."""
+        """Opens the chain and sends the queued bytes. Raises PipelineBroken."""
         world, block = self._world, self.block
         for name, address in self._addresses.items():
             world.network.know(name, address)
@@ -90,30 +90,30 @@ class Pipeline:
         )
         while not self._opened:
             await self._progress()
-        for octets in self.unacked:
-            self._send(octets, False)
+        for data in self.unacked:
+            self._send(data, False)
 
-    async def push(self, octets: bytes) -> None:
-        """Sends a packet as soon as there is room. It counts as given from the call on. Raises PipelineBroken."""
-        self.unacked.append(octets)
+    async def push(self, data: bytes) -> None:
+        """Sends a packet as soon as there is room. The packet belongs to the pipeline from the call on. Raises PipelineBroken."""
+        self.unacked.append(data)
         while len(self.unacked) > WINDOW:
             await self._progress()
-        self._send(octets, False)
+        self._send(data, False)
 
     async def finish(self) -> None:
-        """Returns when all of the chain has the whole block durably. Raises PipelineBroken."""
+        """Returns when the whole chain has the whole block durably. Raises PipelineBroken."""
         self._send(b"", True)
         while not self._final:
             await self._progress()
 
-    def _send(self, octets: bytes, last: bool) -> None:
+    def _send(self, data: bytes, last: bool) -> None:
         block = self.block
-        packet = Packet(block.number, block.stamp, self._sent, octets, sums_of(octets), last)
+        packet = Packet(block.number, block.stamp, self._sent, data, sums_of(data), last)
         self._world.network.send(self._first, packet)
-        self._sent += len(octets)
+        self._sent += len(data)
 
     async def _progress(self) -> None:
-        """Until anything comes back. Raises PipelineBroken."""
+        """Waits for any message of the chain. Raises PipelineBroken."""
         if not self._refused:
             waiter = self._waiter = asyncio.get_running_loop().create_future()
             timer = self._world.clock.call_later(PATIENCE_NS * len(self.chain), self._silent)

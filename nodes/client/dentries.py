@@ -1,7 +1,7 @@
-"""The client's dentry cache: directories by path, true as long as no directory of the file system has moved.
+"""The client's dentry cache: directories by path. An entry is valid while no directory of the file system has moved.
 
-Every group counts the moves of directories; what was resolved under one count is refused under another. A directory that was deleted is not
-found under its number, which no other inode ever bears. Files are not kept: their names may change without being counted.
+Every group counts the moves of directories. A path that was resolved under one count is refused under another. A deleted directory is not
+found under its number, which no other inode ever gets. Files are not cached: their names may change without being counted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Dentries:
         self.moves = 0
 
     def start(self, path: str, upto: int) -> Start:
-        """Where the walk along a path begins: behind at most `upto` of its names."""
+        """Start of the walk along a path: the cached directory behind at most `upto` of its names."""
         depth = depth_of(path)
         while depth:
             inode = self._known.get(path) if depth <= upto else None
@@ -32,7 +32,7 @@ class Dentries:
         return TOP
 
     def learn(self, path: str, start: Start, moves: int) -> bool:
-        """Takes what a group said under its count of moves; False when that count is behind."""
+        """Learns a group's referral under its count of moves; False when that count is behind."""
         if moves < self.moves:
             return False
         self.forget_all(moves)
@@ -43,23 +43,22 @@ class Dentries:
         return True
 
     def forget_all(self, moves: int) -> None:
-        """Under a larger count nothing of what was known is to be trusted."""
+        """Drops the whole cache, because the count of moves has risen."""
         if moves > self.moves:
             if not self._stale:
                 self._known.clear()
             self.moves = moves
 
     def gone(self, path: str) -> None:
-        """What this path named was deleted; the directories on the way to it are where they were."""
+        """The object at this path was deleted; the directories on the way to it have not moved."""
         self._known.pop(path, None)
 
     def forget(self, path: str) -> None:
-        """The path, and every directory on the way to it."""
+        """Drops the path, and every directory on the way to it."""
         while path:
             self._known.pop(path, None)
             path = path.rpartition("/")[0]
 
 
 def depth_of(path: str) -> int:
-    """How many names a path has."""
     return 0 if path == "/" else path.count("/")

@@ -1,4 +1,4 @@
-"""Reading a file: each part from any data node that has it, checked, and from another one when it is silent or wrong."""
+"""Reading a file. Each part is read from any data node that has it and checked; another node replaces one that is silent or wrong."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nodes.errors import FsError
 from nodes.metadata.operations import Block, Contents, Open
 from nodes.metadata.paths import shown
 from nodes.storage.chunks import first_bad
-from nodes.wire.data_messages import FINAL, LOCATED_MAX, PACKET_OCTETS, BlockRead, Location, ReadBlock
+from nodes.wire.data_messages import FINAL, LOCATED_MAX, PACKET_BYTES, BlockRead, Location, ReadBlock
 from nodes.world import World
 
 
@@ -27,7 +27,7 @@ class FileReader:
         self._patience_ns = patience_ns
 
     async def read(self, path: str) -> AsyncIterator[bytes]:
-        """Parts of at most 64 KiB. Raises FsError; EIO when no data node gives what the file should have."""
+        """Parts of at most 64 KiB. Raises FsError; EIO when no data node returns the expected content."""
         first, more, inode = 0, True, 0
         while more:
             answer = await self._smart.call(Open(path, first, LOCATED_MAX))
@@ -38,22 +38,22 @@ class FileReader:
             inode = contents.inode
             places = await self._placing.locate([block.number for block in contents.blocks])
             for index, (block, locations) in enumerate(zip(contents.blocks, places, strict=True), first):
-                async for octets in self._block(path, inode, index, block, locations):
-                    yield octets
+                async for data in self._block(path, inode, index, block, locations):
+                    yield data
             first, more = first + len(contents.blocks), contents.more
 
     async def _block(
         self, path: str, inode: int, index: int, block: Block, locations: list[Location]
     ) -> AsyncIterator[bytes]:
-        """A block that nobody gives may have been freed, or recovered under a later stamp: the file is asked about again."""
+        """Reads a block. A block that no node returns may have been freed, or recovered under a later stamp, so the file is looked up again."""
         offset = 0
         deadline = self._world.clock.monotonic_ns() + self._patience_ns
         nodes = self._fit(block, locations)
         while offset < block.length:
-            octets = await self._part(block, offset, nodes)
-            if octets:
-                yield octets
-                offset += len(octets)
+            data = await self._part(block, offset, nodes)
+            if data:
+                yield data
+                offset += len(data)
                 continue
             if self._world.clock.monotonic_ns() >= deadline:
                 raise FsError("EIO", f"no data node gives block {block.number:016x}")
@@ -63,7 +63,7 @@ class FileReader:
             nodes = self._fit(block, locations)
 
     async def _present(self, path: str, inode: int, index: int, block: Block) -> Block:
-        """The block as the file has it now. Raises FsError; ESTALE when the file has another one in its place."""
+        """The block as the file has it now. Raises FsError; ESTALE when another block has replaced it."""
         contents = (await self._smart.call(Open(path, index, 1))).result
         assert isinstance(contents, Contents)
         if contents.inode != inode or [each.number for each in contents.blocks] != [block.number]:
@@ -71,25 +71,25 @@ class FileReader:
         return contents.blocks[0]
 
     def _fit(self, block: Block, locations: list[Location]) -> list[str]:
-        """Those who have the very block, in a drawn order, the silent ones last."""
+        """Data nodes that have this very block, in a drawn order, the silent ones last."""
         right = (block.stamp, block.length, FINAL)
         nodes = [each.node for each in locations if (each.stamp, each.length, each.state) == right]
         self._world.rng.shuffle(nodes)
         return sorted(nodes, key=self._questions.silent)
 
     async def _part(self, block: Block, offset: int, nodes: list[str]) -> bytes:
-        """The next octets from the first node that has them right; the others before it are taken off the list."""
-        length = min(PACKET_OCTETS, block.length - offset)
+        """The next bytes from the first node that returns them intact. Nodes before it are dropped from the list."""
+        length = min(PACKET_BYTES, block.length - offset)
         while nodes:
-            told = await self._questions.ask(
+            reported = await self._questions.ask(
                 nodes[0], ReadBlock(0, block.number, block.stamp, offset, length)
             )
             if (
-                isinstance(told, BlockRead)
-                and not told.refused
-                and (told.offset, len(told.octets)) == (offset, length)
-                and first_bad(told.octets, told.sums) < 0
+                isinstance(reported, BlockRead)
+                and not reported.refused
+                and (reported.offset, len(reported.data)) == (offset, length)
+                and first_bad(reported.data, reported.sums) < 0
             ):
-                return told.octets
+                return reported.data
             del nodes[0]
         return b""

@@ -1,6 +1,6 @@
-"""Writing a file: one block after the other through a pipeline, which is built anew when a node of it falls silent.
+"""Writing a file: one block after the other through a pipeline, which is rebuilt when one of its nodes falls silent.
 
-At most a window of packets is in memory. A block none of which has been acknowledged is given up for another one on other nodes.
+At most a window of packets is in memory. A block without any acknowledged packet is abandoned for another one on other nodes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from nodes.client.smart_client import SmartClient
 from nodes.errors import FsError
 from nodes.metadata.operations import AddBlock, Block, Complete, Granted, Opened, Restamp
 from nodes.units import home_group
-from nodes.wire.data_messages import DAMAGED, PACKET_OCTETS, AskReplica, ReplicaIs
+from nodes.wire.data_messages import DAMAGED, PACKET_BYTES, AskReplica, ReplicaIs
 from nodes.world import World
 
 
@@ -38,9 +38,9 @@ class FileWriter:
         self._buffer = bytearray()
         self._pipeline: Pipeline | None = None
         self._room = 0
-        """Octets that the present block still takes."""
+        """Bytes that still fit into the present block."""
         self._unfinished = opened.unfinished.number if opened.unfinished is not None else 0
-        """The last block of the file as the namespace told it; 0 for none."""
+        """The last block of the file that the namespace reported as unfinished; 0 for none."""
         self._finished = Block(0, 0, 0)
         """The block that the next call to the namespace finishes."""
         self._shunned: dict[str, None] = {}
@@ -50,21 +50,21 @@ class FileWriter:
 
     @property
     def pipeline(self) -> Pipeline | None:
-        """Of the block that is being written."""
+        """The pipeline of the block that is being written."""
         return self._pipeline
 
-    async def write(self, octets: bytes) -> None:
-        """Raises FsError; the file can then be written no more."""
-        view = memoryview(octets)
+    async def write(self, data: bytes) -> None:
+        """Writes the bytes. Raises FsError; after that the file cannot be written any more."""
+        view = memoryview(data)
         while view:
-            take = min(len(view), PACKET_OCTETS - len(self._buffer))
+            take = min(len(view), PACKET_BYTES - len(self._buffer))
             self._buffer += view[:take]
             view = view[take:]
-            if len(self._buffer) == PACKET_OCTETS:
+            if len(self._buffer) == PACKET_BYTES:
                 await self._send_buffer()
 
     async def close(self) -> None:
-        """Everything written is durable and the file complete when this returns. Raises FsError."""
+        """Closes the file. On return all content is durable and the file is complete. Raises FsError."""
         await self._send_buffer()
         if self._pipeline is not None:
             await self._finish_block()
@@ -73,12 +73,12 @@ class FileWriter:
         await self._smart.call(Complete(inode, self._append, block, last.length, last.stamp))
 
     async def _send_buffer(self) -> None:
-        octets = bytes(self._buffer)
+        data = bytes(self._buffer)
         self._buffer.clear()
-        while octets:
+        while data:
             if self._pipeline is None:
                 await self._begin_block()
-            packet, octets = octets[: self._room], octets[self._room :]
+            packet, data = data[: self._room], data[self._room :]
             self._room -= len(packet)
             self.written += len(packet)
             await self._push(packet)
@@ -111,7 +111,7 @@ class FileWriter:
             await self._rebuild(self._pipeline)
 
     async def _anew(self, packets: list[bytes]) -> None:
-        """Begins a block on nodes of the metadata servers' choice, and sends what is at hand."""
+        """Begins a block on nodes that the metadata servers choose, and sends the queued packets."""
         deadline = self._deadline()
         finished, self._finished = self._finished, Block(0, 0, 0)
         while True:
@@ -129,7 +129,7 @@ class FileWriter:
             self._check_time(deadline)
 
     async def _choose(self, deadline: int) -> list[str]:
-        """As many as the file is to have replicas; fewer when there are no more. Raises FsError EIO."""
+        """Data nodes for the file's number of replicas; fewer when there are no more. Raises FsError EIO."""
         while True:
             group = home_group(self._opened.inode)
             nodes, addresses = await self._placing.choose(
@@ -143,7 +143,7 @@ class FileWriter:
             await self._world.clock.sleep(PAUSE_NS)
 
     async def _open(self, block: Block, at: int, nodes: list[str], epoch: int, packets: list[bytes]) -> bool:
-        """Whether the chain has opened; what it was given counts as its own from then on."""
+        """Whether the chain has opened. From then on the packets belong to it."""
         addresses = {name: self._addresses[name] for name in nodes if name in self._addresses}
         pipeline = Pipeline(self._world, block, at, nodes, addresses, epoch, packets)
         self._pipeline = pipeline
@@ -156,9 +156,9 @@ class FileWriter:
     # --- failures --------------------------------------------------------------------------------------------------
 
     async def _rebuild(self, broken: Pipeline) -> None:
-        """Goes on behind what is acknowledged, with those of the chain that have it, under a new stamp.
+        """Continues behind the acknowledged bytes, on the nodes of the chain that have them, under a new stamp.
 
-        Raises FsError EIO at once where all of them answer and none has it any more, and after a while where some are silent.
+        Raises FsError EIO at once when all nodes answer and none has the bytes any more, and after a while when some are silent.
         """
         deadline = self._deadline()
         acked, packets = broken.acked, list(broken.unacked)
@@ -185,27 +185,27 @@ class FileWriter:
         return await self._open(answer.result.block, acked, nodes, answer.epoch, packets)
 
     def _shun_refuser(self) -> str:
-        """The data node that took the block no further; its disk may be full."""
+        """The data node that refused to extend the block; its disk may be full."""
         refuser = self._pipeline.refuser if self._pipeline is not None else ""
         if refuser:
             self._shunned[refuser] = None
         return refuser
 
     async def _find_silent(self, nodes: list[str], block: int, acked: int = 0) -> tuple[list[str], list[str]]:
-        """Those that answer and have so many octets of the block, and the silent ones, which are shunned from now on."""
+        """Nodes that answer and have at least `acked` bytes of the block, and the silent nodes, which are shunned from now on."""
         usable: list[str] = []
         silent: list[str] = []
         for name in nodes:
-            told = await self._questions.ask(name, AskReplica(0, block))
-            if not isinstance(told, ReplicaIs):
+            reported = await self._questions.ask(name, AskReplica(0, block))
+            if not isinstance(reported, ReplicaIs):
                 self._shunned[name] = None
                 silent.append(name)
-            elif told.stamp and told.length >= acked and told.state != DAMAGED:
+            elif reported.stamp and reported.length >= acked and reported.state != DAMAGED:
                 usable.append(name)
         return usable, silent
 
     async def take_over(self, block: Block, force: bool) -> None:
-        """Finishes what the writer before left unfinished: as many octets as all who have its last stamp have.
+        """Finishes the block that the previous writer left unfinished, at the length that all replicas with its last stamp have.
 
         Raises FsError EIO when no data node has any of it, unless `force` gives it up.
         """
@@ -213,9 +213,9 @@ class FileWriter:
         newest = max((place.stamp for place in places), default=0)
         lengths: dict[str, int] = {}
         for place in places:
-            told = await self._questions.ask(place.node, AskReplica(0, block.number))
-            if isinstance(told, ReplicaIs) and told.stamp == newest and told.state != DAMAGED:
-                lengths[place.node] = told.length
+            reported = await self._questions.ask(place.node, AskReplica(0, block.number))
+            if isinstance(reported, ReplicaIs) and reported.stamp == newest and reported.state != DAMAGED:
+                lengths[place.node] = reported.length
         length = min(lengths.values(), default=0)
         if not lengths and not force:
             raise FsError("EIO", f"no data node answers that has the unfinished block {block.number:016x}")

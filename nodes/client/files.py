@@ -1,4 +1,4 @@
-"""The content of files over the smart client: put, append, get. Whoever is active, and whichever data nodes fail meanwhile."""
+"""File content over the smart client: put, append, get. Failovers and failing data nodes do not interrupt these."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class FileClient:
         self._placing = Placing(world, self._questions, cluster.groups)
         self._patience_ns = cluster.timing.call_deadline_ms * MILLISECOND
         self._writers: dict[int, FileWriter] = {}
-        """By the number of the `Append` that holds the file."""
+        """Writers by the number of the `Append` that holds the file."""
         self._reader = FileReader(world, smart, self._questions, self._placing, self._patience_ns)
         world.network.receive(self.on_message)
 
@@ -51,7 +51,7 @@ class FileClient:
             self._smart.on_message(peer, message)
 
     async def places(self, path: str, first: int, limit: int) -> tuple[Contents, list[list[Location]]]:
-        """A page of a file's finished blocks, and who told of replicas of each. Raises FsError."""
+        """A page of a file's finished blocks, with the replicas that servers reported for each. Raises FsError."""
         contents = (await self._smart.call(Open(path, first, min(limit, LOCATED_MAX)))).result
         assert isinstance(contents, Contents)
         return contents, await self._placing.locate([block.number for block in contents.blocks])
@@ -66,7 +66,7 @@ class FileClient:
         block_size: int = BLOCK_SIZE,
         on_opened: Callable[[int], None] | None = None,
     ) -> int:
-        """Makes a file of what the source gives; returns its length. Raises FsError; EEXIST when the name is taken."""
+        """Creates a file from the source's content; returns its length. Raises FsError; EEXIST when the name is taken."""
         check_block_size(block_size)
         await self._smart.call(Create(path))
         return await self.append(path, source, block_size=block_size, on_opened=on_opened)
@@ -79,12 +79,12 @@ class FileClient:
         block_size: int = BLOCK_SIZE,
         on_opened: Callable[[int], None] | None = None,
     ) -> int:
-        """Writes what the source gives behind a file's end, in blocks of its own; returns how much that was.
+        """Appends the source's content to a file, in blocks of its own; returns the number of bytes.
 
         `on_opened` is given the file's inode number before the first part is written.
 
-        What was written before the source or the cluster failed stays in the file. Raises FsError; EBUSY while another one writes it, unless
-        `force` takes it away from them.
+        Content that was written before the source or the cluster failed stays in the file. Raises FsError; EBUSY while another writer holds
+        the file, unless `force` takes it over.
         """
         answer = await self._smart.call(Append(path, block_size, force))
         opened = answer.result
@@ -104,10 +104,10 @@ class FileClient:
         return writer.written
 
     async def _pour(self, source: AsyncIterator[bytes], writer: FileWriter) -> None:
-        """A source that fails ends the file; a cluster that does leaves it open, to be taken over by `force`."""
+        """Copies the source into the file. A failing source ends the file; a failing cluster leaves it open, to be taken over by `force`."""
         try:
-            async for octets in source:
-                await writer.write(octets)
+            async for data in source:
+                await writer.write(data)
         except FsError:
             raise
         except Exception:
@@ -116,5 +116,5 @@ class FileClient:
         await writer.close()
 
     def get(self, path: str) -> AsyncIterator[bytes]:
-        """A file's octets in order, a part at a time. Raises FsError."""
+        """A file's bytes in order, a part at a time. Raises FsError."""
         return self._reader.read(path)

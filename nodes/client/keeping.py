@@ -9,43 +9,44 @@ from typing import Any
 from nodes.client.routing import Routes
 from nodes.metadata.operations import CloseSession, OpenSession
 from nodes.wire.messages import Answer
-from nodes.world import Clock
+from nodes.world import World
 
 TIMES = 3
-"""A session is opened with a stamp that the group gave just now; one that came too late is asked for again so often."""
+"""Number of attempts to open a session. Each uses a stamp that the group sent just before, and a late request is refused."""
 SessionCall = OpenSession | CloseSession
 
 
 class Keeping:
-    """The sessions of one client by group. `run` carries out one call to its end; None when its outcome is unknown."""
+    """The sessions of one client by group. `run` carries out one call to its end; it returns None when the outcome is unknown."""
 
     def __init__(
         self,
-        clock: Clock,
+        world: World,
         ttl_ns: int,
         groups: dict[int, Routes],
         run: Callable[[SessionCall, int], Awaitable[Answer | None]],
     ):
-        self._clock = clock
+        self._clock = world.clock
+        self._scope = world.scope
         self._pause_ns = ttl_ns // 3
         self._groups = groups
         self._run = run
         self._opening: dict[int, asyncio.Future[None]] = {}
         self._renewing: dict[int, asyncio.Future[None]] = {}
-        """By group: one that nobody answers is asked by one renewal, not by another each time that one is due."""
+        """Renewals under way by group. A silent group has a single renewal, however often another one falls due."""
         self._timer: Any = None
         self._over = False
 
     async def open_at(self, group: int) -> None:
-        """The session's record, once per group."""
+        """Opens the session at a group by a record, once per group."""
         opening = self._opening.get(group)
         if opening is None:
-            opening = self._opening[group] = asyncio.ensure_future(self._open(group))
+            opening = self._opening[group] = self._scope.spawn(self._open(group), "session")
         if not opening.done():
             await opening
 
     def open_anew(self, group: int) -> None:
-        """The session is not known there. This call is refused, the next one opens it again."""
+        """The group does not know the session. The present call is refused, and the next call opens the session again."""
         self._opening.pop(group, None)
         self._groups[group].opened = False
 
@@ -70,13 +71,13 @@ class Keeping:
             self._timer = self._clock.call_later(self._pause_ns, self._renew)
 
     def _renew(self) -> None:
-        """Where nothing was changed for a third of the time to live, the session is renewed by a record."""
+        """Renews the session by a record at each group without a change for a third of the time to live."""
         self._timer = None
         least_ns = self._clock.monotonic_ns() - self._pause_ns
         for group, routes in self._groups.items():
             under_way = self._renewing.get(group)
             if routes.opened and routes.used_ns <= least_ns and (under_way is None or under_way.done()):
-                self._renewing[group] = asyncio.ensure_future(self._renew_at(group))
+                self._renewing[group] = self._scope.spawn(self._renew_at(group), "renewal")
         self._await_renewal()
 
     async def _renew_at(self, group: int) -> None:
@@ -87,7 +88,7 @@ class Keeping:
     # --- the end ---------------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
-        """Ends the session wherever it is open; what cannot be asked now ends by its time to live."""
+        """Ends the session wherever it is open. At a group that does not answer it ends by its time to live."""
         self._over = True
         if self._timer is not None:
             self._timer.cancel()

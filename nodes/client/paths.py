@@ -1,11 +1,11 @@
-"""Where the paths of calls lead through several groups: from the dentry cache on by referral (CFS §4.4)."""
+"""Resolution of paths that lead through several groups: from the dentry cache on by referral (CFS §4.4)."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container
 
-from nodes.client.course import Course
 from nodes.client.dentries import Dentries, depth_of
+from nodes.client.pending_call import PendingCall
 from nodes.client.retry import pause_ns
 from nodes.errors import FsError
 from nodes.metadata.lookup import Start
@@ -27,11 +27,11 @@ from nodes.wire.messages import Answer, Referred
 from nodes.world import World
 
 AT_PARENT = (Create, Mkdir, Delete, Rename, Link)
-"""Operations that happen where the parent of their path is at home; the others at the object's own."""
+"""Operations that are carried out at the home of the path's parent; all others at the object's own home."""
 
 
 class Paths:
-    """Those of one client, with its dentry cache. `stat` asks for the attributes of a path and raises FsError."""
+    """The paths of one client, with its dentry cache. `stat` asks for the attributes of a path and raises FsError."""
 
     def __init__(
         self, world: World, groups: Container[int], stale: bool, stat: Callable[[str], Awaitable[Answer]]
@@ -44,19 +44,19 @@ class Paths:
 
     @property
     def moves(self) -> int:
-        """How many moves of directories what is cached takes account of."""
+        """The count of directory moves under which the cache is valid."""
         return self._dentries.moves
 
     def learn_result(self, operation: Operation, answer: Answer, moves: int) -> None:
-        """It may have been carried out as long ago as the call was first sent."""
+        """Learns from an answer. The operation may have been carried out as early as the call was first sent."""
         if type(operation) is Mkdir and isinstance(answer.result, Made):
             start = Start(answer.result.inode, depth_of(operation.path))
             self._dentries.learn(operation.path, start, moves)
         elif type(operation) is Delete:
             self._dentries.gone(operation.path)
 
-    async def set_out(self, course: Course) -> Answer | None:
-        """Begins the way anew from the dentry cache; an answer when the new name of a rename or link cannot be resolved."""
+    async def resolve_path(self, course: PendingCall) -> Answer | None:
+        """Begins the resolution again from the dentry cache. Returns an answer when the new name of a rename or link cannot be resolved."""
         operation = course.operation
         course.resolved_ns, course.moves = 0, self._dentries.moves
         if isinstance(operation, AddBlock | Complete | Restamp):
@@ -86,7 +86,7 @@ class Paths:
         return depth_of(path) - (1 if type(operation) in AT_PARENT else 0)
 
     async def _resolve(self, path: str) -> None:
-        """Brings a directory into the dentry cache. Raises FsError."""
+        """Resolves a directory into the dentry cache. Raises FsError."""
         moves = self._dentries.moves
         attributes = (await self._stat(path)).result
         assert isinstance(attributes, Attributes)
@@ -94,8 +94,8 @@ class Paths:
             raise FsError("ENOTDIR", path)
         self._dentries.learn(path, Start(attributes.inode, depth_of(path)), moves)
 
-    async def follow(self, course: Course, referred: Referred) -> bool:
-        """Whether the call goes on where it was referred to; else it sets out anew."""
+    async def follow(self, course: PendingCall, referred: Referred) -> bool:
+        """Whether the call continues at the referred place; otherwise its resolution begins again."""
         operation, start = course.operation, referred.start
         paths = (operation.old, operation.new) if isinstance(operation, Rename | Link) else (operation.path,)  # type: ignore[union-attr]
         path = paths[min(referred.path, len(paths) - 1)]

@@ -1,12 +1,13 @@
-"""Where blocks lie and where they may be written: asked of any metadata server of the group, for all of them hear the data nodes."""
+"""Locations of blocks, and choices of data nodes to write to. Any metadata server of the group can answer, because data nodes report to all of
+them."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 
+from nodes.calls import Calls
 from nodes.config import MILLISECOND, SECOND, GroupConfig
 from nodes.units import home_group
-from nodes.wire.calls import Calls, Question, Reply
 from nodes.wire.data_messages import (
     Choose,
     Chosen,
@@ -14,17 +15,18 @@ from nodes.wire.data_messages import (
     Located,
     Location,
 )
+from nodes.wire.messages import Question, Reply
 from nodes.world import World
 
 ANSWER_NS = 500 * MILLISECOND
 PAUSE_NS = 200 * MILLISECOND
 SILENT_NS = 5 * SECOND
-"""How long one that did not answer is thought to be silent."""
+"""Time for which a server that did not answer counts as silent."""
 OPINIONS = 2
 
 
 class Questions:
-    """Questions with answers, and who left one unanswered not long ago."""
+    """Questions with replies, and the peers that recently left one unanswered."""
 
     def __init__(self, world: World):
         self._world = world
@@ -33,11 +35,11 @@ class Questions:
         self.on_reply: Callable[[str, Reply], None] = self._calls.on_reply
 
     def silent(self, peer: str) -> bool:
-        """Whether it left a question unanswered not long ago."""
+        """Whether the peer recently left a question unanswered."""
         return self._world.clock.monotonic_ns() < self._silent.get(peer, 0)
 
     async def ask(self, peer: str, question: Question) -> Reply | None:
-        """None when no answer came in time."""
+        """The reply of a peer; None when none came in time."""
         reply = await self._calls.ask(peer, question, ANSWER_NS)
         if reply is None:
             self._silent[peer] = self._world.clock.monotonic_ns() + SILENT_NS
@@ -47,7 +49,7 @@ class Questions:
 
 
 class Placing:
-    """The questions about places. The servers of a group are asked in order, the last one that answered first."""
+    """Questions about locations. The servers of a group are asked in order, beginning with the last one that answered."""
 
     def __init__(self, world: World, questions: Questions, groups: list[GroupConfig]):
         self._world = world
@@ -55,38 +57,38 @@ class Placing:
         self._servers = {group.number: list(group.members) for group in groups}
 
     async def locate(self, blocks: list[int]) -> list[list[Location]]:
-        """The replicas of some blocks of one group; none of a block that nobody knows who was asked."""
+        """Replicas of some blocks of one group; none for a block that no asked server knows."""
         found: list[list[Location]] = [[] for _ in blocks]
-        async for told in self._answers(home_group(blocks[0]) if blocks else 0, Locate(0, blocks)):
-            if isinstance(told, Located) and len(told.places) == len(blocks):
-                self._know(told.addresses)
-                found = [old or new for old, new in zip(found, told.places, strict=True)]
+        async for reported in self._answers(home_group(blocks[0]) if blocks else 0, Locate(0, blocks)):
+            if isinstance(reported, Located) and len(reported.places) == len(blocks):
+                self._know(reported.addresses)
+                found = [old or new for old, new in zip(found, reported.places, strict=True)]
                 if all(found):
                     break
         return found
 
     async def choose(
-        self, group: int, count: int, exclude: list[str], octets: int
+        self, group: int, count: int, exclude: list[str], size: int
     ) -> tuple[list[str], dict[str, str]]:
-        """Data nodes that have room for a block, and their addresses; none when nobody knows any who was asked."""
+        """Data nodes with room for a block, and their addresses; none when no asked server knows any."""
         best: tuple[list[str], dict[str, str]] = ([], {})
-        async for told in self._answers(group, Choose(0, count, exclude, octets)):
-            if isinstance(told, Chosen) and len(told.nodes) > len(best[0]):
-                self._know(told.addresses)
-                best = (told.nodes, told.addresses)
-                if len(told.nodes) == count:
+        async for reported in self._answers(group, Choose(0, count, exclude, size)):
+            if isinstance(reported, Chosen) and len(reported.nodes) > len(best[0]):
+                self._know(reported.addresses)
+                best = (reported.nodes, reported.addresses)
+                if len(reported.nodes) == count:
                     break
         return best
 
     async def _answers(self, group: int, question: Locate | Choose) -> AsyncIterator[Reply]:
-        """Two opinions at most: whoever gives one that does not suffice, or none, is asked last the next time."""
+        """Replies of at most two servers. A server whose reply is missing or does not suffice is asked last the next time."""
         opinions = 0
         servers = self._servers.get(group, [])
         for server in sorted(servers, key=self._questions.silent):
-            told = await self._questions.ask(server, question)
-            if told is not None:
+            reported = await self._questions.ask(server, question)
+            if reported is not None:
                 opinions += 1
-                yield told
+                yield reported
             servers.remove(server)
             servers.append(server)
             if opinions == OPINIONS:

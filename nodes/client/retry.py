@@ -1,4 +1,4 @@
-"""How long the smart client waits before it asks again: jittered, growing, bounded."""
+"""Pauses between the smart client's attempts: jittered, growing, bounded."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ LONGEST_NS = 80 * MILLISECOND
 
 
 def pause_ns(attempt: int, rng: random.Random) -> int:
-    """Before the attempt with this number, from 1: half to all of a pause that doubles up to 80 ms."""
+    """The pause before the attempt with this number, from 1: between half and all of a pause that doubles up to 80 ms."""
     longest = min(LONGEST_NS, FIRST_NS << min(attempt - 1, 10))
     return longest // 2 + rng.randrange(longest // 2 + 1)

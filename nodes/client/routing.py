@@ -1,11 +1,11 @@
-"""Which server the smart client asks next (CFS §4.4, Fig. 6 left)."""
+"""The smart client's choice of the next server to ask (CFS §4.4, Fig. 6 left)."""
 
 from __future__ import annotations
 
 from nodes.config import SECOND
 
 SILENT_NS = 2 * SECOND
-"""So long after a question that was not answered in time one read at most tries the same server again."""
+"""Time after an unanswered question within which at most one read tries the same server again."""
 
 
 class Routes:
@@ -18,18 +18,18 @@ class Routes:
         self._turn = first
         self._silent_until_ns: dict[str, int] = {}
         self._followed: dict[str, int] = {}
-        """Servers that were asked because they had been named, and for how many steps in order that is not done again."""
+        """Servers that were followed as hints, each with the number of steps in order during which it is not followed again."""
         self.believed = servers[first % len(servers)]
         self.epoch_seen = 0
         self.opened = False
         """Whether the client's session is open at this group."""
         self.sent = 0
-        """The largest number of a change that this group was ever asked for."""
+        """The largest call number of a change that was ever sent to this group."""
         self.used_ns = 0
-        """When the session was last renewed, by a change or by itself."""
+        """Time of the session's last renewal, by a change or by a renewal record."""
 
     def first(self, writes: bool, now_ns: int) -> str:
-        """Who is asked first: the one believed to be active; for a read that any may answer, each in turn that is not silent."""
+        """The first server to ask: the one believed to be active. For a read that any server may answer: each in turn that is not silent."""
         if not writes and self._reads_anywhere:
             for _ in self._servers:
                 self._turn += 1
@@ -43,7 +43,7 @@ class Routes:
         return self.believed
 
     def unanswered(self, server: str, now_ns: int) -> None:
-        """It was asked, and did not answer in time."""
+        """The server did not answer in time."""
         self._silent_until_ns[server] = now_ns + SILENT_NS
 
     def accept(self, server: str, epoch: int, writes: bool = True) -> bool:
@@ -61,25 +61,26 @@ class Routes:
         return server in self._servers
 
     def learn(self, server: str) -> None:
-        """One that was added since is remembered."""
+        """Remembers a server that was added since."""
         if server and server not in self._servers:
             self._servers.append(server)
 
     @property
     def count(self) -> int:
-        """How many servers are known."""
+        """Number of known servers."""
         return len(self._servers)
 
     def after(self, server: str, hint: str) -> str:
-        """Who is asked after this server failed or refused: the one it named, else the next in order."""
+        """The server to ask after this one failed or refused: the one that it named, else the next in order."""
         if hint and hint != server and hint in self._servers:
             return hint
         return self._servers[(self._servers.index(server) + 1) % len(self._servers)]
 
     def next(self, failed: str, hint: str) -> str:
-        """Follows whoever has been answered meanwhile, else the server that was named, else the next in order.
+        """The next server: the named one, else the one that was found active meanwhile, else the next in order.
 
-        Nobody who was named is asked for that again before everybody has been: two servers that are cut off name each other for ever.
+        A server that was followed as a hint is not followed again before all others have been asked: two cut-off servers may name each other
+        for ever.
         """
         if hint in self._followed:
             hint = ""

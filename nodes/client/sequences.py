@@ -1,4 +1,4 @@
-"""Calls that are a sequence of others where a path may lead through several groups (safety rule 12): not atomic."""
+"""Calls that are sequences of others when a path may lead through several groups (safety rule 12): not atomic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nodes.wire.messages import Answer
 Run = Callable[[Operation], Awaitable[Answer]]
 
 
-async def make_way(run: Run, operation: Mkdir) -> Answer:
+async def mkdir_parents(run: Run, operation: Mkdir) -> Answer:
     """mkdir with parents is a sequence of mkdirs (safety rule 12)."""
     names = operation.path.split("/")
     for depth in range(2, len(names)):
@@ -31,14 +31,14 @@ async def make_way(run: Run, operation: Mkdir) -> Answer:
 
 
 async def summary(run: Run, path: str) -> Answer:
-    """Counted object by object: what is below may be at home anywhere, and may change meanwhile."""
+    """Counts object by object: objects below the path may be at home in any group, and may change meanwhile."""
     answer = await run(Stat(path))
-    told = answer.result
-    assert isinstance(told, Attributes)
-    if told.kind == "file":
-        answer.result = Summary(0, 1, told.length)
+    reported = answer.result
+    assert isinstance(reported, Attributes)
+    if reported.kind == "file":
+        answer.result = Summary(0, 1, reported.length)
         return answer
-    directories, files, octets, after, more = 1, 0, 0, "", True
+    directories, files, size, after, more = 1, 0, 0, "", True
     while more:
         listed = (await run(List(path, after))).result
         assert isinstance(listed, Listing)
@@ -47,8 +47,8 @@ async def summary(run: Run, path: str) -> Answer:
             assert isinstance(below, Summary)
             directories += below.directories
             files += below.files
-            octets += below.octets
+            size += below.size
         more = listed.more
         after = listed.names[-1] if listed.names else ""
-    answer.result = Summary(directories, files, octets)
+    answer.result = Summary(directories, files, size)
     return answer

@@ -1,19 +1,20 @@
-"""The smart client (CFS §4.4, Fig. 6): the application sees one call, one result, applied once, whoever is active.
+"""The smart client (CFS §4.4, Fig. 6): the application sees one call and one result, applied once, across failovers.
 
-Its session is opened at each group by a log record; each request carries the lowest number that is still unanswered (safety rule 10). Paths
-that lead through several groups are followed by referral, from where the dentry cache knows them.
+A log record opens the client's session at each group. Each request carries the lowest number that is still unanswered (safety rule 10). Paths
+that lead through several groups are followed by referral, starting from the dentry cache.
 """
 
 from __future__ import annotations
 
 import asyncio
 
-from nodes.client.course import Course, Reply, called
+from nodes.client.deadlines import Deadlines
 from nodes.client.keeping import Keeping, SessionCall
 from nodes.client.paths import Paths
+from nodes.client.pending_call import PendingCall, Reply, called
 from nodes.client.retry import pause_ns
 from nodes.client.routing import Routes
-from nodes.client.sequences import make_way, summary
+from nodes.client.sequences import mkdir_parents, summary
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.families import family_named
@@ -50,7 +51,7 @@ class SmartClient:
     """One client session on a world of its own. `call` may run many times at once."""
 
     def __init__(self, world: World, cluster: ClusterConfig, session: str, reports_calls: bool = False):
-        """With `reports_calls` each call is an event when it begins, not only when it goes on for long."""
+        """`reports_calls`: each call emits an event when it begins, not only when it takes long."""
         self._world = world
         self._session = session
         self._loop = asyncio.get_running_loop()
@@ -64,16 +65,17 @@ class SmartClient:
             group.number: Routes(group.members, first, reads_anywhere) for group in cluster.groups
         }
         self._good_hints = family.asked == "reads anywhere"
-        """Who answers reads knows by its lease who leads: what it names is asked at once."""
+        """Every server that answers reads knows the leader by its lease, so that the server that it names is asked at once."""
         self._alone = len(self._groups) == 1
         self._long_ns = 0 if reports_calls else LONG_NS
         self._paths = Paths(world, self._groups, cluster.mutations.stale_dentry_cache, self._stat)
         self._seen_ns = 0
         self._next = 0
-        self._open: dict[int, Course] = {}
+        self._open: dict[int, PendingCall] = {}
+        self._deadlines = Deadlines(world, cluster.timing.client_timeout_ms * MILLISECOND, self._timed_out)
         self._waiting_for_room: list[asyncio.Future[None]] = []
         ttl_ns = cluster.session_ttl_ms * MILLISECOND
-        self._keeping = Keeping(world.clock, ttl_ns, self._groups, self._run_session)
+        self._keeping = Keeping(world, ttl_ns, self._groups, self._run_session)
         world.network.receive(self.on_message)
 
     @property
@@ -82,7 +84,7 @@ class SmartClient:
 
     @property
     def believed_active(self) -> str:
-        """Of the first group."""
+        """The active of the first group, as the client believes."""
         return self._groups[ROOT_GROUP].believed
 
     # --- steps ----------------------------------------------------------------------------------------------------
@@ -96,16 +98,16 @@ class SmartClient:
             self._learn_view(peer, message)
 
     def _learn_view(self, peer: str, copy: ViewCopy) -> None:
-        """A server that was added since is known from now on; who is asked decides for itself whether it leads."""
+        """Learns servers that were added since. Each server decides for itself whether it leads."""
         if self._mutations.view_unreachable:
             return
         for number, routes in self._groups.items():
-            told = routes.knows(peer) or (peer in self._data_nodes and number == copy.group)
-            if told and copy.active:
+            reported = routes.knows(peer) or (peer in self._data_nodes and number == copy.group)
+            if reported and copy.active:
                 self._learn_servers(routes, copy)
 
     def _learn_servers(self, routes: Routes, copy: ViewCopy) -> None:
-        """Only the active is surely of that group: the copy has the addresses of all registered servers."""
+        """Learns the servers of a group. The copy has the addresses of all registered servers, and only the active surely belongs to that group."""
         names = [copy.active]
         if self._mutations.view_of_all_groups:
             names += copy.addresses
@@ -114,7 +116,7 @@ class SmartClient:
             routes.learn(name)
 
     def _ask_pool(self, group: int) -> None:
-        """After a round in which nobody answered: the copy of the view in the pool (CFS §4.4)."""
+        """After a round without an answer: asks for the copy of the view in the pool (CFS §4.4)."""
         for node in self._data_nodes:
             self._world.network.send(node, AskView(group))
 
@@ -130,12 +132,12 @@ class SmartClient:
         if self._alone:
             return await self._run(operation)
         if type(operation) is Mkdir and operation.parents:
-            return await make_way(self._run, operation)
+            return await mkdir_parents(self._run, operation)
         if type(operation) is ContentSummary:
             return await summary(self._run, operation.path)
         return await self._run(operation)
 
-    async def _run(self, operation: Operation, told: bool = True) -> Answer:
+    async def _run(self, operation: Operation, reported: bool = True) -> Answer:
         while self._open and self._next + 1 - next(iter(self._open)) >= OPEN_MAX:
             room = self._loop.create_future()
             self._waiting_for_room.append(room)
@@ -147,8 +149,8 @@ class SmartClient:
         finally:
             del self._open[course.number]
             self._make_room()
-        if told:
-            self._tell(course, answer)
+        if reported:
+            self._report(course, answer)
         if answer is None:
             raise FsError(
                 "ETIMEDOUT", f"no answer within {self._timing.call_deadline_ms} ms: the outcome is unknown"
@@ -162,28 +164,27 @@ class SmartClient:
             self._paths.learn_result(operation, answer, course.began_moves)
         return answer
 
-    def _course(self, operation: Operation, group: int) -> Course:
+    def _course(self, operation: Operation, group: int) -> PendingCall:
         self._next += 1
         now_ns = self._world.clock.monotonic_ns()
-        course = Course(self._next, operation, now_ns, group, self._paths.moves)
+        course = PendingCall(self._next, operation, now_ns, group, self._paths.moves)
         self._open[course.number] = course
         if not self._long_ns:
-            self._tell_long(course, now_ns)
+            self._report_long(course, now_ns)
         return course
 
     def _make_room(self) -> None:
-        """Lets calls begin that waited because an older one is still open."""
+        """Starts calls that waited because an older one is still open."""
         waiting, self._waiting_for_room = self._waiting_for_room, []
         for room in waiting:
             if not room.done():
                 room.set_result(None)
 
     async def _stat(self, path: str) -> Answer:
-        """A part of another call, and not reported as one."""
-        return await self._run(Stat(path), told=False)
+        """A `Stat` as part of another call, which is not reported as a call."""
+        return await self._run(Stat(path), reported=False)
 
     async def _run_session(self, operation: SessionCall, group: int) -> Answer | None:
-        """A call that concerns the session at one group."""
         course = self._course(operation, group)
         course.check = type(operation) is OpenSession and not self._groups[group].opened
         try:
@@ -191,24 +192,24 @@ class SmartClient:
         finally:
             del self._open[course.number]
             self._make_room()
-        # Of what was refused as late a copy on the way may open the session all the same, when nobody remembers that it was closed.
+        # A copy on its way may still open a session that was refused as late, when no server remembers its closing.
         undecided = answer is not None and answer.forgotten and type(operation) is OpenSession
-        self._tell(course, None if undecided else answer)
+        self._report(course, None if undecided else answer)
         self._world.network.send(course.server, AskView(group))
         return answer
 
     async def close(self) -> None:
-        """The client ends: its sessions are closed. Calls that are under way may be refused."""
+        """Ends the client and closes its sessions. Calls that are under way may be refused."""
         await self._keeping.close()
 
     # --- one call --------------------------------------------------------------------------------------------------
 
-    async def _until_answered(self, course: Course) -> Answer | None:
+    async def _until_answered(self, course: PendingCall) -> Answer | None:
         deadline_ns = course.began_ns + self._timing.call_deadline_ms * MILLISECOND
         operation = course.operation
         is_write = type(operation) in WRITES
         if not self._alone and type(operation) not in (OpenSession, CloseSession):
-            error = await self._paths.set_out(course)
+            error = await self._paths.resolve_path(course)
             if error is not None:
                 return error
         course.server = self._groups[course.group].first(is_write, course.began_ns)
@@ -243,12 +244,12 @@ class SmartClient:
                 course.leg += 1
                 self._seen_ns = max(self._seen_ns, reply.at_ns)
                 if not await self._paths.follow(course, reply):
-                    error = await self._paths.set_out(course)
+                    error = await self._paths.resolve_path(course)
                     if error is not None:
                         return error
                 course.server = self._groups[course.group].first(is_write, now)
                 continue
-            self._tell_long(course, now)
+            self._report_long(course, now)
             if reply is None:
                 routes.unanswered(course.server, now)
                 if course.tries % routes.count == 0:
@@ -262,33 +263,31 @@ class SmartClient:
             if reply is not None and not course.led:
                 await self._world.clock.sleep(pause_ns(course.tries, self._world.rng))
 
-    def _is_outcome(self, course: Course, answer: Answer) -> bool:
-        """That the session is not known, or the call forgotten, says nothing of a call of which a copy was sent before."""
+    def _is_outcome(self, course: PendingCall, answer: Answer) -> bool:
+        """Whether an answer decides the call. When a copy was sent before, an unknown session or a forgotten call decides nothing."""
         return not (answer.forgotten and course.copies > 1 and type(course.operation) in WRITES)
 
     def _from_elsewhere(self, peer: str, reply: Reply, asked: int) -> tuple[int, Reply]:
-        """A group that was asked before may still answer, and then it has carried the call out; all else comes too late."""
+        """A group that was asked before may still answer, and then it has carried the call out. Any other reply of it comes too late."""
         for group, routes in self._groups.items():
             if routes.knows(peer) and isinstance(reply, Answer):
                 return group, reply
         return asked, None
 
-    def _tell_long(self, course: Course, now: int) -> None:
-        if not course.told and now - course.began_ns >= self._long_ns:
-            course.told = True
+    def _report_long(self, course: PendingCall, now: int) -> None:
+        if not course.reported and now - course.began_ns >= self._long_ns:
+            course.reported = True
             self._world.trace.emit(Invoked(self._session, course.number, course.operation, course.began_ns))
 
-    async def _ask(self, course: Course) -> tuple[str, Reply]:
-        """One question and its reply: the request, or after a failure first whether it has been executed (`Check`)."""
+    async def _ask(self, course: PendingCall) -> tuple[str, Reply]:
+        """One question and its reply: the request, or after a failure first the question whether it has been executed (`Check`)."""
         number, answered = course.number, course.answered
         if answered is not None:
             course.answered = None
             return answered
         waiting: asyncio.Future[tuple[str, Reply]] = self._loop.create_future()
         course.waiting = waiting
-        timer = self._world.clock.call_later(
-            self._timing.client_timeout_ms * MILLISECOND, self._timed_out, number
-        )
+        self._deadlines.begin(number)
         if course.check:
             self._world.network.send(course.server, CheckOperation(self._session, number))
         else:
@@ -302,9 +301,9 @@ class SmartClient:
         try:
             return await waiting
         finally:
-            timer.cancel()
+            self._deadlines.end(number)
 
-    def _request(self, course: Course) -> Request:
+    def _request(self, course: PendingCall) -> Request:
         operation = course.operation
         if isinstance(operation, OpenSession):
             if not course.copies or self._mutations.opened_by_fresh_stamps:
@@ -315,6 +314,6 @@ class SmartClient:
         course.copies += 1
         return Request(self._session, course.number, next(iter(self._open)), operation)
 
-    def _tell(self, course: Course, answer: Answer | None) -> None:
+    def _report(self, course: PendingCall, answer: Answer | None) -> None:
         now_ns = self._world.clock.monotonic_ns()
         self._world.trace.emit(called(self._session, course, answer, now_ns))

@@ -1,1 +1,1 @@
-"""Coordination: the pure znode tree, and the embedded server that speaks ZooKeeper's wire protocol."""
+"""Coordination: the pure znode tree, and the embedded server for ZooKeeper's wire protocol."""

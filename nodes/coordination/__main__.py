@@ -1,4 +1,4 @@
-"""`python -m nodes.coordination`: the embedded coordination server, spoken to like a ZooKeeper."""
+"""`python -m nodes.coordination`: the embedded coordination server, which implements ZooKeeper's wire protocol."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import uvloop
 
-from nodes.coordination.log import ROTATE_OCTETS
+from nodes.coordination.log import ROTATE_BYTES
 from nodes.coordination.server import CannotServe, Settings, serve
 
 
@@ -29,7 +29,7 @@ def _settings(arguments: list[str] | None = None) -> Settings:
     parser.add_argument("--max-timeout-ms", type=_positive, default=60_000, help="longest session time-out")
     parser.add_argument("--control", type=Path, help="path of the Unix control socket")
     parser.add_argument(
-        "--rotate-octets", type=_positive, default=ROTATE_OCTETS, help="log growth till rotation"
+        "--rotate-bytes", type=_positive, default=ROTATE_BYTES, help="log growth till rotation"
     )
     given = parser.parse_args(arguments)
     if not 0 <= given.port < 65536:

@@ -1,4 +1,4 @@
-"""ZooKeeper's result codes, as they travel on the wire."""
+"""ZooKeeper's result codes, as on the wire."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import IntEnum
 class Code(IntEnum):
     OK = 0
     RUNTIME_INCONSISTENCY = -2
-    """Of an operation in a multi that was not tried because an earlier one failed."""
+    """Code of an operation in a multi that was not tried because an earlier one failed."""
     MARSHALLING_ERROR = -5
     UNIMPLEMENTED = -6
     BAD_ARGUMENTS = -8

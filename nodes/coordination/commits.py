@@ -1,4 +1,4 @@
-"""Group commit: nothing leaves the server before the changes it may show are durable."""
+"""Group commit: no answer leaves the server before the changes that it may show are durable."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from nodes.coordination.log import Log, Logged, image_octets
+from nodes.coordination.log import Log, Logged, image_bytes
 from nodes.coordination.tree import Tree
 
 Step = Callable[[], None]
@@ -44,7 +44,7 @@ class Commits:
                 batch, self._queued = self._queued, []
                 made = self._made
                 if self._log.full:
-                    await loop.run_in_executor(None, self._log.begin, image_octets(self._tree))
+                    await loop.run_in_executor(None, self._log.begin, image_bytes(self._tree))
                 else:
                     await loop.run_in_executor(None, self._log.write, batch)
                 self._release(made)
@@ -59,6 +59,6 @@ class Commits:
             self._held.popleft()[1]()
 
     async def settled(self) -> None:
-        """Everything made so far is durable."""
+        """Returns when all changes made so far are durable."""
         while self._syncing is not None:
             await self._syncing

@@ -1,4 +1,4 @@
-"""One client's connection: handshake, then requests answered in order. Strangers and liars get a close."""
+"""One client's connection: handshake, then requests answered in order. Invalid handshakes and frames close it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from nodes.coordination.service import Service
 from nodes.coordination.words import WORDS, answer_word
 
 HANDSHAKE_TIMEOUT_S = 3.0
-OWED_OCTETS = 2 * MAX_FRAME
+OWED_BYTES = 2 * MAX_FRAME
 FLUSH_TIMEOUT_S = 1.0
-"""How long a closed connection may take to hand over what was already sent."""
+"""Time in which a closed connection must hand over the answers already sent."""
 
 
 class Connection(asyncio.Protocol):
-    """Speaks ZooKeeper's wire protocol to one client."""
+    """Implements ZooKeeper's wire protocol for one client."""
 
     def __init__(self, service: Service):
         self._service = service
@@ -29,7 +29,7 @@ class Connection(asyncio.Protocol):
         self._closing = False
         self._paused = False
         self._owed = 0
-        """Octets of answers that wait for a sync."""
+        """Bytes of answers that wait for a sync."""
         self._taking = False
         self._handshake: asyncio.TimerHandle | None = None
 
@@ -45,12 +45,12 @@ class Connection(asyncio.Protocol):
         if self._session:
             self._service.disconnected(self._session, self)
 
-    def data_received(self, octets: bytes) -> None:
-        self._received += octets
+    def data_received(self, data: bytes) -> None:
+        self._received += data
         self._go_on()
 
     def pause_writing(self) -> None:
-        """A client that does not read is not read either; its session ends unless it recovers."""
+        """Stops reading from a client that does not read; its session ends unless it recovers."""
         self._paused = True
         if self._transport is not None and not self._closing:
             self._transport.pause_reading()
@@ -63,9 +63,9 @@ class Connection(asyncio.Protocol):
 
     # --- lines --------------------------------------------------------------------------------------------
 
-    def send(self, octets: bytes) -> None:
+    def send(self, data: bytes) -> None:
         if self._transport is not None and not self._transport.is_closing():
-            self._transport.write(octets)
+            self._transport.write(data)
 
     def close(self) -> None:
         self._closing = True
@@ -95,14 +95,14 @@ class Connection(asyncio.Protocol):
 
     def _take_frames(self) -> None:
         received, at = self._received, 0
-        while not (self._closing or self._paused or self._owed > OWED_OCTETS) and len(received) - at >= 4:
+        while not (self._closing or self._paused or self._owed > OWED_BYTES) and len(received) - at >= 4:
             if not self._session and bytes(received[at : at + 4]) in WORDS:
                 self.send(answer_word(bytes(received[at : at + 4]), self._service))
                 self.close()
                 return
             length = int.from_bytes(received[at : at + 4])
             if length > MAX_FRAME:
-                raise BadFrame(f"a frame of {length} octets")
+                raise BadFrame(f"a frame of {length} bytes")
             if len(received) - at - 4 < length:
                 break
             self._on_frame(bytes(received[at + 4 : at + 4 + length]))
@@ -131,35 +131,35 @@ class Connection(asyncio.Protocol):
         answer = requests.connect_answer(session.timeout_ms, session.number, session.password)
         service.commits.after(lambda: self.send(answer))
 
-    def _send_last(self, octets: bytes) -> None:
-        self.send(octets)
+    def _send_last(self, data: bytes) -> None:
+        self.send(data)
         self.close()
 
     def _on_request(self, reader: Reader) -> None:
         xid, code = reader.integer(), reader.integer()
-        self._service.heard(self._session)
+        self._service.received(self._session)
         try:
             self._answer(xid, code, reader)
         except Refused as refused:
             self._reply(xid, refused.code)
 
     def _reply(self, xid: int, code: int, body: bytes = b"") -> None:
-        octets = jute.reply(xid, self._service.tree.zxid, code, body)
-        self._owed += len(octets)
-        self._service.commits.after(lambda: self._pay(octets))
+        data = jute.reply(xid, self._service.tree.zxid, code, body)
+        self._owed += len(data)
+        self._service.commits.after(lambda: self._pay(data))
 
-    def _pay(self, octets: bytes) -> None:
-        over, self._owed = self._owed > OWED_OCTETS, self._owed - len(octets)
-        self.send(octets)
-        if over and self._owed <= OWED_OCTETS:
+    def _pay(self, data: bytes) -> None:
+        over, self._owed = self._owed > OWED_BYTES, self._owed - len(data)
+        self.send(data)
+        if over and self._owed <= OWED_BYTES:
             self._go_on()
 
     def _answer(self, xid: int, code: int, reader: Reader) -> None:
         if code == requests.PING:
             self._reply(requests.PING_XID, Code.OK)
         elif code == requests.AUTH:
-            octets = jute.reply(xid, self._service.tree.zxid, Code.AUTH_FAILED)
-            self._service.commits.after(lambda: self._send_last(octets))
+            data = jute.reply(xid, self._service.tree.zxid, Code.AUTH_FAILED)
+            self._service.commits.after(lambda: self._send_last(data))
         elif code == requests.MULTI:
             multi, codes = requests.read_multi(reader)
             result = self._service.submit(self._session, multi)

@@ -1,4 +1,4 @@
-"""The control socket: one JSON line asks, one answers; to `follow` a line for each change, for good."""
+"""The control socket: one JSON line per question and answer; `follow` is answered with a line for each change, without end."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 
 from nodes.coordination.clocks import monotonic_ns, wall_ms
-from nodes.coordination.operations import Told
+from nodes.coordination.operations import TreeChange
 from nodes.coordination.service import Service
 from nodes.coordination.tree import OPERATOR
 from nodes.coordination.znode import Znode
 
-LINE_OCTETS = 64 * 1024
-FOLLOWER_OCTETS = 32 * 1024 * 1024
-"""A follower that lags by more is dropped; it begins again with the whole tree."""
+LINE_BYTES = 64 * 1024
+FOLLOWER_BYTES = 32 * 1024 * 1024
+"""A follower that lags by more bytes is dropped; it begins again with the whole tree."""
 
 
 class Ask(msgspec.Struct, forbid_unknown_fields=True):
@@ -49,7 +49,7 @@ class Control:
                     self._on_line(line, writer)
                     await writer.drain()
             except ValueError:
-                self._write(writer, {"ok": False, "error": f"a line has at most {LINE_OCTETS} octets"})
+                self._write(writer, {"ok": False, "error": f"a line has at most {LINE_BYTES} bytes"})
         self._followers.pop(writer, None)
         writer.close()
 
@@ -112,49 +112,49 @@ class Control:
     # --- following ----------------------------------------------------------------------------------------
 
     def _follow(self, writer: asyncio.StreamWriter) -> None:
-        """First the nodes there are, as changes of op `is`; then every change, once it is durable."""
+        """Sends the existing nodes as changes with op `is`; then every change, once it is durable."""
         at_ns, tree = monotonic_ns(), self._service.tree
         for path, node in sorted(tree.nodes.items()):
-            told = Told(node.mzxid, "is", node.owner, node.mtime, [])
-            self._later(writer, self._line(told, at_ns, "is", path))
+            reported = TreeChange(node.mzxid, "is", node.owner, node.mtime, [])
+            self._later(writer, self._line(reported, at_ns, "is", path))
         self._followers[writer] = None
 
-    def _changed(self, told: Told) -> None:
+    def _changed(self, reported: TreeChange) -> None:
         if not self._followers:
             return
-        if told.op != "expire" or told.at_ms != self._pass[0]:
-            self._pass = told.at_ms, monotonic_ns()
+        if reported.op != "expire" or reported.at_ms != self._pass[0]:
+            self._pass = reported.at_ms, monotonic_ns()
         at_ns = self._pass[1]
-        touched = [(each.kind, each.path) for each in told.touched]
-        lines = [self._line(told, at_ns, kind, path) for kind, path in touched]
-        if told.op in ("open", "close", "expire"):
-            lines.append(self._line(told, at_ns, told.op, ""))
+        touched = [(each.kind, each.path) for each in reported.touched]
+        lines = [self._line(reported, at_ns, kind, path) for kind, path in touched]
+        if reported.op in ("open", "close", "expire"):
+            lines.append(self._line(reported, at_ns, reported.op, ""))
         for writer in list(self._followers):
             for line in lines:
                 self._later(writer, line)
 
-    def _line(self, told: Told, at_ns: int, kind: str, path: str) -> dict[str, Any]:
-        """`session` is the owner of an ephemeral node, else who asked; a removed node's data is null."""
+    def _line(self, reported: TreeChange, at_ns: int, kind: str, path: str) -> dict[str, Any]:
+        """`session` is the owner of an ephemeral node, else the session that made the change; a removed node's data is null."""
         node = self._service.tree.nodes.get(path)
         owner = node.owner if node is not None else OPERATOR
         return {
-            "zxid": told.zxid,
-            "op": told.op,
+            "zxid": reported.zxid,
+            "op": reported.op,
             "kind": kind,
             "path": path,
-            "session": owner or told.session,
-            "by": told.session,
+            "session": owner or reported.session,
+            "by": reported.session,
             "ephemeral": owner != OPERATOR,
             "data": None if node is None else node.data.decode(errors="replace"),
             "version": -1 if node is None else node.version,
-            "at_ms": told.at_ms,
+            "at_ms": reported.at_ms,
             "at_ns": at_ns,
         }
 
     def _later(self, writer: asyncio.StreamWriter, line: dict[str, Any]) -> None:
         def step() -> None:
             self._write(writer, line)
-            if writer.transport.get_write_buffer_size() > FOLLOWER_OCTETS:
+            if writer.transport.get_write_buffer_size() > FOLLOWER_BYTES:
                 self._followers.pop(writer, None)
                 writer.transport.abort()
 

@@ -1,4 +1,4 @@
-"""The whole tree as one value: what a log file begins with."""
+"""The whole tree as one value, with which a log file begins."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NodeImage(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Image(msgspec.Struct, frozen=True, array_like=True):
-    """Watches are not in it: they end with their connection."""
+    """A tree without its watches, which end with their connection."""
 
     zxid: int
     next_session: int
@@ -48,7 +48,7 @@ def dump(tree: Tree) -> Image:
 
 
 def load(tree: Tree, image: Image, now_ms: int) -> None:
-    """Fills a fresh tree; every time-out starts at `now_ms`. KeyError: a node lacks parent or owner."""
+    """Fills a fresh tree; every time-out starts at `now_ms`. Raises KeyError when a node lacks its parent or owner."""
     tree.zxid, tree.next_session = image.zxid, image.next_session
     for number, timeout_ms, password in image.sessions:
         tree.sessions.add(Session(number, timeout_ms, password), now_ms)

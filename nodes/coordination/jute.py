@@ -15,7 +15,7 @@ MAX_FRAME = 1024 * 1024
 
 
 class BadFrame(Exception):
-    """What the peer sent is not jute; one line."""
+    """A peer's bytes that are not jute; one line gives the reason."""
 
 
 class Reader:
@@ -66,7 +66,7 @@ class Reader:
             raise BadFrame("a string is not UTF-8") from None
 
     def count(self) -> int:
-        """Length of a list; each element takes at least one octet, so a larger one is a lie."""
+        """Length of a list. Each element takes at least one byte, so that a larger length is invalid."""
         count = self.integer()
         if count > self.left:
             raise BadFrame("a list is longer than its frame")
@@ -84,8 +84,8 @@ def long(number: int) -> bytes:
     return _LONG.pack(number)
 
 
-def buffer(octets: bytes) -> bytes:
-    return _INT.pack(len(octets)) + octets
+def buffer(data: bytes) -> bytes:
+    return _INT.pack(len(data)) + data
 
 
 def string(text: str) -> bytes:

@@ -1,9 +1,8 @@
 """The synced log of the tree's changes, with group commit.
 
-One file `log-NNNNNNNN` holds everything: head (magic, format number), an image of the tree, then batches
-of changes. When it has grown by `ROTATE_OCTETS` the next file begins with a new image and the old one goes.
-A record is `u32 length, u32 CRC-32C, msgpack`; what was synced together is one record, so a torn one is
-always the last.
+One file `log-NNNNNNNN` holds everything: head (magic, format number), an image of the tree, then batches of changes. When it has grown by
+`ROTATE_BYTES` the next file begins with a new image and the old one is removed. A record is `u32 length, u32 CRC-32C, msgpack`; changes that
+were synced together form one record, so a torn one is always the last.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from nodes.coordination.tree import Tree
 
 MAGIC = b"CLVRTREE"
 FORMAT = 1
-ROTATE_OCTETS = 8 * 1024 * 1024
+ROTATE_BYTES = 8 * 1024 * 1024
 _HEAD = struct.Struct("!8sI")
 _RECORD = struct.Struct("!II")
 
@@ -36,7 +35,7 @@ class Logged(msgspec.Struct, frozen=True, array_like=True):
 
 
 class LogRefused(Exception):
-    """A log that is not ours or is damaged; one line with file and offset. The file is left as it is."""
+    """A foreign or damaged log; one line names file and offset. The file stays unchanged."""
 
 
 _batches = msgspec.msgpack.Decoder(list[Logged])
@@ -48,34 +47,35 @@ def record(payload: bytes) -> bytes:
     return _RECORD.pack(len(payload), crc32c.crc32c(payload)) + payload
 
 
-def payload_at(octets: bytes, offset: int) -> bytes | None:
-    """The whole record's payload there, or None."""
-    if offset + _RECORD.size > len(octets):
+def payload_at(data: bytes, offset: int) -> bytes | None:
+    """The whole record's payload at this offset, or None."""
+    if offset + _RECORD.size > len(data):
         return None
-    length, crc = _RECORD.unpack_from(octets, offset)
+    length, crc = _RECORD.unpack_from(data, offset)
     start = offset + _RECORD.size
-    if not 0 < length <= len(octets) - start:
+    if not 0 < length <= len(data) - start:
         return None
-    payload = octets[start : start + length]
+    payload = data[start : start + length]
     return payload if crc32c.crc32c(payload) == crc else None
 
 
 class Log:
     """Opened once by the server. `write` blocks until durable: it belongs in a thread of its own."""
 
-    def __init__(self, directory: Path, rotate_octets: int = ROTATE_OCTETS):
+    def __init__(self, directory: Path, rotate_bytes: int = ROTATE_BYTES):
         self._directory = directory
-        self._rotate_octets = rotate_octets
+        self._rotate_bytes = rotate_bytes
         self._number = 0
         self._size = self._base = 0
         self._fd = -1
-        self.cut_octets = 0
-        """Length of the torn tail that opening cut off."""
+        self.cut_bytes = 0
+        """Length in bytes of the torn tail that opening cut off."""
 
     def open(self, tree: Tree, now_ms: int) -> None:
         """Restores a fresh tree from the newest file, and begins the next. Raises LogRefused, OSError.
 
-        What was read may be on no disk: the life before was killed before its sync, or a sync of it failed, and then no later one brings it there.
+        Changes that were read may not be on the disk: the earlier process was killed before its sync, or a sync of it failed, and then no
+        later one writes them.
         """
         self._directory.mkdir(parents=True, exist_ok=True)
         for leftover in self._directory.glob("log-*.tmp"):
@@ -89,15 +89,15 @@ class Log:
         end = self._restore(tree, newest, now_ms)
         for old in files[:-1]:
             old.unlink()
-        self.cut_octets = self._size - end
+        self.cut_bytes = self._size - end
         self.begin(_encoder.encode(dump(tree)))
 
     def _restore(self, tree: Tree, file: Path, now_ms: int) -> int:
         """Returns the offset after the last whole record."""
-        octets = file.read_bytes()
-        self._size = len(octets)
-        self._check_head(file, octets)
-        image = payload_at(octets, _HEAD.size)
+        data = file.read_bytes()
+        self._size = len(data)
+        self._check_head(file, data)
+        image = payload_at(data, _HEAD.size)
         if image is None:
             raise LogRefused(f"{file} is damaged at offset {_HEAD.size}: the image of the tree is not whole")
         try:
@@ -105,19 +105,19 @@ class Log:
         except (msgspec.MsgspecError, KeyError) as error:
             raise LogRefused(f"{file} is damaged at offset {_HEAD.size}: {error}") from None
         self._base = offset = _HEAD.size + _RECORD.size + len(image)
-        while (payload := payload_at(octets, offset)) is not None:
+        while (payload := payload_at(data, offset)) is not None:
             self._replay(tree, file, offset, payload)
             offset += _RECORD.size + len(payload)
-        follower = self._follower(octets, offset)
+        follower = self._follower(data, offset)
         if follower is not None:
             raise LogRefused(f"{file} is damaged at offset {offset}: whole records follow at {follower}")
         tree.sessions.touch_all(now_ms)
         return offset
 
-    def _check_head(self, file: Path, octets: bytes) -> None:
-        if len(octets) < _HEAD.size or octets[:8] != MAGIC:
+    def _check_head(self, file: Path, data: bytes) -> None:
+        if len(data) < _HEAD.size or data[:8] != MAGIC:
             raise LogRefused(f"{file} is not a coordination log: wrong magic at offset 0")
-        number = _HEAD.unpack_from(octets)[1]
+        number = _HEAD.unpack_from(data)[1]
         if number != FORMAT:
             raise LogRefused(f"{file} has format {number} at offset 8, this program reads format {FORMAT}")
 
@@ -131,12 +131,12 @@ class Log:
             if result.code or result.zxid != one.zxid:
                 raise LogRefused(f"{file} at offset {offset}: change {one.zxid} does not follow {tree.zxid}")
 
-    def _follower(self, octets: bytes, bad: int) -> int | None:
-        """Where a whole record lies after the bad one: then it is damage in the middle, not a torn tail."""
-        for offset in range(bad + 1, len(octets) - _RECORD.size):
-            if not _may_be_batch(octets, offset + _RECORD.size):
+    def _follower(self, data: bytes, bad: int) -> int | None:
+        """Offset of a whole record after the bad one: the damage is then in the middle, not a torn tail."""
+        for offset in range(bad + 1, len(data) - _RECORD.size):
+            if not _may_be_batch(data, offset + _RECORD.size):
                 continue
-            payload = payload_at(octets, offset)
+            payload = payload_at(data, offset)
             if payload is None:
                 continue
             try:
@@ -148,14 +148,14 @@ class Log:
 
     @property
     def full(self) -> bool:
-        return self._size - self._base >= self._rotate_octets
+        return self._size - self._base >= self._rotate_bytes
 
     def write(self, batch: list[Logged]) -> None:
-        """Durable when it returns. Raises OSError, after which the log must not be used."""
-        octets = record(_encoder.encode(batch))
-        _write_all(self._fd, octets)
+        """Writes a batch; durable on return. Raises OSError, after which the log must not be used."""
+        data = record(_encoder.encode(batch))
+        _write_all(self._fd, data)
         os.fdatasync(self._fd)
-        self._size += len(octets)
+        self._size += len(data)
 
     def begin(self, image: bytes) -> None:
         """Begins the next file with an encoded image; the old one is removed when the new one is durable."""
@@ -164,15 +164,15 @@ class Log:
         file = self._directory / f"log-{self._number:08d}"
         temporary = file.with_suffix(".tmp")
         fd = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
-        octets = _HEAD.pack(MAGIC, FORMAT) + record(image)
-        _write_all(fd, octets)
+        data = _HEAD.pack(MAGIC, FORMAT) + record(image)
+        _write_all(fd, data)
         os.fsync(fd)
         temporary.rename(file)
         _sync_directory(self._directory)
         self.close()
         old.unlink(missing_ok=True)
         self._fd = fd
-        self._size = self._base = len(octets)
+        self._size = self._base = len(data)
 
     def close(self) -> None:
         if self._fd >= 0:
@@ -180,24 +180,24 @@ class Log:
             self._fd = -1
 
 
-def image_octets(tree: Tree) -> bytes:
-    """What `Log.begin` wants."""
+def image_bytes(tree: Tree) -> bytes:
+    """The encoded image for `Log.begin`."""
     return _encoder.encode(dump(tree))
 
 
-def _may_be_batch(octets: bytes, start: int) -> bool:
-    """A list of changes, each a list of four: cheap, so that looking at every offset stays quick."""
-    if octets[start] == 0xDC:
+def _may_be_batch(data: bytes, start: int) -> bool:
+    """Whether the bytes can be a list of changes, each a list of four: a cheap test, so that checking every offset stays fast."""
+    if data[start] == 0xDC:
         start += 2
-    elif octets[start] == 0xDD:
+    elif data[start] == 0xDD:
         start += 4
-    elif not 0x91 <= octets[start] <= 0x9F:
+    elif not 0x91 <= data[start] <= 0x9F:
         return False
-    return start + 1 < len(octets) and octets[start + 1] == 0x94
+    return start + 1 < len(data) and data[start + 1] == 0x94
 
 
-def _write_all(fd: int, octets: bytes) -> None:
-    view = memoryview(octets)
+def _write_all(fd: int, data: bytes) -> None:
+    view = memoryview(data)
     while view:
         view = view[os.write(fd, view) :]
 

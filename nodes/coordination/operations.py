@@ -1,4 +1,4 @@
-"""What can be asked of the tree, and what it answers. The changes among them also lie in the server's log."""
+"""Operations on the tree and their results. Changes among them are also in the server's log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Create(msgspec.Struct, frozen=True, array_like=True, tag="create", gc=Fals
 
 
 class Delete(msgspec.Struct, frozen=True, array_like=True, tag="delete", gc=False):
-    """Version -1 fits every version, here and below."""
+    """Deletes a node. Version -1 fits every version, here and below."""
 
     path: str
     version: int = -1
@@ -43,7 +43,7 @@ class Check(msgspec.Struct, frozen=True, array_like=True, tag="check", gc=False)
 
 
 class Multi(msgspec.Struct, frozen=True, array_like=True, tag="multi", gc=False):
-    """All or nothing, in order, under one zxid."""
+    """Changes that are carried out all or none, in order, under one zxid."""
 
     operations: list[Create | Delete | Set | Check]
 
@@ -54,7 +54,7 @@ class OpenSession(msgspec.Struct, frozen=True, array_like=True, tag="open", gc=F
 
 
 class CloseSession(msgspec.Struct, frozen=True, array_like=True, tag="close", gc=False):
-    """The session and its ephemeral nodes go, under one zxid."""
+    """Removes the session and its ephemeral nodes, under one zxid."""
 
     expired: bool = False
 
@@ -65,7 +65,7 @@ class Get(msgspec.Struct, frozen=True, array_like=True, tag="get", gc=False):
 
 
 class Exists(msgspec.Struct, frozen=True, array_like=True, tag="exists", gc=False):
-    """Leaves its watch also where there is no node."""
+    """Asks whether a node exists; leaves its watch also when there is none."""
 
     path: str
     watch: bool = False
@@ -81,13 +81,13 @@ class GetPermissions(msgspec.Struct, frozen=True, array_like=True, tag="get_acl"
 
 
 class Sync(msgspec.Struct, frozen=True, array_like=True, tag="sync", gc=False):
-    """One server, so there is nobody to catch up with: it orders the reads after it."""
+    """Orders later reads. The embedded service has one server, which never has to catch up."""
 
     path: str
 
 
 class SetWatches(msgspec.Struct, frozen=True, array_like=True, tag="set_watches", gc=False):
-    """Watches of a client that connected again; what changed after `zxid` fires at once."""
+    """Watches of a client that reconnected; those with a change after `zxid` fire at once."""
 
     zxid: int
     data: list[str] = []
@@ -100,7 +100,7 @@ Operation = Change | Check | Get | Exists | Children | GetPermissions | Sync | S
 
 
 class Stat(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """ZooKeeper's Stat in its order on the wire; times in milliseconds since 1970 or as simulated."""
+    """ZooKeeper's Stat in its order on the wire; times in milliseconds since 1970 or of the simulation."""
 
     czxid: int
     mzxid: int
@@ -108,18 +108,18 @@ class Stat(msgspec.Struct, frozen=True, array_like=True, gc=False):
     mtime: int
     version: int
     cversion: int
-    """Children created and removed so far."""
+    """Number of children created and removed so far."""
     aversion: int
     ephemeral_owner: int
     """The owner's session; 0 for a persistent node."""
     data_length: int
     num_children: int
     pzxid: int
-    """The last change of the list of children."""
+    """Zxid of the last change of the list of children."""
 
 
 class WatchEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A watch that fired and is gone. Tell it to the session before the answer that shows the change."""
+    """A watch that fired and is removed. The session must receive it before the answer that shows the change."""
 
     session: int
     type: int
@@ -128,21 +128,21 @@ class WatchEvent(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 class Touched(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One node that a change made, set or removed."""
+    """One node that a change created, set or removed."""
 
     kind: str
-    """created, deleted, set or acl."""
+    """One of created, deleted, set, acl."""
     path: str
 
 
 class Result(msgspec.Struct, gc=False):
-    """Answer to one operation; `code` tells which of the rest has a meaning."""
+    """Result of one operation; the valid fields depend on `code`."""
 
     code: int = 0
     zxid: int = 0
     """The tree's zxid after the operation."""
     changed: bool = False
-    """True when the operation moved the tree's zxid, so must be in the log before it is answered."""
+    """True when the operation changed the tree's zxid, so that it must be in the log before it is answered."""
     path: str = ""
     """The node's name, with its number when sequential."""
     data: bytes = b""
@@ -150,17 +150,16 @@ class Result(msgspec.Struct, gc=False):
     children: list[str] = []
     permissions: int = 0
     results: list[Result] = []
-    """Of a multi, one for each operation."""
     events: list[WatchEvent] = []
 
 
-class Told(msgspec.Struct, frozen=True):
-    """What a listener hears of each change, after it was made."""
+class TreeChange(msgspec.Struct, frozen=True):
+    """The notification of a listener about a change, after it was made."""
 
     zxid: int
     op: str
-    """The operation's tag; `expire` for a session that ended by itself."""
+    """The operation's tag; `expire` for a session that expired."""
     session: int
-    """Who asked; 0 is the operator."""
+    """Session that made the change; 0 is the operator."""
     at_ms: int
     touched: list[Touched]

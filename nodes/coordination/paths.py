@@ -11,7 +11,7 @@ _FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\uffff]")
 
 
 def parent_of(path: str) -> str:
-    """The parent's path; raises Refused(BAD_ARGUMENTS) for what has no slash."""
+    """The parent's path. Raises Refused(BAD_ARGUMENTS) for a path without a slash."""
     cut = path.rfind("/")
     if cut < 0:
         raise Refused(Code.BAD_ARGUMENTS)
@@ -20,7 +20,7 @@ def parent_of(path: str) -> str:
 
 @lru_cache(maxsize=4096)
 def valid(path: str) -> bool:
-    """Absolute, no empty, `.` or `..` name, no trailing slash, no control, private or surrogate character."""
+    """Whether a path is absolute, without an empty, `.` or `..` name, trailing slash, control, private or surrogate character."""
     if path == "/":
         return True
     if not path.startswith("/") or _FORBIDDEN.search(path):

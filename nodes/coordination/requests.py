@@ -28,7 +28,7 @@ class Connect(msgspec.Struct, frozen=True):
 
 
 def read_connect(frame: bytes) -> Connect:
-    """The last octet (read-only) is missing in old clients. Raises BadFrame."""
+    """Decodes the first frame. Old clients omit its last byte (read-only). Raises BadFrame."""
     reader = Reader(frame)
     if reader.integer() != 0:
         raise BadFrame("unknown protocol version")
@@ -39,7 +39,7 @@ def read_connect(frame: bytes) -> Connect:
 
 
 def connect_answer(timeout_ms: int, session: int, password: bytes) -> bytes:
-    """A time-out of 0 says that the session has expired."""
+    """Encodes the answer; a time-out of 0 means that the session has expired."""
     body = jute.integer(0) + jute.integer(timeout_ms) + jute.long(session) + jute.buffer(password) + b"\0"
     return jute.frame(body)
 
@@ -56,11 +56,11 @@ def _permissions(reader: Reader) -> int:
 
 
 def _create(reader: Reader) -> ops.Create:
-    path, octets = reader.string(), reader.buffer()
+    path, data = reader.string(), reader.buffer()
     permissions, flags = _permissions(reader), reader.integer()
     if flags not in (0, 1, 2, 3):
         raise Refused(Code.BAD_ARGUMENTS)
-    return ops.Create(path, octets, bool(flags & 1), bool(flags & 2), permissions)
+    return ops.Create(path, data, bool(flags & 1), bool(flags & 2), permissions)
 
 
 def _delete(reader: Reader) -> ops.Delete:
@@ -112,7 +112,7 @@ _READ: dict[int, Callable[[Reader], ops.Operation]] = {
 
 
 def read_operation(code: int, reader: Reader) -> ops.Operation:
-    """Raises BadFrame for what is not jute, Refused for what is and cannot be done."""
+    """Decodes an operation. Raises BadFrame for invalid jute, Refused for an operation that is not supported."""
     if code not in _READ:
         raise Refused(Code.UNIMPLEMENTED)
     return _READ[code](reader)
@@ -151,13 +151,13 @@ _BODY: dict[int, Callable[[ops.Result], bytes]] = {
 
 
 def body_of(code: int, result: ops.Result) -> bytes:
-    """What follows the header of a successful answer; delete, check, close and set-watches have nothing."""
+    """The body behind the header of a successful answer; empty for delete, check, close and set-watches."""
     encode = _BODY.get(code)
     return encode(result) if encode else b""
 
 
 def multi_body(codes: list[int], result: ops.Result) -> bytes:
-    """A multi answers with header code 0 also when it failed; then each part is an error (0: was undone)."""
+    """The body of a multi's answer. Its header code is 0 even when it failed; then each part is an error (0: was undone)."""
     parts = []
     for code, one in zip(codes, result.results, strict=True):
         if result.code:

@@ -1,4 +1,4 @@
-"""The embedded coordination server as a process: sockets, expiry, a graceful end."""
+"""The embedded coordination server as a process: sockets, expiry, a graceful stop."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import msgspec
 
 from nodes.coordination.clocks import monotonic_ms, wall_ms
 from nodes.coordination.connection import Connection
-from nodes.coordination.control import LINE_OCTETS, Control
+from nodes.coordination.control import LINE_BYTES, Control
 from nodes.coordination.log import Log, LogRefused
 from nodes.coordination.service import Service
 from nodes.coordination.tree import Tree
 
 
 class CannotServe(Exception):
-    """The server cannot start or go on; one line."""
+    """The server cannot start or continue; one line gives the reason."""
 
 
 class Settings(msgspec.Struct, frozen=True):
@@ -30,10 +30,10 @@ class Settings(msgspec.Struct, frozen=True):
     port: int
     data: Path
     tick_ms: int
-    """Sessions end at most so long after their time-out."""
+    """Sessions end at most this time after their time-out."""
     max_timeout_ms: int
     control: Path | None
-    rotate_octets: int
+    rotate_bytes: int
 
 
 def _own(directory: Path) -> int:
@@ -50,13 +50,13 @@ def _own(directory: Path) -> int:
 def _restored(settings: Settings, log: Log) -> Tree:
     tree = Tree(settings.tick_ms, 2 * settings.tick_ms, settings.max_timeout_ms, first_session=wall_ms() << 8)
     log.open(tree, monotonic_ms())
-    if log.cut_octets:
-        print(f"cut a torn tail of {log.cut_octets} octets from the log", file=sys.stderr)
+    if log.cut_bytes:
+        print(f"cut a torn tail of {log.cut_bytes} bytes from the log", file=sys.stderr)
     return tree
 
 
 def _quiet(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """A control connection that is cut off at the end is no error: asyncio of Python 3.11 takes it for one."""
+    """Ignores a control connection that is cut at the end: asyncio of Python 3.11 reports it as an error."""
     if not isinstance(context.get("exception"), asyncio.CancelledError):
         loop.default_exception_handler(context)
 
@@ -65,7 +65,7 @@ async def serve(settings: Settings) -> None:
     """Runs until SIGTERM or SIGINT. Raises CannotServe."""
     try:
         _own(settings.data)
-        log = Log(settings.data, settings.rotate_octets)
+        log = Log(settings.data, settings.rotate_bytes)
         tree = _restored(settings, log)
     except (LogRefused, OSError) as error:
         raise CannotServe(str(error)) from None
@@ -107,7 +107,7 @@ async def _listen(settings: Settings, service: Service, stack: contextlib.AsyncE
         if settings.control is not None:
             settings.control.unlink(missing_ok=True)
             control = await asyncio.start_unix_server(
-                Control(service).serve, str(settings.control), limit=LINE_OCTETS
+                Control(service).serve, str(settings.control), limit=LINE_BYTES
             )
             stack.callback(settings.control.unlink, missing_ok=True)
             stack.callback(control.close)
@@ -119,7 +119,7 @@ async def _listen(settings: Settings, service: Service, stack: contextlib.AsyncE
 
 
 async def _expire(service: Service, tick_ms: int) -> None:
-    """Looks twice a tick. After a stop of the process every time-out starts afresh, as after a restart."""
+    """Expires sessions, with two checks per tick. After a stop of the process every time-out restarts, as after a restart of the server."""
     before_ms = monotonic_ms()
     while True:
         await asyncio.sleep(tick_ms / 2000)

@@ -1,4 +1,4 @@
-"""The coordination service behind its sockets: tree, log and connections brought together."""
+"""The coordination service behind its sockets: it joins tree, log and connections."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from nodes.coordination.tree import OPERATOR, Tree
 class Line(Protocol):
     """A client's connection."""
 
-    def send(self, octets: bytes) -> None: ...
+    def send(self, data: bytes) -> None: ...
 
     def close(self) -> None: ...
 
 
 class Service:
-    """Every call answers in one turn; what it sends leaves when the changes before it are durable."""
+    """Every call is answered in one turn; its messages leave when the changes before it are durable."""
 
     def __init__(self, tree: Tree, log: Log, on_failure: Callable[[OSError], None]):
         self.tree = tree
@@ -36,7 +36,7 @@ class Service:
     # --- sessions -----------------------------------------------------------------------------------------
 
     def connect(self, asked: Connect, line: Line) -> Session | None:
-        """Opens or takes up a session; None says that it has expired."""
+        """Opens or resumes a session; None means that it has expired."""
         if asked.session == 0:
             timeout_ms = self.tree.sessions.negotiate(asked.timeout_ms)
             op = ops.OpenSession(timeout_ms, secrets.token_bytes(16))
@@ -59,16 +59,16 @@ class Service:
             line.close()
 
     def disconnected(self, session: int, line: Line) -> None:
-        """The connection ended; the session goes on until its time-out."""
+        """The connection ended; the session continues until its time-out."""
         if self.lines.get(session) is line:
             del self.lines[session]
             self.tree.disconnected(session)
 
-    def heard(self, session: int) -> None:
+    def received(self, session: int) -> None:
         self.tree.touch(session, monotonic_ms())
 
     def expire_due(self) -> int | None:
-        """Ends what is due; returns milliseconds until the next may be, or None."""
+        """Ends overdue sessions; returns milliseconds until the next may be due, or None."""
         now_ms, at_ms = monotonic_ms(), wall_ms()
         for number in self.tree.sessions.due(now_ms):
             self.expire(number, at_ms)
@@ -76,7 +76,7 @@ class Service:
         return None if due_ms is None else max(due_ms - now_ms, 1)
 
     def expire(self, session: int, at_ms: int) -> bool:
-        """False when there is no such session."""
+        """Expires a session; False when there is none."""
         if session not in self.tree.sessions.open:
             return False
         self._submit(session, ops.CloseSession(expired=True), at_ms)
@@ -87,7 +87,7 @@ class Service:
         return True
 
     def refuse(self, session: int) -> bool:
-        """Cuts the session off and turns its client away until `accept`; so it expires in time."""
+        """Cuts the session off and refuses its client until `accept`, so that it expires in time."""
         if session not in self.tree.sessions.open:
             return False
         self.refused[session] = None
@@ -107,7 +107,7 @@ class Service:
         return result
 
     def _submit(self, session: int, op: ops.Operation, at_ms: int) -> ops.Result:
-        """Watches' events are queued before the caller queues the answer that shows the change."""
+        """Submits an operation. Watch events are queued before the caller queues the answer that shows the change."""
         result = self.tree.submit(session, op, at_ms)
         if result.changed:
             assert not isinstance(op, ops.Check | ops.Get | ops.Exists | ops.Children)
@@ -116,6 +116,6 @@ class Service:
         for event in result.events:
             line = self.lines.get(event.session)
             if line is not None:
-                octets = watch_frame(event)
-                self.commits.after(lambda line=line, octets=octets: line.send(octets))  # type: ignore[misc]
+                data = watch_frame(event)
+                self.commits.after(lambda line=line, data=data: line.send(data))  # type: ignore[misc]
         return result

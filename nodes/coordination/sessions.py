@@ -10,11 +10,11 @@ NEVER_MS = 1 << 62
 class Session(msgspec.Struct):
     number: int
     timeout_ms: int
-    """As negotiated."""
+    """The negotiated time-out."""
     password: bytes = b""
     ephemerals: dict[str, None] = {}
     bucket_ms: int = 0
-    """When the session is due unless it is touched before."""
+    """Time when the session is due unless it is touched before."""
 
 
 class Sessions:
@@ -36,7 +36,7 @@ class Sessions:
         self.touch(session.number, now_ms)
 
     def touch(self, number: int, now_ms: int) -> bool:
-        """The session was heard of; False when there is none."""
+        """Notes a message of the session; False when there is none."""
         session = self.open.get(number)
         if session is None:
             return False
@@ -48,19 +48,19 @@ class Sessions:
         return True
 
     def touch_all(self, now_ms: int) -> None:
-        """Every time-out starts afresh: after a restart, or after the clock began anew."""
+        """Restarts every time-out: after a restart, or after the clock restarted."""
         for number in self.open:
             self.restart(number, now_ms)
 
     def restart(self, number: int, now_ms: int) -> None:
-        """The time-out starts at `now_ms`, whatever clock it was counted by before."""
+        """Starts the time-out at `now_ms`, whatever clock it was counted by before."""
         session = self.open[number]
         self._leave_bucket(session)
         session.bucket_ms = 0
         self.touch(number, now_ms)
 
     def suspend(self, number: int) -> None:
-        """Its end is decided, though not yet carried out: no time-out is counted any more."""
+        """Stops the time-out: the session's end is decided, though not yet carried out."""
         session = self.open[number]
         self._leave_bucket(session)
         session.bucket_ms = NEVER_MS
@@ -84,5 +84,5 @@ class Sessions:
         return [number for bucket in late for number in self._buckets[bucket]]
 
     def next_due_ms(self) -> int | None:
-        """When `due` will next have something, or None without sessions."""
+        """Time when `due` will next have a session, or None without sessions."""
         return min(self._buckets, default=None)

@@ -7,7 +7,7 @@ from typing import Any
 
 from nodes.coordination import operations as ops
 from nodes.coordination.codes import Code, Refused
-from nodes.coordination.operations import Result, Told, Touched, WatchEvent
+from nodes.coordination.operations import Result, Touched, TreeChange, WatchEvent
 from nodes.coordination.paths import parent_of, valid
 from nodes.coordination.sessions import Session, Sessions
 from nodes.coordination.watches import CHILDREN_CHANGED, CREATED, DATA_CHANGED, DELETED, Watches
@@ -16,17 +16,18 @@ from nodes.coordination.znode import ADMIN, CREATE, DELETE, READ, WRITE, Znode
 OPERATOR = 0
 """The session that always exists and owns no ephemeral nodes: faults and tests act through it."""
 
-Listener = Callable[[Told], None]
+Listener = Callable[[TreeChange], None]
 Undo = list[Callable[[], None]]
 
 
 class Tree:
     """Nodes, sessions and watches of one coordination service.
 
-    `submit` is the only way to change it (the session calls below go through it too). Submitting again, in
-    order, the operations whose results were `changed` makes the same tree: that is the log. `now_ms` of
-    `submit` becomes ctime and mtime; the one of `touch` and `expire_due` is a clock that never goes back
-    (open_session: both). Submitting does not touch the session: a caller does so for all it hears.
+    `submit` is the only way to change it (the session calls below use it, too). Submitting again, in order, the operations whose results were
+    `changed` yields the same tree: that is the log. `now_ms` of `submit` becomes ctime and mtime. `now_ms` of `touch` and `expire_due` is a
+    clock that never runs backwards (open_session: both). Submitting does not touch the session: the caller touches it for every message.
+
+    Many methods: one carries out each operation of ZooKeeper's protocol.
     """
 
     def __init__(
@@ -56,10 +57,10 @@ class Tree:
             ops.SetPermissions: self._set_permissions, ops.Check: self._check,
         }  # fmt: skip
 
-    # --- what callers do ------------------------------------------------------------------------------------
+    # --- calls ----------------------------------------------------------------------------------------------
 
     def submit(self, session: int, op: ops.Operation, now_ms: int) -> Result:
-        """Answers one operation of a session; never raises for what a client may ask."""
+        """The result of one operation of a session; never raises for an operation that a client may send."""
         if session != OPERATOR and session not in self.sessions.open:
             return Result(Code.SESSION_EXPIRED, self.zxid)
         try:
@@ -73,7 +74,7 @@ class Tree:
         return self.sessions.open[self.next_session - 1]
 
     def touch(self, session: int, now_ms: int) -> bool:
-        """The session was heard of. False when it is gone: tell the client that it has expired."""
+        """Notes a message of the session. False when the session is gone, and the client must be told that it has expired."""
         return self.sessions.touch(session, now_ms)
 
     def close_session(self, session: int, now_ms: int, expired: bool = False) -> Result:
@@ -81,18 +82,18 @@ class Tree:
         return self.submit(session, ops.CloseSession(expired), now_ms)
 
     def expire_due(self, now_ms: int, at_ms: int | None = None) -> list[tuple[int, Result]]:
-        """Ends every session not touched in time; listeners hear `at_ms` (default `now_ms`) as the time."""
+        """Ends every session that was not touched in time; listeners receive `at_ms` (default `now_ms`) as the time."""
         at = now_ms if at_ms is None else at_ms
         return [
             (number, self.close_session(number, at, expired=True)) for number in self.sessions.due(now_ms)
         ]
 
     def disconnected(self, session: int) -> None:
-        """The session's connection is gone, and with it its watches (a client sets them again)."""
+        """The session's connection is lost, and its watches with it (a client sets them again)."""
         self.watches.forget(session)
 
     def restore(self, path: str, node: Znode) -> None:
-        """Puts back a node of an image, a parent before its children; not a change."""
+        """Restores a node of an image, a parent before its children; this is not a change."""
         if path == "/":
             node.children = self.nodes["/"].children
             self.nodes["/"] = node
@@ -120,12 +121,13 @@ class Tree:
         return self._done(Result(results=results), "multi", session, now_ms)
 
     def _rolled_back(self, code: Code, before: int, total: int) -> Result:
-        """0 for what was undone, the reason, RUNTIME_INCONSISTENCY for what was not tried; as ZooKeeper."""
+        """The result of a failed multi, as in ZooKeeper: 0 for undone parts, the reason for the failed one, RUNTIME_INCONSISTENCY for parts that
+        were not tried."""
         codes = [Code.OK] * before + [code] + [Code.RUNTIME_INCONSISTENCY] * (total - before - 1)
         return Result(code, self.zxid, results=[Result(each, self.zxid) for each in codes])
 
     def _done(self, result: Result, op: str, session: int, now_ms: int) -> Result:
-        """Makes a change visible: the zxid moves, watches fire, listeners hear of it."""
+        """Makes a change visible: advances the zxid, fires watches, notifies listeners."""
         touched = self._touched
         if touched or op in ("open", "close", "expire"):
             self.zxid += 1
@@ -133,9 +135,9 @@ class Tree:
             result.events = self._fire(touched)
         result.zxid = self.zxid
         if result.changed and self.listeners:
-            told = Told(self.zxid, op, session, now_ms, touched)
+            reported = TreeChange(self.zxid, op, session, now_ms, touched)
             for listener in self.listeners:
-                listener(told)
+                listener(reported)
         return result
 
     def _fire(self, touched: list[Touched]) -> list[WatchEvent]:
@@ -224,7 +226,7 @@ class Tree:
             del self.sessions.open[node.owner].ephemerals[path]
 
     def _named(self, path: str, permission: int) -> Znode:
-        """Like ZooKeeper, only set, set_acl and check look at the path before they look for the node."""
+        """The node at a path. As in ZooKeeper, only set, set_acl and check validate the path before they look for the node."""
         if not valid(path):
             raise Refused(Code.BAD_ARGUMENTS)
         return self._node(path, permission)
@@ -272,7 +274,7 @@ class Tree:
         return Result(0, self.zxid, path=op.path, stat=self._node(op.path).stat())
 
     def _children(self, session: int, op: ops.Children, now_ms: int) -> Result:
-        """Names in order, so that a seed replays; ZooKeeper promises none."""
+        """Names in order, so that a seed replays; ZooKeeper promises no order."""
         node = self._node(op.path, READ)
         if op.watch:
             self.watches.add(self.watches.child, op.path, session)

@@ -10,11 +10,11 @@ Table = dict[str, dict[int, None]]
 
 
 class Watches:
-    """Order of firing is the order of setting, so that a seed replays."""
+    """Watches fire in the order in which they were set, so that a seed replays."""
 
     def __init__(self) -> None:
         self.data: Table = {}
-        """Left by get and exists."""
+        """Watches set by get and exists."""
         self.child: Table = {}
         self._paths: dict[int, dict[str, None]] = {}
 
@@ -23,7 +23,7 @@ class Watches:
         self._paths.setdefault(session, {})[path] = None
 
     def forget(self, session: int) -> None:
-        """The session's connection or the session itself is gone."""
+        """Drops the watches of a session whose connection, or which itself, is gone."""
         for path in self._paths.pop(session, ()):
             for table in (self.data, self.child):
                 watchers = table.get(path)
@@ -49,10 +49,10 @@ class Watches:
         self._children_changed(parent, events)
 
     def deleted(self, path: str, parent: str, events: list[WatchEvent]) -> None:
-        """Who watches data and children of the node hears of its end once."""
+        """Fires the watches of a deleted node. A session that watches data and children of the node is notified once."""
         if path in self.data or path in self.child:
-            told = self._take(self.data, path) | self._take(self.child, path)
-            events.extend(WatchEvent(session, DELETED, path) for session in told)
+            reported = self._take(self.data, path) | self._take(self.child, path)
+            events.extend(WatchEvent(session, DELETED, path) for session in reported)
         self._children_changed(parent, events)
 
     def data_changed(self, path: str, events: list[WatchEvent]) -> None:

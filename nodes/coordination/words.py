@@ -1,4 +1,4 @@
-"""ZooKeeper's four-letter words: a look at the server with `nc`."""
+"""ZooKeeper's four-letter words: status queries with `nc`."""
 
 from __future__ import annotations
 

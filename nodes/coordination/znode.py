@@ -36,7 +36,7 @@ class Znode:
         )  # fmt: skip
 
     def restorer(self) -> Callable[[], None]:
-        """A step that brings back everything but the children."""
+        """A step that restores everything but the children."""
         data, version, mzxid, mtime = self.data, self.version, self.mzxid, self.mtime
         creations, pzxid = self.creations, self.pzxid
 

@@ -1,10 +1,10 @@
-"""The fault atlas: what each family promises to survive, and whether a trial has damaged more.
+"""The fault atlas: the damage that each family promises to survive, and whether a trial has exceeded it.
 
-A fault that takes nothing away for good (crash, cut, pause, power loss of synced disks) is always within the promise: all that was acknowledged is
-there again when the servers are. Damage is a disk that lost what it had synced: replaced, rotted, or with a server that is gone for ever.
-A power loss that tears the last record so that it may be taken for rot is no damage by itself: where all members are there again, all is. Beside a
-damaged disk it counts as another one, for whoever lost its power so is no witness before it has been renewed (safety rule 23).
-Beyond the promise only safety is judged: a group may refuse to serve, but what it answers must be right.
+A fault without permanent loss (crash, cut, pause, power loss of synced disks) is always within the promise: all that was acknowledged is
+there again when the servers are. Damage is a disk that lost synced data: it was replaced, it rotted, or its server is gone for ever. A power
+loss that tears the last record so that it resembles rot is no damage by itself: when all members are back, all data is. Beside a damaged disk
+it counts as another one, because a server with such a loss is no witness before it has been renewed (safety rule 23). Beyond the promise only
+safety is judged: a group may refuse to serve, but its answers must be right.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from nodes.families import Family, family_named
 from nodes.faults.table import BY_NAME
 
 TORN = ("sectors", "any")
-"""Power losses that may leave a whole length of a record without all of its bytes."""
+"""Power losses that may leave the whole length of a record without all of its bytes."""
 
 
 def damages(verb: str) -> bool:
-    """Whether a disk has lost for good what it had synced."""
+    """Whether the fault makes a disk lose synced data for good."""
     return verb in BY_NAME and BY_NAME[verb].damages
 
 
 class Atlas:
-    """Counts damage by the set of servers that it concerns: a replica group, the journal nodes, the data nodes."""
+    """Counts damage by set of servers: a replica group, the journal nodes, the data nodes."""
 
     def __init__(self, cluster: ClusterConfig):
         self._family: Family = family_named(cluster.protocol)
@@ -36,16 +36,16 @@ class Atlas:
         self._torn: dict[str, dict[str, str]] = {name: {} for name in self._sets}
         """Servers whose last record may be in doubt, in sets that need a quorum of whole journals."""
         self._rotten: dict[str, dict[str, None]] = {name: {} for name in self._sets}
-        """Servers of which a record of the journal was damaged."""
+        """Servers with a damaged journal record."""
         self.configured: dict[str, int] = {}
-        """Members of each group's present configuration, where the family changes it."""
+        """Number of members of each group's present configuration, in families where it changes."""
         self._least: dict[str, int] = {}
-        """The smallest configuration that stood while something of the set was damaged."""
+        """The smallest configuration that was in force while the set was damaged."""
         self.forced = ""
-        """Who was told to serve with what it had; empty while nobody was."""
+        """Sentence that names the server that was forced to serve; empty while there was none."""
 
     def note(self, verb: str, names: list[str], what: str = "") -> None:
-        """A fault was carried out; `what` of a disk was damaged, or how a power loss tore it."""
+        """Notes a fault that was carried out. `what`: the damaged part of a disk, or the way in which a power loss tore it."""
         if verb == "force":
             self.forced = f"{names[0]} was forced to serve with what {names[-1]} had"
         if verb == "power_loss" and what in TORN:
@@ -62,7 +62,7 @@ class Atlas:
                 self._least[label] = min(self._least.get(label, 1 << 30), self._size(label))
 
     def set_of(self, name: str) -> str:
-        """The set that a server belongs to; one that was added belongs to no first configuration, and to the first group."""
+        """The set of a server. A server that was added belongs to no first configuration, and counts in the first group."""
         return next(
             (label for label, members in self._sets.items() if name in members), next(iter(self._sets))
         )
@@ -71,18 +71,18 @@ class Atlas:
         return self.configured.get(label, len(self._sets[label]))
 
     def set_of_word(self, word: str) -> str:
-        """The same for a role of a group."""
+        """The set of a role's group."""
         group = word.rpartition(" of ")[2]
         return group if group in self._sets else self.set_of(word)
 
     def _needs_quorum(self, label: str) -> bool:
-        """Whether what counts there is how many journals are whole: not of blocks, nor of servers beside a shared journal."""
+        """Whether the set needs a quorum of whole journals: not for blocks, nor for servers beside a shared journal."""
         return label == "journal" or (label != "data" and not self._family.journal_nodes)
 
     def survives(self, label: str) -> int:
-        """So many members of a set may be damaged, and everything acknowledged is still there and can be served.
+        """The number of members of a set that may be damaged while everything acknowledged is kept and can be served.
 
-        Of bookies: an entry is on as many as its acknowledgement quorum, and a new ledger needs a whole ensemble.
+        For bookies: an entry is on an acknowledgement quorum, and a new ledger needs a whole ensemble.
         """
         size = self._least.get(label, self._size(label))
         if label == "data":
@@ -94,17 +94,17 @@ class Atlas:
         return max(0, size - 1) // 2
 
     def damaged(self, label: str) -> list[str]:
-        """Members of a set whose disks lost something, or are in doubt, whether they have been renewed since or not."""
+        """Members of a set whose disks lost data, or are in doubt, whether they have been renewed since or not."""
         return list(self._torn[label] | self._damaged[label])
 
     @property
     def beyond(self) -> str:
-        """Which promise was overstepped, in words; empty while none was."""
+        """The promise that was exceeded, in a sentence; empty while none was."""
         if self.forced:
             return self.forced
         for label in self._sets:
             survives, damaged = self.survives(label), self._torn[label] | self._damaged[label]
-            # A Paxos member syncs several records at once: torn in their middle, they look like rot, and the disk counts for nothing.
+            # A Paxos member syncs several records at once. Torn in the middle they look like rot, and the disk does not count.
             counts = self._damaged[label] or (self._torn[label] and self._family.replication == "paxos")
             if counts and len(damaged) > survives:
                 what = ", ".join(f"{verb} {name}" for name, verb in damaged.items())
@@ -113,7 +113,7 @@ class Atlas:
 
     @property
     def rotten(self) -> str:
-        """The set that has no whole journal left: rot in a last record looks like a torn one there, which nobody had (safety rule 23)."""
+        """The set without a whole journal. There, rot in a last record looks like a torn record, which was never acknowledged (safety rule 23)."""
         return next(
             (label for label, names in self._rotten.items() if len(names) >= self._least.get(label, 1 << 30)),
             "",
@@ -121,7 +121,7 @@ class Atlas:
 
 
 def within(cluster: ClusterConfig, faults: list[Fault]) -> list[Fault]:
-    """These faults without the damage that would surely, or may, be more than is survived: whoever has a role counts as somebody else."""
+    """The faults without the damage that surely, or possibly, exceeds what is survived. A target named by role counts as a separate server."""
     atlas, kept = Atlas(cluster), list[Fault]()
     damaged: dict[str, set[str]] = {}
     for fault in faults:

@@ -1,4 +1,4 @@
-"""What is read when all is over: every name, attribute and byte; the trees of all replicas; fsck; blocks."""
+"""The audit after a trial: it reads every name, attribute and byte, compares the trees of all replicas, and checks fsck and blocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nodes.errors import FsError
 from nodes.explore.content import read_back as read_content
 from nodes.explore.stage import Scripted, Stage
 from nodes.families import family_named
-from nodes.invariants.registry import Lamps
+from nodes.invariants.registry import InvariantChecks
 from nodes.metadata import fsck
 from nodes.metadata.operations import Create, List, Mkdir, Operation, Stat
 from nodes.metadata.pages import Page
@@ -24,16 +24,16 @@ READ_NS = 600 * SECOND
 QUIET_NS = 30 * SECOND
 LOOK_NS = SECOND
 LOOKS = 8
-"""After each nudge."""
+"""Number of looks after each nudge."""
 NUDGES = 6
 LANES = 8
 CONTENT = "content"
 
 
 class Audited(Protocol):
-    """What is audited: a cluster at rest, and what is known of its past."""
+    """The part of a trial that the audit reads: a cluster at rest, and the known facts of its past."""
 
-    lamps: Lamps
+    invariants: InvariantChecks
 
     @property
     def cluster(self) -> Stage: ...
@@ -46,13 +46,13 @@ class Audited(Protocol):
 
     @property
     def went_back(self) -> bool:
-        """Whether the cluster was taken back to a checkpoint: what came after its barrier is not to be there."""
+        """Whether the cluster was rolled back to a checkpoint: state behind its barrier must be gone."""
 
     def fail(self, invariant: str, place: str, explanation: str) -> None: ...
 
 
 class Prober:
-    """A client of the audit's own. Its calls are checked like everybody's."""
+    """The audit's own client. Its calls are checked like all others."""
 
     def __init__(self, cluster: Stage, name: str):
         self._cluster = cluster
@@ -60,7 +60,7 @@ class Prober:
         self.name = name
 
     def begin_writes(self, count: int) -> asyncio.Task[Any]:
-        """Writes until it was answered so often."""
+        """Writes until `count` answers have arrived."""
 
         async def write() -> None:
             done = 0
@@ -87,11 +87,15 @@ class Prober:
 
 
 def read_back(trial: Audited) -> None:
-    """The audit; what is wrong becomes a failure of the trial. Raises Stuck when a read never returns."""
+    """Runs the audit; each fault found becomes a failure of the trial. Raises Stuck when a read never returns."""
     number = sum(name.startswith("auditor") for name in trial.cluster.servers) + 1
     prober = Prober(trial.cluster, f"auditor{number}")
     if not family_named(trial.config.protocol).journal_nodes:
         compare_replicas(trial, prober)
+    else:
+        # Servers that began from images may have applied no journal group in common.
+        prober.run(nudge(prober, 0))
+        trial.cluster.run_for(LOOK_NS)
     await_quiet(trial.cluster)
     try:
         tree = prober.run(walk(prober))
@@ -106,7 +110,7 @@ def read_back(trial: Audited) -> None:
 
 
 async def walk(prober: Prober) -> dict[str, Any]:
-    """Every path with its attributes, as a client sees them; `LANES` calls at once. Raises FsError."""
+    """Every path with its attributes, as a client sees them, with `LANES` concurrent calls. Raises FsError."""
     call = prober.client.client.call
     found = {"/": (await call(Stat("/"))).result}
     ahead = ["/"]
@@ -159,7 +163,7 @@ def pages_by_group(cluster: Stage) -> dict[str, dict[str, Page]]:
 
 
 async def nudge(prober: Prober, number: int) -> None:
-    """A write in every group: with its journal group comes the word that those before it are committed, which may have been lost."""
+    """Writes once in every group. The message with its journal group also commits the earlier ones, whose commit messages may have been lost."""
     for place in range(NUDGES):
         path = f"/{prober.name}-{number}-{place}"
         if await prober.succeeds(Mkdir(path)):
@@ -167,10 +171,10 @@ async def nudge(prober: Prober, number: int) -> None:
 
 
 def compare_replicas(trial: Audited, prober: Prober) -> None:
-    """All replicas of a group have the same tree, once they have applied the same: each group at some moment, not all at one.
+    """Checks that all replicas of a group have the same tree once they have applied the same groups: each group at some moment, not all at one.
 
-    Sessions are renewed meanwhile: who is a message behind shows later what another has shown before. Where many sessions are renewed one replica
-    or the other may always be behind, and a state too short to be seen on both: the clients are ended when half of the time is over.
+    Sessions are renewed meanwhile, so that a replica that is a message behind shows the same state later. With many renewed sessions some
+    replica may always be behind, in states too short to be seen on both. The clients are therefore ended when half of the time is over.
     """
     cluster = trial.cluster
     half_ns, until_ns = cluster.now_ns + QUIET_NS // 2, cluster.now_ns + QUIET_NS
@@ -190,12 +194,12 @@ def compare_replicas(trial: Audited, prober: Prober) -> None:
         differ = {
             group: now[group] for group in differ if group in now and not in_common(shown, pages[group])
         }
-    for group, told in differ.items():
-        trial.fail("same trees", group, told)
+    for group, reported in differ.items():
+        trial.fail("same trees", group, reported)
 
 
 def note_shown(shown: dict[str, set[str]], found: dict[str, dict[str, Page]]) -> dict[str, dict[str, Page]]:
-    """Keeps the digest of every state that a server has shown."""
+    """Notes the digest of every state that a server has shown."""
     for pages in found.values():
         for server, page in pages.items():
             shown.setdefault(server, set()).add(page.digest)
@@ -203,43 +207,46 @@ def note_shown(shown: dict[str, set[str]], found: dict[str, dict[str, Page]]) ->
 
 
 def in_common(shown: dict[str, set[str]], servers: Iterable[str]) -> bool:
-    """Whether all of them have shown one state."""
+    """Whether all of these servers have shown one common state."""
     return bool(set.intersection(*(shown[server] for server in servers)))
 
 
 def differences(found: dict[str, dict[str, Page]]) -> dict[str, str]:
-    """By group: how the first two of its replicas that are not alike differ."""
-    told: dict[str, str] = {}
+    """By group: the difference of its first two replicas that are not equal."""
+    reported: dict[str, str] = {}
     for group, pages in found.items():
         first, *others = pages
         for other in others:
             mine, theirs = pages[first], pages[other]
             if (mine.inodes, mine.links, mine.digest) != (theirs.inodes, theirs.links, theirs.digest):
-                told.setdefault(group, f"{first} and {other} of {group} differ: {difference(mine, theirs)}")
-    return told
+                reported.setdefault(
+                    group, f"{first} and {other} of {group} differ: {difference(mine, theirs)}"
+                )
+    return reported
 
 
 def await_quiet(cluster: Stage) -> None:
-    """Until nothing is under way between the groups: what was lost there is sent again. Not for ever: what is open then is wrong."""
+    """Waits until no operation between groups is under way; lost messages are sent again. The wait is bounded: operations that are open then are
+    failures."""
     until_ns = cluster.now_ns + QUIET_NS
     while cluster.now_ns < until_ns and any(page.open or page.orphans for page in leading_pages(cluster)):
         cluster.run_for(LOOK_NS)
 
 
 def leading_pages(cluster: Stage) -> list[Page]:
-    """One of each group. Raises LookupError when nobody answers, as in a cluster that has not settled."""
+    """A page of the active of each group. Raises LookupError when none answers, as in a cluster that has not settled."""
     return [leading(cluster, each) for each in pages_by_group(cluster).values()]
 
 
 def leading(cluster: Stage, pages: dict[str, Page]) -> Page:
-    """Of a server that answers clients. A standby that reads a shared journal is behind by design, and who joins may be.
+    """The page of a server that answers clients. A standby that reads a shared journal is behind by design, and a joining server may be.
 
-    Raises LookupError when nobody answers, as in a cluster that has not settled.
+    Raises LookupError when no such server answers, as in a cluster that has not settled.
     """
     for name, page in pages.items():
         if cluster.places.get(name) in SERVING:
             return page
-    raise LookupError(f"nobody serves of {', '.join(pages)}")
+    raise LookupError(f"no server serves of {', '.join(pages)}")
 
 
 def difference(mine: Page, theirs: Page) -> str:
@@ -251,7 +258,7 @@ def difference(mine: Page, theirs: Page) -> str:
 
 
 def check_namespaces(trial: Audited, tree: dict[str, Any]) -> None:
-    """The groups' namespaces fit together, have what a client sees and nothing else, and are the model's."""
+    """Checks that the groups' namespaces are consistent, contain exactly what a client sees, and equal the model's."""
     trial.cluster.run_until(trial.cluster.settled, READ_NS)
     pages = leading_pages(trial.cluster)
     for fault in fsck.faults(pages)[:3]:
@@ -263,7 +270,7 @@ def check_namespaces(trial: Audited, tree: dict[str, Any]) -> None:
     seen = {path: attributes.kind == "directory" for path, attributes in tree.items()}
     report(trial, "read back", "what a client reads", seen, "the servers' trees", stored)
     trial.cluster.run_for(LOOK_NS)
-    model = trial.lamps.paths()
+    model = trial.invariants.paths()
     if model is not None:
         report(trial, "no lost write", "the model", model, "the servers' trees", stored)
 
@@ -300,7 +307,7 @@ def paths_of(inodes: dict[int, dict[str, int] | None]) -> dict[str, bool]:
 
 
 async def check_content(trial: Audited, prober: Prober, tree: dict[str, Any]) -> None:
-    """Every byte is one that was written, and every acknowledged record of a file that is there is in it."""
+    """Checks that every byte is one that was written, and that every existing file has all its acknowledged records."""
     acknowledged = {tag: inode for client in trial.clients for tag, inode in client.acknowledged.items()}
     files = {attributes.inode: path for path, attributes in tree.items() if attributes.kind == "file"}
     for inode, path in files.items():
@@ -313,7 +320,7 @@ async def check_content(trial: Audited, prober: Prober, tree: dict[str, Any]) ->
             continue
         found = read_content(content)
         if found.wrong_at >= 0:
-            trial.fail(CONTENT, "bytes", f"{path} has bytes from {found.wrong_at} on that nobody wrote")
+            trial.fail(CONTENT, "bytes", f"{path} has bytes from {found.wrong_at} on that no call wrote")
         lacking = [tag for tag in wanted if tag not in found.tags]
         if lacking and not trial.went_back:
             trial.fail(

@@ -1,4 +1,4 @@
-"""Which branches of the mechanisms a trial takes: arcs from line to line in their code, measured in some trials only, for it costs time."""
+"""Branch coverage of the mechanisms in a trial: arcs from line to line in their code. Only some trials are measured, because measuring is slow."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from typing import Any
 
 NODES = Path(__file__).resolve().parents[1]
 MEASURED = ("protocols", "replicas", "client", "storage")
-"""Rooms of nodes/ whose branches count."""
+"""Packages of nodes/ whose branches count."""
 EVERY = 16
-"""One trial of so many is measured."""
+"""One trial in so many is measured."""
 
 Arc = tuple[str, int, int]
 """Module, the line before (0 at the beginning of a function), the line."""
 
 
 class Arcs:
-    """What was taken while `measuring`."""
+    """The arcs that were taken while `measuring`."""
 
     def __init__(self) -> None:
         self.taken: set[Arc] = set()
         self._modules: dict[str, str] = {}
 
     def _module(self, filename: str) -> str:
-        """Empty for code that is not measured."""
+        """The module of a file; empty for code that is not measured."""
         module = self._modules.get(filename)
         if module is None:
             path = Path(filename)
@@ -64,7 +64,7 @@ class Arcs:
             sys.settrace(before)
 
     def features(self) -> Iterator[str]:
-        """As strings, for the coverage of a trial."""
+        """The arcs as strings, for the coverage of a trial."""
         return (f"{module}:{before}>{line}" for module, before, line in self.taken)
 
 
@@ -87,7 +87,7 @@ def body(code: CodeType) -> Iterator[int]:
 
 
 def reached(coverage: set[str]) -> dict[str, tuple[int, int]]:
-    """By module that was measured at all: how many of its lines were reached, and how many there are."""
+    """By measured module: the number of reached lines, and of all lines."""
     seen: dict[str, set[int]] = {}
     for feature in coverage:
         module, colon, arc = feature.partition(":")

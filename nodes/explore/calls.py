@@ -1,4 +1,4 @@
-"""Calls of a trial in words, as a person reads them in a scenario file."""
+"""Calls of a trial as lines of text, as in a scenario file."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ Milliseconds = Annotated[int, msgspec.Meta(ge=0, le=SPAN_MAX_MS)]
 
 
 class Caller(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
-    """One life of one client, and its calls in order, each in words: `create /a`, `rename /a /b`, `put /f 300`."""
+    """One process of one client, with its calls in order, each as a line: `create /a`, `rename /a /b`, `put /f 300`."""
 
     name: str
     calls: list[str]
     lanes: Annotated[int, msgspec.Meta(ge=1, le=64)] = 1
-    """Calls that are open at once."""
+    """Number of calls that are open at once."""
     pause_us: Annotated[int, msgspec.Meta(ge=0)] = 0
-    """Closed loop: how long a lane waits between two calls; 0 for saturation."""
+    """Closed loop: pause of a lane between two calls; 0 for saturation."""
     every_us: Annotated[int, msgspec.Meta(ge=0)] = 0
-    """Open loop: a call begins so often, whether others have returned or not; 0 for a closed loop."""
+    """Open loop: interval between the beginnings of calls, whether others have returned or not; 0 for a closed loop."""
     start_ms: Milliseconds = 0
     dies_ms: Milliseconds = 0
-    """When its process is killed, which ends its session without a word; 0 for never."""
+    """Time when its process is killed, which leaves its session open; 0 for never."""
     leaves: bool = False
-    """It ends its session when its calls are done."""
+    """Whether it closes its session when its calls are done."""
 
 
 class WithContent(NamedTuple):
-    """A call to the content of a file: put, append, get."""
+    """A call on the content of a file: put, append, get."""
 
     verb: str
     path: str
@@ -112,4 +112,4 @@ OTHERS: dict[str, tuple[Callable[..., Operation], int]] = {
     "utime": (lambda path, at_ns: SetTimes(path, int(at_ns), int(at_ns)), 2),
     "replicas": (lambda path, count: SetReplication(path, int(count)), 2),
 }
-"""Verb to (operation, number of words behind it)."""
+"""Verb to (operation, number of arguments behind it)."""

@@ -1,7 +1,7 @@
-"""What the files of a trial hold: records that name their writer, so that whoever reads them back knows what should be there.
+"""Content of a trial's files: records that name their writer, so that a reader can check them.
 
-A record is the magic, the length of its tag (u8) and of its body (u32, little-endian), the tag, and a body of SHAKE-256 over the tag.
-A writer that dies leaves the beginning of a record; the next one begins right behind it.
+A record is the magic, the length of its tag (u8) and of its body (u32, little-endian), the tag, and a body of SHAKE-256 over the tag. A
+writer that dies leaves the beginning of a record; the next one begins directly behind it.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ SIZE_MAX = 1 << 24
 
 
 def record(tag: str, size: int) -> bytes:
-    """A record whose body has so many bytes."""
+    """The bytes of a record with a body of `size` bytes."""
     name = tag.encode()
     return HEAD.pack(MAGIC, len(name), size) + name + hashlib.shake_256(name).digest(size)
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What the bytes of a file turned out to be."""
+    """The result of parsing a file's bytes."""
 
     tags: list[str]
-    """Of the records that are whole, in order."""
+    """Tags of the whole records, in order."""
     wrong_at: int = -1
-    """Where something lies that nobody wrote; -1 for nowhere."""
+    """Offset of bytes that were never written; -1 for none."""
 
 
 def read_back(content: bytes) -> Found:
-    """Reads record after record; the beginning of one is right where another begins, or the file ends."""
+    """Parses one record after the other. An incomplete record is right if another record, or the end of the file, follows."""
     tags: list[str] = []
     at = 0
     while at < len(content):
@@ -51,7 +51,7 @@ def read_back(content: bytes) -> Found:
 
 
 def _tag(part: bytes) -> tuple[str, int] | None:
-    """Tag and size of the record that begins here; None when they are not whole or cannot be."""
+    """Tag and size of the record that begins here; None when they are incomplete or invalid."""
     if len(part) < HEAD.size:
         return None
     magic, length, size = HEAD.unpack_from(part)
@@ -62,6 +62,6 @@ def _tag(part: bytes) -> tuple[str, int] | None:
 
 
 def _breaks_off(part: bytes) -> bool:
-    """Whether this is a record of which not even the tag is whole."""
+    """Whether these bytes are the beginning of a record with an incomplete tag."""
     whole = HEAD.size + part[len(MAGIC)] if len(part) > len(MAGIC) else HEAD.size
     return MAGIC.startswith(part[: len(MAGIC)]) and len(part) < whole and part[HEAD.size :].isascii()

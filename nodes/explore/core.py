@@ -1,4 +1,4 @@
-"""After the faults: first only as much is healed as must be enough to serve, then everything."""
+"""Healing after the faults: first only a core that must suffice to serve, then everything."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nodes.sim.ensemble import COORDINATION
 
 
 def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
-    """Heals a core that each family promises to be sufficient; returns who is left as it is.
+    """Heals a core that each family promises to be sufficient; returns the servers that are left out.
 
     Of each set of servers as many are left out as the family may lose at once, less those whose disks were damaged.
     """
@@ -32,7 +32,8 @@ def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.R
 
 
 def cut_off_half_there(cluster: Stage, left: list[str]) -> None:
-    """Who is left out behind links that let some messages through would lead as long as its session lives: nobody promises to replace it."""
+    """Cuts off left-out servers. Behind links that pass some messages, such a server could lead as long as its session lives, and no family
+    promises to replace it."""
     half = {
         name for verb, names in cluster.faults.standing.values() if BY_NAME[verb].partial for name in names
     }
@@ -42,7 +43,7 @@ def cut_off_half_there(cluster: Stage, left: list[str]) -> None:
 
 
 def spared(label: str, members: int, config: ClusterConfig) -> int:
-    """How many of a set are not needed to serve now: of a replica group less than half of its present configuration."""
+    """The number of a set's members that are not needed to serve now: less than half of a replica group's present configuration."""
     if label == "data":
         return 0
     if label == "journal" or family_named(config.protocol).journal_nodes:
@@ -51,7 +52,7 @@ def spared(label: str, members: int, config: ClusterConfig) -> int:
 
 
 def sets_of(cluster: Stage, config: ClusterConfig) -> dict[str, list[str]]:
-    """The members that count: of the present configuration where the family changes it, else of the first one."""
+    """The members that count: of the present configuration in families that change it, else of the first one."""
     found = {group.name: list(group.members) for group in config.groups}
     for group, members in cluster.configured.items():
         found[group] = [name for name in members if name in cluster.servers]
@@ -59,7 +60,7 @@ def sets_of(cluster: Stage, config: ClusterConfig) -> dict[str, list[str]]:
 
 
 def heal_links(cluster: Stage, left: list[str]) -> None:
-    """Mends every link but those of servers that are left out."""
+    """Mends every link except those of left-out servers."""
     if not left:
         cluster.faults.heal_all()
         return
@@ -68,7 +69,7 @@ def heal_links(cluster: Stage, left: list[str]) -> None:
 
 
 def start_and_mend(cluster: Stage, left: list[str]) -> None:
-    """Disks and clocks work again, and everybody runs who is not left out or gone for ever."""
+    """Repairs disks and clocks, and starts every server that is not left out or gone for ever."""
     cluster.mend_coordination()
     for name, server in cluster.servers.items():
         if name in left or server.gone or server.client:
@@ -84,7 +85,8 @@ def start_and_mend(cluster: Stage, left: list[str]) -> None:
 
 
 def heal_all(cluster: Stage) -> None:
-    """No fault is in force, the weather is fine, and everybody runs who can: replicas of a group that loses messages are never all alike."""
+    """Ends every fault and the background losses, and starts every server that can run: replicas of a group that loses messages are never all
+    equal."""
     cluster.clear_up()
     heal_links(cluster, [])
     start_and_mend(cluster, [])
@@ -94,7 +96,7 @@ def heal_all(cluster: Stage) -> None:
 
 
 def disturbed_still(cluster: Stage, clients: list[Scripted]) -> str:
-    """Who is not in step, which calls have not returned and which questions are open, for a person."""
+    """Servers that are not in step, calls that have not returned and questions that are open, as text."""
     view = ", ".join(
         f"{name} {cluster.places.get(name) or cluster.servers[name].process}" for name in cluster.view()
     )
@@ -104,6 +106,6 @@ def disturbed_still(cluster: Stage, clients: list[Scripted]) -> str:
 
 
 def calls_in_words(client: Scripted) -> str:
-    """The calls under way; who has none is between two of them."""
+    """The calls under way; a client without one is between two calls."""
     calls = [f"call {number} ({call})" for number, call in client.under_way.items()]
     return ", ".join(calls) or "its next call"

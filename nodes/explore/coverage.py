@@ -1,4 +1,4 @@
-"""What a trial reached: steps under faults, pairs of roles, kinds of what was refused. Seeds that reach something new are kept."""
+"""Coverage of a trial: steps under faults, pairs of roles, kinds of refusals. Seeds that reach a new feature are kept."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Coverage:
         self.seen: set[str] = set()
 
     def note_fault(self, verb: str) -> None:
-        """A fault meets the step that was taken last."""
+        """Notes a fault together with the last step."""
         self._add(f"{verb} after {self._last_step}")
 
     def on_event(self, stamped: Stamped) -> None:
@@ -57,7 +57,7 @@ class Coverage:
         elif kind is Renewing:
             self._add(f"renewing {event.phase} under {' '.join(self._standing())}")  # type: ignore[union-attr]
         elif kind is JournalOpened:
-            self._add(f"opened cut={bool(event.cut_octets)} image={bool(event.image_sn)}")  # type: ignore[union-attr]
+            self._add(f"opened cut={bool(event.cut_bytes)} image={bool(event.image_sn)}")  # type: ignore[union-attr]
         elif kind is CheckpointOutcome or kind in PLAIN:
             self._add(f"{kind.__name__} under {' '.join(self._standing())}")
         elif kind is Placed:
@@ -71,7 +71,7 @@ class Coverage:
 
 
 def unreached(coverage: set[str], protocols: list[str]) -> list[str]:
-    """Steps of these families that no trial took, and faults that none carried out."""
+    """Steps of these families that no trial took, and faults that no trial carried out."""
     replications = dict.fromkeys(family_named(protocol).replication for protocol in protocols)
     missed = []
     for replication in replications:
@@ -97,4 +97,4 @@ NEEDS: dict[str, Callable[[Family], bool]] = {
     "mark": lambda family: family.checkpoints,
     "recover": lambda family: family.checkpoints,
 }
-"""Verbs that not every family has a use for."""
+"""Conditions of verbs that not every family can use."""

@@ -1,4 +1,4 @@
-"""Faults of a plan carried out on a cluster, and taken back."""
+"""Faults of a plan, carried out on a cluster and ended."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROLES = {"active": LEADING, "standby": FOLLOWING}
 
 
 def carry_out(cluster: Stage, fault: Fault) -> list[str]:
-    """Returns the names that the target words stood for. Raises FaultUnsupported when there is nothing to be done."""
+    """Carries out a fault; returns the names of its targets. Raises FaultUnsupported when it is impossible."""
     names = [resolve(cluster, word) for word in fault.targets]
     if fault.verb in ("mark", "recover"):
         ask_checkpoint(cluster, fault.verb, names[0])
@@ -24,7 +24,7 @@ def carry_out(cluster: Stage, fault: Fault) -> list[str]:
 
 
 def as_of_now(cluster: Stage, fault: Fault) -> Fault:
-    """The fault with the names of those who have the roles now that it speaks of as the first ones; who has none stays a word."""
+    """The fault with its "first" roles replaced by the servers that have these roles now. A role without a server stays."""
 
     def name(word: str) -> str:
         try:
@@ -37,7 +37,7 @@ def as_of_now(cluster: Stage, fault: Fault) -> Fault:
 
 
 def take_back(cluster: Stage, fault: Fault, names: list[str]) -> None:
-    """Ends what a fault began. Raises FaultUnsupported when something else did, or it cannot be ended."""
+    """Ends a fault. Raises FaultUnsupported when it has already ended, or cannot be ended."""
     undo = BY_NAME[fault.verb].undo if fault.verb in BY_NAME else None
     if fault.verb in STOPPING:
         for name in names:
@@ -53,7 +53,7 @@ def take_back(cluster: Stage, fault: Fault, names: list[str]) -> None:
 
 
 def heal(cluster: Stage, fault: Fault, names: list[str]) -> None:
-    """One link, or everything at each of the names; what was clogged is let go. One kind of message that was held goes on by itself."""
+    """Heals one link, or all links of each of the names, clogged ones included. A held kind of message is released separately."""
     if fault.options.get("kind"):
         direction = fault.options.get("direction", "both")
         cluster.faults.do("heal", names, {"direction": direction, "kind": fault.options["kind"]})
@@ -64,8 +64,8 @@ def heal(cluster: Stage, fault: Fault, names: list[str]) -> None:
 
 
 def resolve(cluster: Stage, word: str) -> str:
-    """A name, or who has the role of the group now: `standby 2 of g1` is the second of them. Where all are alike, the first one counts
-    as the active. Raises FaultUnsupported when nobody has."""
+    """A name, or the server with the role in the group now: `standby 2 of g1` is the second of them. In a family without roles, the first member
+    counts as the active. Raises FaultUnsupported when there is none."""
     role, of, group = word.partition(" of ")
     if not of:
         return word
@@ -82,10 +82,10 @@ def resolve(cluster: Stage, word: str) -> str:
 
 
 def ask_checkpoint(cluster: Stage, verb: str, name: str) -> None:
-    """Begins to mark a checkpoint, or to go back to one; asked of a server that leads. Raises FaultUnsupported."""
+    """Asks a leading server to mark a checkpoint, or to roll back to one. Raises FaultUnsupported."""
     question = {"do": "mark_checkpoint" if verb == "mark" else "recover", "name": name}
     leading = [server for server, place in cluster.places.items() if place in LEADING]
-    # One that has just been started again has not told another role yet.
+    # A server that has just been restarted has not reported its new role yet.
     able = [
         server
         for server in leading

@@ -1,4 +1,4 @@
-"""A seed draws everything."""
+"""Draws a whole trial from a seed."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.sim.conditions import CALM, Conditions
 
 SESSIONS = (3, 5, 8, 12)
-"""A span lasts so many session time-outs."""
+"""Lengths of a span in session time-outs."""
 SPAN_MAX_MS = 15_000
 STORIES = 0.93
 """Share of seeds that are stories."""
 FAULTS = ("scattered", "scattered", "episodes", "episodes", "episodes", "both")
-"""How a seed's faults are drawn."""
+"""Ways in which a seed's faults are drawn."""
 BEYOND = 0.05
-"""Share of seeds that may damage more than the family survives, where only safety is judged."""
+"""Share of seeds that may cause more damage than the family survives; only safety is judged there."""
 LATE_IN_A_SESSION = 10
-"""So many of the latest messages to coordination fit into a session."""
+"""A session is longer than so many of the slowest messages to coordination."""
 SAFE = tuple(name for name, family in FAMILIES.items() if family.promises)
-"""The families whose safe variant loses nothing."""
+"""Families whose safe variant loses nothing."""
 
 
 def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Mutations = NO_MUTATIONS) -> Plan:
@@ -41,7 +41,7 @@ def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Muta
     drawn = rng.choice(SAFE)
     cluster = draw_cluster(rng, protocol or drawn, holes, mutations)
     if rng.random() < STORIES:
-        return told(rng, seed, cluster)
+        return reported(rng, seed, cluster)
     span_ms = min(SPAN_MAX_MS, rng.choice(SESSIONS) * cluster.timing.session_timeout_ms)
     clients = [f"c{number}" for number in range(1, rng.choice(CALLERS) + 1)]
     faults = draw_faults(rng, cluster, clients, span_ms)
@@ -50,8 +50,8 @@ def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Muta
     return Plan(seed, patient(cluster, conditions), conditions, callers, faults, span_ms)
 
 
-def told(rng: random.Random, seed: int, cluster: ClusterConfig) -> Plan:
-    """A story on a cluster of this family."""
+def reported(rng: random.Random, seed: int, cluster: ClusterConfig) -> Plan:
+    """A trial by a story, on a cluster of this family."""
     scene = Scene(rng, cluster)
     rng.choice(stories_of(scene.family))(scene)
     conditions = CALM if rng.random() < 0.7 else bearable(draw_conditions(rng), scene.cluster)
@@ -63,7 +63,7 @@ def told(rng: random.Random, seed: int, cluster: ClusterConfig) -> Plan:
 
 
 def bearable(conditions: Conditions, cluster: ClusterConfig) -> Conditions:
-    """Coordination so slow that a few late messages use a session up serves nobody."""
+    """The conditions with faster coordination, if it is so slow that a few late messages exceed a session: no group could serve."""
     latency = conditions.coordination
     late_us = latency.base_us + latency.spread_us + latency.tail_us
     if LATE_IN_A_SESSION * late_us > cluster.timing.session_timeout_ms * 1_000:
@@ -72,7 +72,8 @@ def bearable(conditions: Conditions, cluster: ClusterConfig) -> Conditions:
 
 
 def patient(cluster: ClusterConfig, conditions: Conditions) -> ClusterConfig:
-    """A group whose members are left out whenever a message or a sync is as late as it may be never comes to rest."""
+    """The cluster with longer patience, if ordinary delays of messages or syncs exceed it: a group that keeps leaving members out never comes to
+    rest."""
     network, sync = conditions.network, conditions.sync
     late_us = 2 * (network.base_us + network.spread_us + network.tail_us)
     late_us += sync.base_us + sync.spread_us + sync.tail_us
@@ -91,5 +92,5 @@ def draw_faults(rng: random.Random, cluster: ClusterConfig, clients: list[str], 
 
 
 def moments_of(faults: list[Fault]) -> list[int]:
-    """When something happens."""
+    """Times at which faults begin, ascending, without duplicates."""
     return sorted({fault.at_ms for fault in faults})

@@ -45,7 +45,7 @@ def draw_cluster(
         min_in_step=rng.choice((0, 0, 0, min(2, size))),
         image_gap=rng.choice((1, 2, 20, 5_000)),
         image_every=rng.choice((0, 2, 5, 5, 20, 300)),
-        log_octets=rng.choice((1 << 12, 1 << 13, 1 << 16, 50 << 20)),
+        log_bytes=rng.choice((1 << 12, 1 << 13, 1 << 16, 50 << 20)),
         image_partitions=rng.choice((1, 2, 8)),
         image_store=rng.choice(("vssp", "vssp", "hdfs_pipeline")),
         session_ttl_ms=rng.choice((2_000, 20_000, 600_000)),
@@ -63,7 +63,7 @@ def named_groups(groups: int, size: int) -> list[GroupConfig]:
 
 
 def sized(cluster: ClusterConfig, groups: int, size: int) -> ClusterConfig:
-    """The same cluster with so many groups of this size, as far as its family goes."""
+    """The same cluster with so many groups of this size, as far as its family allows."""
     family = family_named(cluster.protocol)
     size = min(max(size, 1 if family.standbys == 0 else 2), family.standbys_max + 1)
     fits = named_groups(min(groups, family.groups_max), size)
@@ -83,7 +83,7 @@ def _size(rng: random.Random, family: Family, groups: int) -> int:
 
 
 def draw_timing(rng: random.Random) -> Timing:
-    """The session is the measure: everything else is a part of it, or far from it."""
+    """Draws timings relative to the session time-out: parts of it, or far from it."""
     session = rng.choice((600, 600, 1_000, 1_000, 2_000, 5_000))
     return Timing(
         heartbeat_ms=session // rng.choice((3, 4, 5)),
@@ -97,7 +97,7 @@ def draw_timing(rng: random.Random) -> Timing:
 
 
 def draw_knobs(rng: random.Random) -> Knobs:
-    """As built in, in half of the seeds."""
+    """Draws knobs; in half of the seeds these are the defaults."""
     if rng.random() < 0.5:
         return Knobs()
     return Knobs(
@@ -116,7 +116,7 @@ def draw_data(rng: random.Random) -> DataConfig:
 
 
 def _journal(rng: random.Random, family: Family) -> JournalConfig:
-    """Journal nodes in odd numbers or not; of bookies the three quorums too."""
+    """Draws the number of journal nodes, odd or even; for bookies also the three quorums."""
     fewest = family.journal_nodes
     if fewest < 3:
         return JournalConfig(family.journal_names())

@@ -1,4 +1,4 @@
-"""The weather of a trial: latencies, background loss, disks."""
+"""Conditions of a trial: latencies, background loss, disks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SLOW_COORDINATION = Latency(10_000, 20_000, 0.05, 100_000)
 
 
 def draw_conditions(rng: random.Random) -> Conditions:
-    """Calm in a third of the seeds: then a failure is due to its faults alone."""
+    """Draws conditions. A third of the seeds has no disturbances, so that a failure is due to its faults alone."""
     if rng.random() < 0.33:
         return CALM
     return Conditions(

@@ -1,8 +1,8 @@
-"""Faults that belong together: close to each other in time, at servers of one group.
+"""Episodes: faults that belong together, close to each other in time and at servers of one group.
 
-Random faults rarely meet. What breaks a replicated log takes several in a row: some lag behind, those who are ahead are struck at one
-moment, who is left goes on, the others come back. An episode is such a row with everything in it drawn; which ways there are to lag, to be
-struck and to be deposed is drawn once for a seed, so that each seed does much of a little.
+Random faults rarely coincide. A failure of a replicated log takes several in a row: some servers lag, those that are ahead fail at one
+moment, the rest continues, the others return. An episode is such a row with all details drawn. The kinds of lags, failures and depositions
+are drawn once for a seed, so that each seed repeats a few of them.
 """
 
 from __future__ import annotations
@@ -36,27 +36,25 @@ THEMES: dict[str, tuple[Ways, Ways]] = {
     ),
     "losses": (("hold", "cut", "pause", "isolate"), ("new_disk", "rot", "gone", "power_loss", "crash")),
 }
-"""Ways in which some fall behind while others go on, and ways to be struck: what goes wrong together."""
+"""Faults that belong together: kinds by which some servers fall behind while others continue, and kinds of sudden failures."""
 EVERYTHING = (
     (*(way for ways, _ in THEMES.values() for way in ways), "pause"),
     tuple(way for _, ways in THEMES.values() for way in ways),
 )
 HARMED = ("new_disk", "rot", "power_loss", "crash")
-"""What has happened to one that comes back before the others."""
+"""Kinds of failure of a server that returns before the others."""
 DEPOSALS = ("take", "take", "expire", "no_coordination", "slow_coordination", "resign")
 CHANGES = ("add_server", "add_server", "remove_server", "mark", "rot_image")
 CHECKPOINTS = ("mark", "recover", "recover", "rot_image")
 DRIFTS = (-80_000, -1_000, 1_000, 80_000)
-"""Parts per million; leases bear a tenth."""
+"""Clock rates in parts per million; leases tolerate a tenth."""
 ROTTEN = ("journal", "journal_tail", "journal_tail", "image")
 PARTS = ("lag", "strike", "depose", "change")
 TIED = 0.4
-"""Share of strikes that wait for a place in somebody's progress."""
+"""Share of failures that are tied to a server's progress."""
 
 
 class Episodes:
-    """Draws the episodes of one seed."""
-
     def __init__(self, rng: random.Random, cluster: ClusterConfig, clients: list[str], span_ms: int):
         self._rng = rng
         self._cluster = cluster
@@ -65,8 +63,8 @@ class Episodes:
         self._span_ms = span_ms
         self._session_ms = cluster.timing.session_timeout_ms
         theme = rng.choice((*THEMES, ""))
-        lags, strikes = THEMES.get(theme, EVERYTHING)
-        self._lags, self._strikes = self._few(lags), self._few(strikes)
+        lags, faults_applied = THEMES.get(theme, EVERYTHING)
+        self._lags, self._faults_applied = self._few(lags), self._few(faults_applied)
         self._deposals = self._few(DEPOSALS)
         self._checkpoints = self._family.checkpoints and rng.random() < 0.3
         self._changes = self._few(CHECKPOINTS if self._checkpoints else CHANGES)
@@ -75,7 +73,7 @@ class Episodes:
         self._torn = rng.choice((*("nothing",) * len(TORN), *TORN))
         self._marked = 0
         self._group = rng.choice(cluster.groups) if rng.random() < 0.7 else None
-        """Where everything happens; None: anywhere."""
+        """The group of all faults; None for any group."""
 
     def _few(self, all_of: tuple[str, ...]) -> list[str]:
         return self._rng.sample(all_of, min(len(all_of), self._rng.choice((1, 2, 3, len(all_of)))))
@@ -91,7 +89,7 @@ class Episodes:
         return faults
 
     def _episode(self, at_ms: int, parts: list[str]) -> list[Fault]:
-        """The parts follow each other in any order, most at once or nearly so; lagging comes first, for it takes its time."""
+        """An episode. Its parts follow each other in any order, most of them immediately; lagging comes first, because it takes time."""
         rng, cast = self._rng, Cast(self._rng, self._cluster, self._group)
         rng.shuffle(parts)
         faults: list[Fault] = []
@@ -104,14 +102,14 @@ class Episodes:
                     faults += self._lag(at_ms, cast, name)
             at_ms += self._gap()
         for part in parts:
-            faults += {"strike": self._strike, "depose": self._depose, "change": self._change}[part](
+            faults += {"strike": self._apply_fault, "depose": self._depose, "change": self._change}[part](
                 at_ms, cast
             )
             at_ms += self._gap()
         return faults
 
     def _drifting(self) -> list[Fault]:
-        """Every clock runs at a rate of its own, from the beginning to the end."""
+        """Every clock runs at its own rate, from the beginning to the end."""
         names = [name for group in self._cluster.groups for name in group.members]
         rates = self._rng.choice((DRIFTS, (DRIFTS[0], DRIFTS[-1])))
         return [Fault("drift_clock", [name], {"ppm": self._rng.choice(rates)}) for name in names]
@@ -119,7 +117,7 @@ class Episodes:
     # --- when ------------------------------------------------------------------------------------------------------
 
     def _gap(self) -> int:
-        """Between two parts: from at once to a whole takeover."""
+        """Time between two parts: from none to a whole takeover."""
         rng, session = self._rng, self._session_ms
         return rng.choice(
             (
@@ -185,7 +183,7 @@ class Episodes:
         return [self._severed(at_ms, rng.choice((name, cast.leader)), way, lasts)]
 
     def _failing(self, at_ms: int, name: str) -> list[Fault]:
-        """A sync fails, which ends the server; it starts again, and may lose its power then."""
+        """A sync fails, which ends the server. It starts again, and may then lose its power."""
         rng = self._rng
         faults = [
             self._fault(
@@ -197,7 +195,7 @@ class Episodes:
             )
         ]
         for number in (1, 2):
-            # A role names somebody else by then: nobody can be restarted who runs.
+            # A role may name another, running server by then, which cannot be started.
             others = (
                 [name]
                 if " of " not in name
@@ -218,7 +216,7 @@ class Episodes:
         return faults
 
     def _apart(self, at_ms: int, cast: Cast) -> Fault:
-        """Something between two groups is late or lost."""
+        """Messages between two groups are late or lost."""
         rng, pair, lasts = self._rng, [cast.leader, cast.abroad], self._for()
         if rng.random() < 0.2:
             return self._fault(at_ms, rng.choice(("cut", "clog")), pair, lasts)
@@ -234,37 +232,37 @@ class Episodes:
             )
         return self._fault(at_ms, "cut", [name, COORDINATION], lasts, on)
 
-    def _strike(self, at_ms: int, cast: Cast) -> list[Fault]:
-        """Several at one moment; each comes back at a time of its own."""
+    def _apply_fault(self, at_ms: int, cast: Cast) -> list[Fault]:
+        """Several servers fail at one moment; each returns at its own time."""
         rng, on = self._rng, self._place(cast) if self._rng.random() < TIED else None
-        struck = cast.struck()
+        faulted = cast.faulted()
         if on is not None and on.server.startswith(WHOEVER) and rng.random() < 0.8:
-            struck[0] = on.server
+            faulted[0] = on.server
         if rng.random() < 0.35:
-            return self._one_returns_first(at_ms, struck, on)
-        way, faults = rng.choice(self._strikes), list[Fault]()
+            return self._one_returns_first(at_ms, faulted, on)
+        way, faults = rng.choice(self._faults_applied), list[Fault]()
         if way == "power_loss" and rng.random() < 0.5:
-            struck = cast.everybody
-        for name in struck:
+            faulted = cast.everybody
+        for name in faulted:
             if rng.random() < 0.3:
-                way = rng.choice(self._strikes)
-            faults += self._struck(at_ms, name, way, self._for(), on)
+                way = rng.choice(self._faults_applied)
+            faults += self._faulted(at_ms, name, way, self._for(), on)
         return faults
 
-    def _one_returns_first(self, at_ms: int, struck: list[str], on: Trigger | None) -> list[Fault]:
-        """All stop; one of them, whose disk may have suffered, is back long before the others."""
+    def _one_returns_first(self, at_ms: int, faulted: list[str], on: Trigger | None) -> list[Fault]:
+        """All targets stop; one of them, whose disk may be damaged, returns long before the others."""
         rng = self._rng
-        first = rng.choice(struck)
-        faults = self._struck(
+        first = rng.choice(faulted)
+        faults = self._faulted(
             at_ms, first, rng.choice(HARMED), rng.choice((1, 20, self._session_ms // 2)), on
         )
         way = rng.choice(("crash", "power_loss", "pause"))
-        for name in struck:
+        for name in faulted:
             if name != first:
-                faults += self._struck(at_ms, name, way, rng.choice((2, 4)) * self._session_ms, on)
+                faults += self._faulted(at_ms, name, way, rng.choice((2, 4)) * self._session_ms, on)
         return faults
 
-    def _struck(self, at_ms: int, name: str, way: str, lasts: int, on: Trigger | None) -> list[Fault]:
+    def _faulted(self, at_ms: int, name: str, way: str, lasts: int, on: Trigger | None) -> list[Fault]:
         if way in ("isolate", "no_coordination"):
             return [self._severed(at_ms, name, way, lasts, on)]
         if way == "power_loss":
@@ -290,7 +288,7 @@ class Episodes:
         return draw_trigger(rng, self._family, len(self._cluster.groups), server, SOON)
 
     def _depose(self, at_ms: int, cast: Cast) -> list[Fault]:
-        """Once, or several times in quick succession."""
+        """The leader is deposed once, or several times in quick succession."""
         rng, faults = self._rng, list[Fault]()
         for _ in range(rng.choice((1, 1, 2, 3, 5))):
             way = rng.choice(self._deposals)
@@ -325,14 +323,14 @@ class Episodes:
 
 
 class Cast:
-    """Who plays in an episode: who leads a group, some that fall behind, and all others that hold its log."""
+    """The servers in an episode: the leader of a group, some that fall behind, and all others that hold its log."""
 
     def __init__(self, rng: random.Random, cluster: ClusterConfig, group: GroupConfig | None):
         self._rng = rng
         group = group or rng.choice(cluster.groups)
         others_of = [each.name for each in cluster.groups if each is not group]
         self.abroad = f"active of {rng.choice(others_of)}" if others_of else ""
-        """Who leads another group."""
+        """The leader of another group."""
         self.group = group.name
         self.leader = f"active of {group.name}"
         standbys = [f"standby {number} of {group.name}" for number in range(1, len(group.members))]
@@ -344,8 +342,8 @@ class Cast:
         self.ahead = others[count:]
         self.everybody = list(dict.fromkeys([self.leader, *self.ahead, *self.behind]))
 
-    def struck(self) -> list[str]:
-        """Mostly those who are ahead, and the leader; sometimes everybody at once, or anybody."""
+    def faulted(self) -> list[str]:
+        """Targets of a failure: mostly the servers that are ahead, and the leader; sometimes all servers at once, or any."""
         rng = self._rng
         draw = rng.random()
         if draw < 0.2:

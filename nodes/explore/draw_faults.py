@@ -1,6 +1,6 @@
 """Single faults at random times and tied to progress, spread over the whole span.
 
-Each seed draws from a few kinds only, so that some seeds are all power losses and others all broken links.
+Each seed draws from a few kinds only, so that some seeds consist of power losses and others of broken links.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ KINDS = (
     "alone",
 )
 DRAWN = (*(row.verb for row in FAULTS if row.drawn), "mark", "recover")
-"""Everything that is drawn."""
 
 
 class FaultDrawer:
@@ -54,7 +53,7 @@ class FaultDrawer:
         self._checkpoints = 0
 
     def draw(self) -> list[Fault]:
-        """In no order. Kinds are drawn first, so that a seed has much of a little."""
+        """Faults in no order. Kinds are drawn first, so that a seed has many faults of few kinds."""
         kinds = self._rng.sample(KINDS, self._rng.choice((1, 2, 3, len(KINDS))))
         faults: list[Fault] = []
         for _ in range(self._rng.choice(COUNTS)):
@@ -71,17 +70,17 @@ class FaultDrawer:
         return Fault(verb, targets, options or {}, at_ms, on, self._duration() if lasting else 0)
 
     def _duration(self) -> int:
-        """From a blink to for ever; around the session time-out most of all."""
+        """A duration from a moment to for ever, most often near the session time-out."""
         session = self._cluster.timing.session_timeout_ms
         return self._rng.choice((1, 20, session // 4, session, session * 3 // 2, session * 3, 0))
 
     def _trigger(self) -> Trigger:
         return draw_trigger(self._rng, self._family, len(self._groups), self._server(), COUNTED)
 
-    # --- whom ------------------------------------------------------------------------------------------------------
+    # --- targets ---------------------------------------------------------------------------------------------------
 
     def _server(self) -> str:
-        """A name, or whoever has a role then: leaders are struck more often than their share."""
+        """A name, or a role at that time: leaders are drawn more often than others."""
         group = self._rng.choice(self._groups)
         named = self._rng.choice(self._all)
         return self._rng.choice((f"active of {group}", f"standby of {group}", named, named))
@@ -95,16 +94,16 @@ class FaultDrawer:
     def _other(self) -> str:
         return self._rng.choice((*self._all, COORDINATION, *self._clients))
 
-    # --- what ------------------------------------------------------------------------------------------------------
+    # --- faults ----------------------------------------------------------------------------------------------------
 
     def process(self) -> list[Fault]:
         verb = self._rng.choice(("crash", "crash", "stop"))
         return [self._fault(verb, self._some())]
 
     def alone(self) -> list[Fault]:
-        """Whoever leads hears nothing more of its group, or of one member, but of clients and coordination; then it may die.
+        """The leader is cut off from its group, or from one member, but not from clients and coordination; then it may die.
 
-        The one that was left out may then be alone for a while: it must not lead with what it has.
+        The member that was left out may then be alone for a while: it must not lead with the state that it has.
         """
         rng, group, timing = self._rng, self._rng.choice(self._cluster.groups), self._cluster.timing
         session = timing.session_timeout_ms
@@ -130,7 +129,7 @@ class FaultDrawer:
         return [self._fault("power_loss", self._some(), torn)]
 
     def _all_lose_power(self, torn: dict[str, Any]) -> list[Fault]:
-        """A whole group at once; the tail of one journal rots meanwhile, and each server comes back at a time of its own."""
+        """A whole group loses power at once. The tail of one journal rots meanwhile, and each server returns at its own time."""
         members = list(self._rng.choice(self._cluster.groups).members)
         at_ms = self._rng.randrange(self._span_ms)
         returns = [Fault("power_loss", [name], torn, at_ms, for_ms=self._duration() or 1) for name in members]
@@ -163,7 +162,7 @@ class FaultDrawer:
         return [self._fault(verb, [self._server(), self._other()], options)]
 
     def clog(self) -> list[Fault]:
-        """Several at once: they open in another order than they were clogged in."""
+        """Several clogs at once: they open in another order than they began."""
         return [
             self._fault("clog", [self._rng.choice(self._servers), self._other()])
             for _ in range(self._rng.choice((1, 2, 3)))

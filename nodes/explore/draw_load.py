@@ -1,4 +1,4 @@
-"""The clients of a trial and their calls: few hot names that calls meet at, many cold ones, paths through directories that move."""
+"""The clients of a trial and their calls: few hot names that calls share, many cold ones, paths through directories that move."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nodes.explore.plan import Caller
 
 CALLERS = (2, 2, 3, 4, 6)
 CALLS = (40, 80, 120, 240)
-"""Of all clients together."""
+"""Number of calls of all clients together."""
 
 Weights = dict[str, int]
 PROFILES: dict[str, Weights] = {
@@ -30,7 +30,7 @@ PROFILES: dict[str, Weights] = {
 
 
 class Names:
-    """A small world of paths. `deep` ones lead through directories that other calls move and remove."""
+    """A small set of paths. `deep` ones lead through directories that other calls move and remove."""
 
     def __init__(self, rng: random.Random, hot: int, directories: int):
         self._rng = rng
@@ -49,14 +49,14 @@ class Names:
         return f"{self.parent()}/h{self._rng.randrange(self._hot)}"
 
     def new(self) -> str:
-        """A name to be made: one that others make too, or one of its own."""
+        """A name to be created: one that other calls create too, or a unique one."""
         if self._rng.random() < 0.3:
             return self.hot()
         self._cold.append(f"{self.parent()}/c{len(self._cold) + 1}")
         return self._cold[-1]
 
     def old(self) -> str:
-        """A name that may be there."""
+        """A name that may exist."""
         if not self._cold or self._rng.random() < 0.6:
             return self.hot()
         return self._rng.choice(self._cold[-20:])
@@ -65,8 +65,8 @@ class Names:
 def draw_callers(
     rng: random.Random, cluster: ClusterConfig, clients: list[str], span_ms: int, moments: list[int]
 ) -> list[Caller]:
-    """Clients whose calls are spread over the span, or come in a burst around a moment at which something happens; some die, some come
-    back under another name."""
+    """Clients with calls that are spread over the span, or concentrated around the time of a fault. Some clients die, some return under another
+    name."""
     total = rng.choice(CALLS)
     names = Names(rng, rng.choice((1, 3, 8)), rng.choice((1, 3, 6)))
     profiles = [name for name in PROFILES if name != "content" or cluster.data.nodes]
@@ -101,7 +101,7 @@ def _caller(rng: random.Random, name: str, calls: list[str], span_ms: int, momen
 
 
 def _returned(rng: random.Random, callers: list[Caller], span_ms: int) -> list[Caller]:
-    """Those who died may come back under another name and repeat their last calls."""
+    """Clients that died may return under another name and repeat their last calls."""
     back = []
     for caller in callers:
         if caller.dies_ms and rng.random() < 0.7:
@@ -112,7 +112,7 @@ def _returned(rng: random.Random, callers: list[Caller], span_ms: int) -> list[C
 
 
 def draw_calls(rng: random.Random, names: Names, weights: Weights, count: int, first: bool) -> list[str]:
-    """`first` makes the directories that others work in."""
+    """Draws calls; `first` also creates the directories that the others use."""
     calls = [f"mkdir /d{n}" for n in range(names.directories)] if first else []
     kinds, cumulated = list(weights), list(accumulate(weights.values()))
     while len(calls) < count:

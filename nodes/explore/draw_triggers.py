@@ -1,4 +1,4 @@
-"""Places in the progress of servers, at which a fault strikes."""
+"""Triggers: places in the progress of servers, at which faults are injected."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from nodes.families import Family
 from nodes.sim.triggers import Trigger
 
 COUNTED = (1, 1, 2, 3, 5, 30, 200)
-"""Bounds for which of its kind a place is, counted from the beginning of the load."""
+"""Upper bounds for a place's ordinal, counted from the beginning of the load."""
 SOON = (1, 1, 1, 2, 3, 5, 10)
-"""The same, counted from a moment at which something is about to happen."""
+"""Upper bounds for a place's ordinal, counted from shortly before a fault."""
 
 
 def draw_trigger(
     rng: random.Random, family: Family, groups: int, server: str, bounds: tuple[int, ...]
 ) -> Trigger:
-    """`groups`: how many there are."""
+    """Draws a trigger. `groups`: number of groups in the cluster."""
     kind = rng.choice(("sync", "write", "sent", "delivered", "step", "step"))
     name = ""
     if kind == "step":

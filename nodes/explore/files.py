@@ -1,4 +1,4 @@
-"""Plans and scenarios as files have them: what differs from the defaults, and nothing else."""
+"""Plans and scenarios in files: only values that differ from the defaults."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nodes.sim.conditions import BadConditions, check
 
 
 def sparse(struct: msgspec.Struct) -> dict[str, Any]:
-    """A structure without what is as by default; `plan_of` makes a plan whole again."""
+    """A structure without its default values; `plan_of` restores the whole plan."""
     found: dict[str, Any] = {}
     for field in msgspec.structs.fields(struct):
         value = getattr(struct, field.name)
@@ -34,7 +34,7 @@ def _built(value: Any) -> Any:
 
 
 def plan_of(raw: Any) -> Plan:
-    """Raises ValueError in one line: what is wrong and where."""
+    """The plan in parsed data. Raises ValueError with one line that names the error and its place."""
     try:
         plan = msgspec.convert(raw, Plan)
         for caller in plan.callers:
@@ -48,7 +48,7 @@ def plan_of(raw: Any) -> Plan:
 
 
 def check_cluster(plan: Plan) -> None:
-    """Raises ValueError for a cluster that its family does not make."""
+    """Raises ValueError for a cluster that its family does not allow."""
     family = family_named(plan.cluster.protocol)
     groups = plan.cluster.groups
     if not 1 <= len(groups) <= family.groups_max:

@@ -1,4 +1,4 @@
-"""Neighbours of a plan that reached something new: the same with one thing changed."""
+"""Neighbours of a plan that reached a new feature: the same plan with one thing changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FAULTS_MAX = 16
 
 
 def neighbour(plan: Plan, other: Plan, seed: int) -> Plan:
-    """A plan of its own seed that differs from `plan` in one or two things; `other` may lend its faults."""
+    """A plan with its own seed that differs from `plan` in one or two things; faults may come from `other`."""
     rng = random.Random(f"{seed}/neighbour")
     changed = replace(plan, seed=seed)
     for _ in range(rng.choice((1, 1, 2))):
@@ -30,7 +30,7 @@ def clients_of(plan: Plan) -> list[str]:
 
 
 def same(plan: Plan, other: Plan, rng: random.Random) -> Plan:
-    """Another seed is another order of events."""
+    """The same plan with another seed, which is another order of events."""
     return plan
 
 
@@ -56,7 +56,7 @@ def moved(fault: Fault, span_ms: int, rng: random.Random) -> Fault:
 
 
 def borrowed_faults(plan: Plan, other: Plan, rng: random.Random) -> Plan:
-    """Faults of another plan, as far as they name who is here too."""
+    """The plan with faults of another plan whose targets it also has."""
     here = {name for group in plan.cluster.groups for name in (*group.members, group.name)}
     known = [f for f in other.faults if all(w.rpartition(" of ")[2] in here for w in f.targets)]
     return replace(plan, faults=(plan.faults + known)[:FAULTS_MAX])

@@ -1,4 +1,4 @@
-"""A trial as data: everything that a seed draws, and all that is needed to run it again to the same event log."""
+"""A trial as data: everything that a seed draws, sufficient to run it again to the same event log."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from nodes.sim.conditions import Conditions
 from nodes.sim.triggers import Trigger
 
 WHOEVER = "whoever of "
-"""Begins the word for the member of a group that comes first to the place that a fault is tied to."""
+"""Prefix for the member of a group that first comes to the place that a fault is tied to."""
 FIRST = "first "
-"""Begins a role as of the moment at which the load begins: `first active of g1` is the same server all through a trial."""
+"""Prefix of a role at the beginning of the load: `first active of g1` is the same server all through a trial."""
 
 
 class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
     """One fault. Times count from the beginning of the load."""
 
     verb: str
-    """Of the fabric (docs/faults.md), or `heal`, `mark`, `recover` of a checkpoint."""
+    """Verb of the fabric (docs/faults.md), or `heal`, `mark`, `recover` of a checkpoint."""
     targets: list[str] = []
-    """Names, or roles as of that moment: `active of g1`, `standby of g1`, `standby 2 of g1`; `first active of g1`: as of the beginning of the load;
-    `whoever of g1`: who came to the place `on`."""
+    """Names, or roles at that moment: `active of g1`, `standby of g1`, `standby 2 of g1`. `first active of g1`: the role at the beginning of the
+    load. `whoever of g1`: the server that came to the place `on`."""
     options: dict[str, Any] = {}
     at_ms: Milliseconds = 0
     on: Trigger | None = None
-    """A place in a server's progress, counted from `at_ms` on; the server may be named by a role as of then, and `whoever of g1` is the
-    member that comes there first."""
+    """A place in a server's progress, counted from `at_ms` on. The server may be named by a role at that time, and `whoever of g1` is the member
+    that comes there first."""
     for_ms: Milliseconds = 0
-    """Taken back after this time; 0: it stays until the end."""
+    """The fault ends after this time; 0: at the end of the trial."""
 
 
 class Plan(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
-    """A trial: a cluster in its conditions, clients, faults. The rest follows from `seed`."""
+    """A trial: a cluster in its conditions, clients, faults. Everything else follows from `seed`."""
 
     seed: int
     cluster: ClusterConfig
@@ -44,7 +44,7 @@ class Plan(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_default
     callers: list[Caller] = []
     faults: list[Fault] = []
     span_ms: Milliseconds = 10_000
-    """The load and its faults last so long; then the audit begins."""
+    """Duration of the load and its faults; then the audit begins."""
 
     @property
     def calls(self) -> int:
@@ -52,32 +52,34 @@ class Plan(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_default
 
 
 class Failure(msgspec.Struct, frozen=True):
-    """One thing that is wrong: which invariant, where it was noticed (what failures are grouped by), and in words."""
+    """One failure: its invariant, the place where it was detected (by which failures are grouped), and a text."""
 
     invariant: str
     place: str
     explanation: str
+    evidence: list[tuple[str, int]] = []
+    """(server, event number) pairs that a check names as evidence."""
     story: list[str] = []
-    """What led to it, one line for each step (nodes/trace/story.py)."""
+    """Causes of the failure, one line for each step (nodes/trace/story.py)."""
 
 
 class Outcome(msgspec.Struct):
-    """What came of a plan."""
+    """The result of a plan."""
 
     plan: Plan
     failures: list[Failure] = []
     beyond: str = ""
-    """Why more was damaged than the family promises to survive: only safety was judged. Empty when it was not."""
+    """The damage beyond the family's promise, in which case only safety was judged; empty when there was none."""
     calls: int = 0
     answered: int = 0
     checked: int = 0
-    """Facts that the invariants found to be right."""
+    """Number of facts that the invariants found to be right."""
     virtual_ns: int = 0
     skipped: int = 0
-    """Faults that were impossible where or when they were to happen."""
+    """Number of faults that were impossible at their place or time."""
     coverage: frozenset[str] = frozenset()
     log_sha256: str = ""
-    """Of the event log; the same on every machine. Empty for a trial on processes, which no run repeats."""
+    """Hash of the event log, the same on every machine. Empty for a trial on processes, which no run repeats."""
 
     @property
     def clean(self) -> bool:

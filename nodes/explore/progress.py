@@ -1,4 +1,4 @@
-"""Places in the progress of servers that faults can be tied to, by replication: the steps that they tell, the messages that they send."""
+"""Places in the progress of servers to which faults can be tied, by replication: the steps that they report, the messages that they send."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ STEPS = {
         "force/2b",
     ),
 }
-"""What `StepTaken` says, by replication."""
+"""Values of `StepTaken`, by replication."""
 TAKEOVER = ("election", "upgrade", "takeover", "view change", "configuration")
-"""Procedures in which the log changes hands."""
+"""Procedures in which another server takes over the log."""
 CLIENT_MESSAGES = ("Request", "Answer", "CheckOperation", "Checked")
 MESSAGES = {
     "mams": (
@@ -85,7 +85,7 @@ CROSSING = (
     "Decided",
     "OutcomeReq",
 )
-"""Between the actives of two groups that carry out one operation."""
+"""Messages between the actives of two groups that carry out one operation."""
 JOURNAL_MESSAGES = (
     "NewEpoch",
     "EpochPromised",
@@ -98,9 +98,9 @@ JOURNAL_MESSAGES = (
     "LedgerFenced",
 )
 WRITES = ("lock", "epoch", "configuration", "generation")
-"""Last parts of paths in coordination whose changes matter most."""
+"""Last parts of coordination paths with the most important changes."""
 
 
 def messages_of(replication: str) -> tuple[str, ...]:
-    """Between servers of one group, or a server and the journal nodes."""
+    """Messages between servers of one group, or a server and the journal nodes."""
     return MESSAGES.get(replication, JOURNAL_MESSAGES)

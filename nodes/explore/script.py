@@ -1,4 +1,4 @@
-"""A client of a trial at work: it carries out its calls in its own style, on whatever world it lives in."""
+"""A client of a trial at work: it makes its calls in its own style, in any world."""
 
 from __future__ import annotations
 
@@ -18,27 +18,34 @@ BLOCK_SIZES = (512, 4_096, 65_536)
 
 
 class Script:
-    """One life of one client."""
+    """One process of one client."""
 
-    def __init__(self, caller: Caller, client: SmartClient, files: FileClient, clock: Clock):
+    def __init__(
+        self,
+        caller: Caller,
+        client: SmartClient,
+        files: FileClient,
+        clock: Clock,
+        on_progress: Callable[[Script], None] = lambda script: None,
+    ):
+        """`on_progress` is called when a call has returned, and when all have."""
         self._caller = caller
         self._client = client
         self._files = files
         self._clock = clock
+        self._on_progress = on_progress
         self._calls: Iterator[tuple[int, Call]] = enumerate(map(parse, caller.calls), 1)
         self._open = 1 if caller.every_us else caller.lanes
         self._spawn: Callable[[Coroutine[Any, Any, Any]], Any]
         self.begun = 0
         self.answered = 0
         self.acknowledged: dict[str, int] = {}
-        """Records of content that were acknowledged: tag to the inode of the file."""
+        """Acknowledged records of content: tag to the inode of the file."""
         self.under_way: dict[int, Call] = {}
         """Calls that have not returned, by their number in the plan; 0 ends the session."""
-        self.on_progress: Callable[[], None] = lambda: None
-        """Called when a call has returned, and when all have."""
 
     def begin(self, spawn: Callable[[Coroutine[Any, Any, Any]], Any]) -> None:
-        """Begins its calls; `spawn` runs a procedure on the client's world."""
+        """Begins the calls; `spawn` runs a procedure on the client's world."""
         self._spawn = spawn
         if self._caller.every_us:
             spawn(self._beginner())
@@ -48,7 +55,6 @@ class Script:
 
     @property
     def done(self) -> bool:
-        """Every call has returned."""
         return not self._open
 
     # --- styles ----------------------------------------------------------------------------------------------------
@@ -73,11 +79,11 @@ class Script:
         await self._end()
 
     async def _end(self) -> None:
-        """The last one to come here ends the session, if that is to be."""
+        """The last lane to finish closes the session, if the client leaves."""
         if self._open == 1 and self._caller.leaves:
             await self._carry_out(0, CloseSession())
         self._open -= 1
-        self.on_progress()
+        self._on_progress(self)
 
     # --- calls -----------------------------------------------------------------------------------------------------
 
@@ -94,10 +100,10 @@ class Script:
             pass
         finally:
             del self.under_way[number]
-        self.on_progress()
+        self._on_progress(self)
 
     async def _with_content(self, number: int, call: WithContent) -> None:
-        """A put or append writes one record that says of itself whose it is."""
+        """A put or append writes one record that names its writer."""
         if call.verb == "get":
             async for _ in self._files.get(call.path):
                 pass
@@ -110,5 +116,5 @@ class Script:
         self.acknowledged[tag] = inodes[0]
 
 
-async def once(octets: bytes) -> AsyncIterator[bytes]:
-    yield octets
+async def once(data: bytes) -> AsyncIterator[bytes]:
+    yield data

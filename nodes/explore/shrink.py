@@ -1,4 +1,4 @@
-"""From a plan that fails to the smallest one that fails in the same way: leave out, shorten, simplify, until nothing more can go."""
+"""Shrinks a failing plan to the smallest one that fails in the same way: leaves out, shortens, simplifies, until nothing more can be removed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from nodes.sim.conditions import CALM
 T = TypeVar("T")
 Fails = Callable[[Plan], bool]
 KEPT = ("protocol", "groups", "timing", "holes", "mutations", "data", "journal", "cluster")
-"""Parts of a cluster that are not simply put to their defaults."""
+"""Parts of a cluster that are not simply set to their defaults."""
 
 
 def shrink(plan: Plan, fails: Fails, go_on: Callable[[], bool] = lambda: True) -> Plan:
-    """A plan that `fails` and none of whose simplifications does; an unfinished one when `go_on` says stop."""
+    """A plan that `fails` and none of whose simplifications does; an unfinished one when `go_on` returns False."""
     while go_on():
         before = plan
         for simplify in PASSES:
@@ -97,7 +97,7 @@ def first_that_fails(candidates: Callable[[Plan], Iterator[Plan]]) -> Callable[.
 
 
 def smaller_clusters(plan: Plan) -> Iterator[Plan]:
-    """Fewer groups, fewer servers, fewer data nodes; faults at who is not there any more go with them."""
+    """Fewer groups, fewer servers, fewer data nodes; faults at removed servers are removed with them."""
     cluster = plan.cluster
     if len(cluster.groups) > 1:
         yield in_cluster(plan, groups=cluster.groups[:-1])

@@ -20,7 +20,7 @@ from nodes.sim.triggers import Armed, Trigger
 
 
 class SimStage(SimCluster):
-    """A simulated cluster with what a trial needs besides."""
+    """A simulated cluster with further parts that a trial needs."""
 
     def __init__(self, config: ClusterConfig, seed: int, conditions: Conditions):
         """Raises BadConditions."""
@@ -59,7 +59,7 @@ class SimStage(SimCluster):
         self.servers[name].store.mend()
 
     def prepare(self, callers: Sequence[Caller]) -> None:
-        """A simulated client starts in no time."""
+        """Does nothing: a simulated client starts in no time."""
 
     def start_caller(self, caller: Caller) -> SimCaller:
         return SimCaller(self, caller)
@@ -73,7 +73,7 @@ class SimStage(SimCluster):
 
 
 class SimCaller:
-    """One life of a client of the plan."""
+    """One process of a client of the plan."""
 
     def __init__(self, cluster: SimStage, caller: Caller):
         self._cluster = cluster

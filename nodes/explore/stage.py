@@ -1,4 +1,4 @@
-"""What a trial runs on: a simulated cluster, or real processes. Whatever differs between the two lies behind this."""
+"""The stage of a trial: a simulated cluster, or real processes, behind one interface."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
 from nodes.explore.calls import Call, Caller
 from nodes.sim.triggers import Trigger
+from nodes.states import ProcessState
 from nodes.trace.events import Stamped
 
 
@@ -18,11 +19,10 @@ class Member(Protocol):
 
     @property
     def group(self) -> str:
-        """Of a metadata server; empty for all others."""
+        """Group of a metadata server; empty for all others."""
 
     @property
-    def process(self) -> str:
-        """running, paused or stopped."""
+    def process(self) -> ProcessState: ...
 
     @property
     def client(self) -> bool: ...
@@ -37,7 +37,7 @@ class Faults(Protocol):
 
     @property
     def standing(self) -> Mapping[int, tuple[str, list[str]]]:
-        """Faults in force: number to (verb, targets)."""
+        """Standing faults: number to (verb, targets)."""
 
     def do(self, verb: str, targets: list[str], options: dict[str, Any] | None = None) -> int: ...
 
@@ -53,7 +53,7 @@ class Faults(Protocol):
 
 
 class Client(Protocol):
-    """A client of the audit's own."""
+    """The audit's own client."""
 
     client: SmartClient
     files: FileClient
@@ -63,7 +63,7 @@ class Client(Protocol):
 
 
 class Scripted(Protocol):
-    """One life of a client of the plan, as it carries its calls out."""
+    """One process of a client of the plan, carrying out its calls."""
 
     @property
     def name(self) -> str: ...
@@ -76,15 +76,15 @@ class Scripted(Protocol):
 
     @property
     def done(self) -> bool:
-        """Every call has returned, or nobody waits for it any more."""
+        """Every call has returned, or its client has gone."""
 
     @property
     def under_way(self) -> Mapping[int, Call] | Mapping[int, str]:
-        """Calls that somebody still waits for, by their number in the plan, as far as that is known."""
+        """Calls with a waiting client, by their number in the plan, as far as that is known."""
 
     @property
     def acknowledged(self) -> Mapping[str, int]:
-        """Records of content that were acknowledged: tag to the inode of the file."""
+        """Acknowledged records of content: tag to the inode of the file."""
 
     def die(self) -> None:
         """Its process is killed."""
@@ -102,7 +102,7 @@ class Stage(Protocol):
 
     @property
     def configured(self) -> Mapping[str, list[str]]:
-        """The members of each group's present configuration, where the family has one that changes."""
+        """The members of each group's present configuration, in families where it changes."""
 
     @property
     def faults(self) -> Faults: ...
@@ -113,38 +113,38 @@ class Stage(Protocol):
     def on_event(self, callback: Callable[[Stamped], None]) -> None: ...
 
     def run_until(self, until: int | Callable[[], bool], limit_ns: int = ...) -> None:
-        """Raises Stuck when it is not true within the limit."""
+        """Runs until a time or condition. Raises Stuck when it is not reached within the limit."""
 
     def run_for(self, duration_ns: int) -> None: ...
 
     def reaches(self, at_ns: int, true: Callable[[], bool]) -> bool:
-        """Runs until something is true, or to a time; whether it is true."""
+        """Runs until a condition is true, or to a time; returns whether it is true."""
 
     def at(self, at_ns: int, step: Callable[..., Any], *arguments: Any) -> None:
-        """A step is taken when the cluster has run to this time."""
+        """Takes a step when the cluster has run to this time."""
 
     def arm(self, trigger: Trigger, step: Callable[[], Any]) -> None:
-        """A step is taken at a place in a server's progress. Raises FaultUnsupported."""
+        """Takes a step at a place in a server's progress. Raises FaultUnsupported."""
 
     def disarm_all(self) -> None:
-        """No armed step is waited for any longer."""
+        """Disarms all steps."""
 
     def settled(self) -> bool:
-        """Everybody who is not gone for ever is in step, and one leads each group where one does."""
+        """Whether every server that is not gone for ever is in step, and each group of a family with leaders has one."""
 
     def view(self) -> dict[str, str]: ...
 
     def answers(self, name: str, kind: str) -> bool: ...
 
     def ask(self, name: str, question: dict[str, Any]) -> Any:
-        """A question to a server over the way that no fault touches."""
+        """Asks a server over the control connection, which no fault touches."""
 
     def begin_asking(self, name: str, question: dict[str, Any]) -> Any:
-        """A question whose answer nobody waits for at once."""
+        """Asks a question without waiting for its answer."""
 
     @property
     def unanswered(self) -> list[str]:
-        """What was asked so and may still be carried out, for a person; a server that has died since answers nothing."""
+        """Questions that may still be carried out, as text; a server that has died since answers none."""
 
     def clear_up(self) -> None:
         """The background losses of the plan's conditions end."""
@@ -156,14 +156,13 @@ class Stage(Protocol):
     def start_client(self, name: str, reports_calls: bool = False) -> Client: ...
 
     def prepare(self, callers: Sequence[Caller]) -> None:
-        """Makes ready what would take its time later; they begin with `start_caller`."""
+        """Prepares slow starts; the clients begin with `start_caller`."""
 
     def start_caller(self, caller: Caller) -> Scripted: ...
 
     def log_sha256(self) -> str:
-        """Of the event log, where the same plan gives the same one; else empty."""
+        """Hash of the event log on stages where a plan determines it; else empty."""
 
 
 def in_words(server: str, question: dict[str, Any]) -> str:
-    """A question to a server, for a person."""
     return " ".join([server, *(str(word) for word in question.values())])

@@ -1,4 +1,5 @@
-"""One trial: a cluster under its load and faults for its whole span; then a sufficient core is healed and must serve; then all, and the audit."""
+"""One trial: a cluster under load and faults for its whole span. Then a sufficient core is healed and must serve; then everything is healed and
+audited."""
 
 from __future__ import annotations
 
@@ -14,48 +15,45 @@ from nodes.explore.atlas import Atlas
 from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.core import disturbed_still, heal_all, heal_core
 from nodes.explore.coverage import Coverage
-from nodes.explore.deeds import as_of_now, carry_out, resolve, take_back
-from nodes.explore.plan import WHOEVER, Caller, Failure, Fault, Outcome, Plan
+from nodes.explore.deeds import as_of_now, carry_out
+from nodes.explore.plan import Caller, Failure, Fault, Outcome, Plan
+from nodes.explore.planned_faults import PlannedFaults
 from nodes.explore.simulated import SimStage
 from nodes.explore.stage import Member, Scripted, Stage
 from nodes.families import family_named
 from nodes.faults.check import FaultUnsupported
 from nodes.invariants import registry
 from nodes.sim.loop import Stuck
-from nodes.sim.triggers import Trigger
 from nodes.trace import story
 from nodes.trace.events import Configured, Serving, Stamped, Started, StoppedServing
 
 START_NS = 120 * SECOND
 PROBES = 3
 WHEN_FORCED = ("one active", "same sn, same state")
-"""What must hold even when a person has chosen to lose something, or nobody can know that there was more."""
+"""Invariants that must hold even when a person has accepted a loss, or when lost data cannot be noticed."""
 
 
 class Trial:
-    """Runs a plan once. `on_event` sees every event, also of clusters that fail."""
+    """Runs a plan once. `on_event` receives every event, also of clusters that fail."""
 
     def __init__(
         self, plan: Plan, on_event: Callable[[Stamped], None] | None = None, stage: Stage | None = None
     ):
-        """On the simulator unless another stage is given, which has a cluster of this plan."""
+        """Uses the simulator unless another stage with a cluster of this plan is given."""
         self.plan = plan
         self.cluster: Stage = stage or SimStage(plan.cluster, plan.seed, plan.conditions)
         self._began_ns = self.cluster.now_ns
-        self.lamps = registry.start(plan.cluster)
+        self.invariants = registry.start(plan.cluster)
         self.atlas = Atlas(plan.cluster)
         self.coverage = Coverage(self.cluster, plan.cluster)
         self.events: list[Stamped] = []
         self.clients: list[Scripted] = []
         self.failures: list[Failure] = []
-        self.done: list[tuple[Fault, list[str]]] = []
-        """Faults that were carried out, and whom they concerned."""
-        self.skipped = 0
-        """Faults that were impossible where or when they were to happen."""
+        self.faults = PlannedFaults(self.cluster, self.atlas, self.coverage)
         self._serving: set[str] = set()
-        """Who has said last that it serves."""
+        """Servers whose last report is that they serve."""
         self._rng = random.Random(f"{plan.seed}/trial")
-        for listener in (self.lamps.on_event, self._on_event, self.coverage.on_event, on_event):
+        for listener in (self.invariants.on_event, self._on_event, self.coverage.on_event, on_event):
             if listener is not None:
                 self.cluster.on_event(listener)
 
@@ -65,8 +63,8 @@ class Trial:
 
     @property
     def went_back(self) -> bool:
-        """Whether the cluster was taken back to a checkpoint: what came after its barrier is not to be there."""
-        return any(fault.verb == "recover" for fault, _ in self.done)
+        """Whether the cluster was rolled back to a checkpoint: state behind its barrier must be gone."""
+        return any(fault.verb == "recover" for fault, _ in self.faults.done)
 
     def _on_event(self, stamped: Stamped) -> None:
         self.events.append(stamped)
@@ -78,14 +76,14 @@ class Trial:
         elif type(event) in (StoppedServing, Started):
             self._serving.discard(stamped.server)
 
-    # --- the whole -------------------------------------------------------------------------------------------------
+    # --- the whole trial -------------------------------------------------------------------------------------------
 
     def run(self) -> Outcome:
         self.carry_out()
         return self.judged()
 
     def carry_out(self) -> None:
-        """Load, faults, healing and audit; what goes wrong becomes a failure."""
+        """Runs load, faults, healing and audit; each error becomes a failure."""
         arcs = Arcs()
         try:
             with arcs.measuring(self.plan.seed % EVERY == 0):
@@ -97,8 +95,8 @@ class Trial:
         self.coverage.seen.update(arcs.features())
 
     def judged(self) -> Outcome:
-        """After the last event."""
-        self.lamps.finish()
+        """The outcome, after the last event."""
+        self.invariants.finish()
         self.failures += self._verdicts()
         return self._outcome()
 
@@ -121,7 +119,7 @@ class Trial:
                 self._restart_from_disks()
 
     def _restart_from_disks(self) -> None:
-        """Everything is powered off at once; what is there again is what was durable."""
+        """Powers all servers off at once, so that only durable state returns."""
         cluster = self.cluster
         names = [
             name
@@ -131,7 +129,7 @@ class Trial:
         cluster.faults.do("power_loss", names)
         cluster.run_for(MILLISECOND)
         cluster.faults.do("restart", names)
-        # Places of the view outlive their servers until the sessions end.
+        # Places in the view outlive their servers until the sessions end.
         cluster.run_for(2 * self.plan.cluster.timing.session_timeout_ms * MILLISECOND)
         if self._settles("after all were restarted from their disks"):
             audit.read_back(self)
@@ -144,8 +142,7 @@ class Trial:
         start_ns = cluster.now_ns
         todo: list[tuple[int, Callable[[], None]]] = []
         for fault in [as_of_now(cluster, fault) for fault in plan.faults]:
-            begin = partial(self._begin, fault) if fault.on is None else partial(self._arm, fault, fault.on)
-            todo.append((fault.at_ms, begin))
+            todo.append((fault.at_ms, partial(self.faults.take_up, fault)))
         for caller in plan.callers:
             todo.append((caller.start_ms, partial(self._start, caller)))
             if caller.dies_ms:
@@ -156,33 +153,6 @@ class Trial:
         cluster.run_until(max(cluster.now_ns, start_ns + plan.span_ms * MILLISECOND))
         cluster.disarm_all()
 
-    def _arm(self, fault: Fault, trigger: Trigger) -> None:
-        """Who has no such progress to make is not waited for."""
-        waiting = [True]
-
-        def strike(server: str) -> None:
-            if waiting:
-                waiting.clear()
-                targets = [server if word.startswith(WHOEVER) else word for word in fault.targets]
-                struck = replace(fault, targets=targets)
-                if fault.verb == "stop":  # A process hears of it only between two of its steps.
-                    self.cluster.at(self.cluster.now_ns, self._begin, struck)
-                else:
-                    self._begin(struck)
-
-        try:
-            for server in self._who(trigger.server):
-                self.cluster.arm(replace(trigger, server=server), partial(strike, server))
-        except FaultUnsupported:
-            self.skipped += 1
-
-    def _who(self, word: str) -> list[str]:
-        """Raises FaultUnsupported."""
-        if not word.startswith(WHOEVER):
-            return [resolve(self.cluster, word)]
-        group = word.removeprefix(WHOEVER)
-        return [name for name, server in self.cluster.servers.items() if server.group == group]
-
     def _start(self, caller: Caller) -> None:
         self.clients.append(self.cluster.start_caller(caller))
 
@@ -191,31 +161,11 @@ class Trial:
             if client.name == name:
                 client.die()
 
-    def _begin(self, fault: Fault) -> None:
-        """Carries a fault out, and has it taken back in time; nothing happens where it is impossible."""
-        try:
-            names = carry_out(self.cluster, fault)
-        except FaultUnsupported:
-            self.skipped += 1
-            return
-        self.done.append((fault, names))
-        self.atlas.note(fault.verb, names, str(fault.options.get("what", fault.options.get("torn", ""))))
-        self.coverage.note_fault(fault.verb)
-        if fault.for_ms:
-            at_ns = self.cluster.now_ns + fault.for_ms * MILLISECOND
-            self.cluster.at(at_ns, self._end, fault, names)
-
-    def _end(self, fault: Fault, names: list[str]) -> None:
-        try:
-            take_back(self.cluster, fault, names)
-        except FaultUnsupported:
-            pass
-
     # --- liveness --------------------------------------------------------------------------------------------------
 
     @property
     def patience_ns(self) -> int:
-        """How long a healed cluster may need to serve: some sessions, work that has piled up, and a call that gives up at its deadline."""
+        """Time in which a healed cluster must serve: some sessions, queued work, and a call that gives up at its deadline."""
         timing = self.plan.cluster.timing
         return (12 * timing.session_timeout_ms + timing.call_deadline_ms) * MILLISECOND + 30 * SECOND
 
@@ -232,7 +182,7 @@ class Trial:
             )
 
     def _force_and_serve(self) -> None:
-        """A group that nobody may serve any more goes on when a person says with what (safety rule 4): with a disk that is whole."""
+        """A group that may not serve any more continues when a person forces one with a whole disk (safety rule 4)."""
         cluster = self.cluster
         if family_named(self.plan.cluster.protocol).cannot_force:
             return
@@ -245,19 +195,21 @@ class Trial:
             try:
                 names = carry_out(cluster, Fault("force", [group, whole[0]]))
             except FaultUnsupported as refused:
-                self.fail("service", "force", f"{group} is served by nobody and cannot be forced: {refused}")
+                self.fail(
+                    "service", "force", f"{group} is served by no server and cannot be forced: {refused}"
+                )
                 continue
             self.atlas.note("force", names)
             if not cluster.reaches(cluster.now_ns + self.patience_ns, partial(self._is_served, group)):
                 self.fail("service", "force", f"{group} was forced with {whole[0]} and does not serve")
 
     def _is_served(self, group: str) -> bool:
-        """By anybody, also by a server that was added; who was elected and waits for others serves nobody."""
+        """Whether any server serves the group, added ones included. An elected server that waits for others does not serve."""
         servers = self.cluster.servers
         return any(servers[name].group == group and runs(servers[name]) for name in self._serving)
 
     def _settles(self, when: str) -> bool:
-        """Whether it comes to rest; its patience begins anew as long as calls return, for a slow network and many calls are no fault."""
+        """Whether the cluster comes to rest. The patience begins again as long as calls return: a slow network and many calls are no failure."""
         cluster, returned = self.cluster, -1
         while returned < (returned := self._returned):
             if cluster.reaches(cluster.now_ns + self.patience_ns, lambda: self._quiet() or self._broken):
@@ -267,11 +219,11 @@ class Trial:
 
     @property
     def _returned(self) -> int:
-        """Calls of the plan's clients that have an outcome."""
+        """Number of calls of the plan's clients that have an outcome."""
         return sum(client.begun - len(client.under_way) for client in self.clients)
 
     def _quiet(self) -> bool:
-        """A recovery that is still asked for would take the cluster back while it is audited."""
+        """No recovery is requested: it would roll the cluster back during the audit."""
         cluster = self.cluster
         return cluster.settled() and all(client.done for client in self.clients) and not cluster.unanswered
 
@@ -282,13 +234,13 @@ class Trial:
 
     @property
     def _broken(self) -> bool:
-        """Whether a promise is broken already: a cluster in which one is may never come to rest, and nothing more is learnt of it."""
+        """Whether a promise is already broken. Such a cluster may never come to rest, and running on shows nothing new."""
         return bool(self._judged())
 
     def _judged(self) -> list[Failure]:
         return [
-            Failure(each.invariant, each.explanation.split(",")[0][:40], each.explanation)
-            for each in self.lamps.failures
+            Failure(each.invariant, kinds_of(each.evidence, self.events), each.explanation, each.evidence)
+            for each in self.invariants.failures
             if not (self.atlas.forced or self.atlas.rotten) or each.invariant in WHEN_FORCED
         ]
 
@@ -297,24 +249,23 @@ class Trial:
         if self.failures or self.atlas.beyond:
             return found
         return found + [
-            Failure(each.invariant, "not judged", each.explanation) for each in self.lamps.unjudged
+            Failure(each.invariant, "not judged", each.explanation) for each in self.invariants.unjudged
         ]
 
-    def _told(self, failure: Failure) -> Failure:
-        """With what led to it: to the events that a check holds against the cluster, else to its end."""
-        failed = next((each for each in self.lamps.failures if each.explanation == failure.explanation), None)
-        return replace(failure, story=story.failure(self.events, failed))
+    def _reported(self, failure: Failure) -> Failure:
+        """The failure with its story: the causes of the events that a check names as evidence, else the end of the run."""
+        return replace(failure, story=story.failure(self.events, failure.evidence))
 
     def _outcome(self) -> Outcome:
         return Outcome(
             plan=self.plan,
-            failures=[self._told(failure) for failure in distinct(self.failures)],
+            failures=[self._reported(failure) for failure in distinct(self.failures)],
             beyond=self.atlas.beyond,
             calls=sum(client.begun for client in self.clients),
             answered=sum(client.answered for client in self.clients),
-            checked=sum(row["checked"] for row in self.lamps.lamps()),
+            checked=sum(row["checked"] for row in self.invariants.invariants()),
             virtual_ns=self.cluster.now_ns - self._began_ns,
-            skipped=self.skipped,
+            skipped=self.faults.skipped,
             coverage=frozenset(self.coverage.seen),
             log_sha256=self.cluster.log_sha256(),
         )
@@ -324,8 +275,14 @@ def runs(server: Member) -> bool:
     return server.process == "running" and not server.gone
 
 
+def kinds_of(evidence: list[tuple[str, int]], events: list[Stamped]) -> str:
+    """The kinds of these events. Failures of one invariant are grouped by the kinds of events that contradict each other."""
+    kinds = {type(each.event).__name__ for each in events if (each.server, each.number) in evidence}
+    return " and ".join(sorted(kinds))
+
+
 def distinct(failures: list[Failure]) -> list[Failure]:
-    """The first of each invariant and place."""
+    """The first failure of each invariant and place."""
     return list({(each.invariant, each.place): each for each in reversed(failures)}.values())[::-1]
 
 
@@ -338,5 +295,4 @@ def place_of(bug: BaseException) -> str:
 
 
 def run(plan: Plan) -> Outcome:
-    """Runs a plan."""
     return Trial(plan).run()

@@ -1,18 +1,23 @@
-"""Asking for a fault: the verb, its options with their defaults, and how many targets it takes. One line says what is wrong."""
+"""Validation of a fault: the verb, its options with their defaults, and its number of targets. One line gives the error."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from nodes.faults.model import Fabric, Option, Verb
-from nodes.faults.table import BY_NAME
+from nodes.faults.model import Fabric, Option, Target, Verb
+from nodes.faults.table import BY_NAME, PROCESSES
 
 WORD_MOST = 80
+A_KIND: dict[Target, str] = {
+    "server": "a metadata server", "data_node": "a data node", "journal_node": "a journal node or bookie", "client": "a client",
+    "coordination": "coordination", "group": "a group",
+}  # fmt: skip
 
 
 class FaultUnsupported(Exception):
-    """What was asked for is impossible here or now; one line says why."""
+    """The fault is impossible here or now; one line gives the reason."""
 
 
 class UnknownFault(FaultUnsupported):
@@ -20,16 +25,16 @@ class UnknownFault(FaultUnsupported):
 
 
 class WrongFault(FaultUnsupported):
-    """An option, or the number of targets, is wrong in itself: everywhere and at any time."""
+    """An option, or the number or kind of the targets, is invalid on every fabric and at any time."""
 
     def __init__(self, line: str, option: str = ""):
         super().__init__(line)
         self.option = option
-        """Which one is wrong; empty when it is the number of targets."""
+        """The invalid option; empty when the targets are invalid."""
 
 
 def verb_named(name: str, fabric: Fabric | None = None) -> Verb:
-    """Without a fabric, of any. Raises UnknownFault, or FaultUnsupported for a verb of another fabric."""
+    """The verb with this name; without a fabric, of any. Raises UnknownFault, or FaultUnsupported for a verb of another fabric."""
     verb = BY_NAME.get(name)
     if verb is None:
         there = [each.verb for each in BY_NAME.values() if fabric is None or fabric in each.fabrics]
@@ -40,14 +45,13 @@ def verb_named(name: str, fabric: Fabric | None = None) -> Verb:
 
 
 def options_of(verb: Verb, fabric: Fabric | None = None) -> dict[str, Option]:
-    """Those that a fabric has; without a fabric, all of them."""
     return {o.name: o for o in verb.options if fabric is None or fabric in o.fabrics}
 
 
 def resolved(verb: Verb, given: dict[str, Any], fabric: Fabric | None = None) -> dict[str, Any]:
-    """Every option that the fabric has, with its default where none is given.
+    """The value of every option of the fabric, with its default where none is given.
 
-    An option that a fabric has not may be given with its default. Raises WrongFault for an unknown option or a wrong value, FaultUnsupported
+    An option that a fabric lacks may be given with its default. Raises WrongFault for an unknown option or an invalid value, FaultUnsupported
     for one that the fabric cannot do.
     """
     known = {option.name: option for option in verb.options}
@@ -76,6 +80,17 @@ def check_count(verb: Verb, targets: list[str], options: dict[str, Any]) -> None
     raise WrongFault(
         f"{verb.verb} takes {wanted} target{'' if wanted == '1' else 's'}, was given {len(targets)}{more}"
     )
+
+
+def check_kind(verb: Verb, targets: list[str], kind_of: Callable[[str], Target | None]) -> None:
+    """Checks that the verb takes targets of these kinds. Several targets are all checked if they are ends of a link or separate faults;
+    otherwise only the last one is. Unknown names are left to other checks. Raises WrongFault."""
+    takes = {*verb.targets, *(PROCESSES if verb.on_links else ())}
+    for target in targets if verb.each or verb.on_links else targets[-1:]:
+        kind = kind_of(target)
+        if kind is not None and kind not in takes:
+            there = ", ".join(A_KIND[each] for each in A_KIND if each in takes)
+            raise WrongFault(f"{verb.verb} takes {there}; {target} is {A_KIND[kind]}")
 
 
 # --- values ------------------------------------------------------------------------------------------------------------
@@ -113,7 +128,7 @@ def _is_names(value: Any) -> bool:
 
 
 def wanted(option: Option) -> str:
-    """What would be right, in words: `a number of ms from 0 to 3600000`."""
+    """The valid values, as text: `a number of ms from 0 to 3600000`."""
     match option.type:
         case "whole" | "number":
             kind = "whole number" if option.type == "whole" else "number"

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from nodes.families import Family
-from nodes.faults.model import MANY, SIMULATED, Option, State, Target, Undo, Verb
+from nodes.faults.model import MANY, SIMULATED, Option, Target, Undo, Verb
+from nodes.states import ProcessState
 from nodes.storage.rot import CORRUPTIBLE, DRAWN
 
 HOUR_MS = 3_600_000
 LARGEST_PPM = 500_000
 LARGEST_DISK = 1 << 40
 TORN = ("prefix", "nothing", "everything", "sectors", "zeros", "any")
-"""What a power loss leaves of bytes that were not synced: those up to some place, none, all, an arbitrary subset of the sectors, the length
+"""Remains of bytes that were not synced, after a power loss: those up to some place, none, all, an arbitrary subset of the sectors, the length
 without any byte, or one of these for each loss."""
 FAILING = ("all", "sync", "read", "write")
 
 NODES: tuple[Target, ...] = ("server", "data_node", "journal_node")
 PROCESSES: tuple[Target, ...] = (*NODES, "client", "coordination")
-RUNS: tuple[State, ...] = ("running", "paused")
+RUNS: tuple[ProcessState, ...] = ("running", "paused")
 
 DIRECTIONS = ("both", "to", "from")
 DIRECTION = Option(
     name="direction", type="direction", default="both", choices=DIRECTIONS,
-    help="`to`: what the first name sends; `from`: what it is sent",
+    help="`to`: messages that the first name sends; `from`: messages that it receives",
 )  # fmt: skip
 OTHERS = Option(
     name="others", type="names", default=None, fabrics=SIMULATED, several=True,
-    help="the names at the other end, so that several are cut from several",
+    help="the names at the other end, to cut several from several",
 )  # fmt: skip
 ENDS = (DIRECTION, OTHERS)
 ENDS_TO_MEND = (
@@ -35,7 +36,7 @@ ENDS_TO_MEND = (
     ),
     OTHERS,
 )  # fmt: skip
-SHARE = Option(name="share", type="share", default=0.2, step=0.05, help="which share of the messages")
+SHARE = Option(name="share", type="share", default=0.2, step=0.05, help="the share of the messages")
 
 
 def ms(name: str, default: int, text: str, **more: object) -> Option:
@@ -56,14 +57,14 @@ OF_PROCESSES = (
     Verb(
         verb="restart", key="R", label="Restart", targets=PROCESSES, counts=(1, MANY), states=("stopped",),
         mends=True, lasts=False,
-        does="starts what was crashed or stopped",
+        does="starts a crashed or stopped process",
         done="Restarted {targets}",
     ),
     Verb(
         verb="respawn", key="Q", label="Crash and start again", targets=NODES, counts=(1, MANY), states=RUNS,
         leaves="stopped", unseats=True,
         does="SIGKILL, and started again at once, as a service manager does (systemd's `Restart=always`): its old session with coordination and its "
-        "lock still live. Ends by itself; where the start fails, `restart` does it",
+        "lock still live. Ends by itself; if the start fails, use `restart`",
         danger="Kills the process (SIGKILL) and starts it again at once; its memory is lost.",
         done="Killed {targets} and started it again at once: its old session still lives",
     ),
@@ -80,27 +81,27 @@ OF_PROCESSES = (
         options=(
             Option(
                 name="torn", type="choice", default="prefix", choices=TORN, fabrics=SIMULATED,
-                help="what is left of bytes that were not synced: `prefix` (up to some place), `nothing`, `everything`, `sectors` (an arbitrary "
+                help="unsynced bytes that survive: `prefix` (up to some offset), `nothing`, `everything`, `sectors` (an arbitrary "
                 "subset of the 512-byte sectors), `zeros` (the length alone), `any` (one of these for each file)",
             ),
         ),
-        does="SIGKILL, and what was not synced is gone, perhaps but for a torn part",
-        danger="Kills the process; what it has not synced to its disk is gone.",
-        done="Took the power from {targets}: what was not synced is gone",
+        does="SIGKILL, and unsynced bytes are lost, perhaps but for a torn part",
+        danger="Kills the process; writes that it has not synced to its disk are lost.",
+        done="Took the power from {targets}: unsynced writes are lost",
     ),
     Verb(
         verb="new_disk", key="Y", label="Empty disk", targets=NODES, counts=(1, MANY), undo=RESTART,
         leaves="stopped", unseats=True, damages=True, empties=True, drawn=True,
-        does="SIGKILL if it runs, and an empty disk in the place of its own; `restart` starts it with that ([replacing a disk](#replacing-a-disk))",
-        danger="Kills the process and puts an empty disk in the place of its own; what is on that one is gone.",
+        does="SIGKILL if it runs, and an empty disk instead of its own; `restart` starts it with that ([replacing a disk](#replacing-a-disk))",
+        danger="Kills the process and replaces its disk by an empty one; the old disk's data are lost.",
         done="Gave {targets} an empty disk; restart to start with it",
     ),
     Verb(
         verb="pause", key="P", label="Pause", targets=PROCESSES, counts=(1, MANY), undo=RESUME, states=("running",),
         leaves="paused", unseats=True, drawn=True,
-        does="SIGSTOP; clocks go on. The simulator pauses no coordination",
+        does="SIGSTOP; clocks go on. The simulator cannot pause coordination",
         danger="Stops the process (SIGSTOP) until it is resumed.",
-        done="Paused {targets}: it stands still and does not know",
+        done="Paused {targets}: the process is frozen and does not notice",
     ),
     Verb(
         verb="resume", key="U", label="Resume", targets=PROCESSES, counts=(1, MANY), states=("paused",),
@@ -117,29 +118,29 @@ OF_PROCESSES = (
 
 OF_LINKS = (
     Verb(
-        verb="cut", key="X", label="Cut", label_one="Cut off from everybody", targets=("link", *PROCESSES), counts=(1, 2),
+        verb="cut", key="X", label="Cut", label_one="Cut off from all others", targets=("link", *PROCESSES), counts=(1, 2),
         undo=HEAL, unseats=True, drawn=True,
         options=(
             DIRECTION,
             Option(
                 name="island", type="switch", default=False, several=True, shown=False,
-                help="cuts all the names off from everybody else, not from each other",
+                help="cuts all the names off from all others, not from each other",
             ),
             OTHERS,
         ),
-        does="drops what travels. One name: from everything; two: that link; more with `island`",
-        done="Cut {way}", done_one="Cut {targets} off from everybody", rule="cut",
+        does="drops messages. One name: all its links; two: the link between them; more with `island`",
+        done="Cut {way}", done_one="Cut {targets} off from all others", rule="cut",
     ),
     Verb(
         verb="delay", key="D", label="Delay", targets=("link",), counts=(1, 2), undo=HEAL, partial=True, drawn=True,
-        options=(ms("ms", 100, "by how much messages are late"), *ENDS),
+        options=(ms("ms", 100, "the delay of each message"), *ENDS),
         does="messages arrive later",
         done="Delayed {way} by {ms} ms", rule="{ms} ms slower",
     ),
     Verb(
         verb="lose", key="O", label="Lose", targets=("link",), counts=(1, 2), undo=HEAL, partial=True, drawn=True,
         options=(SHARE, *ENDS),
-        does="a share of the messages is lost. Towards coordination links are TCP: losses are delays",
+        does="a share of the messages is lost. Links to coordination are TCP: losses are delays",
         done="Loses {share} of the messages on {way}", rule="loses {share}",
     ),
     Verb(
@@ -161,8 +162,8 @@ OF_LINKS = (
     Verb(
         verb="clog", label="Clog", targets=("link",), counts=(1, 2), undo=HEAL, fabrics=SIMULATED,
         alone="clogs links", drawn=True, options=ENDS,
-        does="messages pile up in the link and arrive when it is opened, those of one link in order; several links open in an order that the seed "
-        "chooses. A connection to coordination stalls",
+        does="messages queue in the link and arrive when it is opened, those of one link in order; the seed chooses the order in which several "
+        "links open. A connection to coordination stalls",
     ),
     Verb(
         verb="unclog", label="Unclog", targets=("link", "links"), counts=(0, 2), fabrics=SIMULATED, mends=True, lasts=False,
@@ -173,12 +174,12 @@ OF_LINKS = (
         verb="hold", label="Hold", targets=("link",), counts=(1, 2), undo=HEAL, fabrics=SIMULATED, partial=True,
         alone="holds messages of one kind", drawn=True,
         options=(
-            Option(name="kind", type="word", default="", help="of the messages: `Prepare`, for instance; all without it"),
+            Option(name="kind", type="word", default="", help="the kind of message: `Prepare`, for instance; empty for all"),
             *ENDS,
             Option(name="lost", type="switch", default=False, help="they never arrive"),
         ),
-        does="messages of one `kind` wait while everything else travels; when the link is healed they arrive late, or are `lost`. `heal` with this "
-        "`kind` lets go of them alone",
+        does="messages of one `kind` wait while all others travel; when the link is healed they arrive late, or are `lost`. `heal` with this "
+        "`kind` releases them alone",
     ),
     Verb(
         verb="heal", key="H", label="Heal", label_one="Heal its links", targets=("link", "links", *PROCESSES), counts=(0, 2),
@@ -186,7 +187,7 @@ OF_LINKS = (
         options=(
             *ENDS_TO_MEND,
             Option(
-                name="kind", type="word", default="", fabrics=SIMULATED, help="only messages of this kind that were held go on",
+                name="kind", type="word", default="", fabrics=SIMULATED, help="releases only held messages of this kind",
             ),
         ),
         does="ends cuts, delays, losses, damage of a link, of all links of one name, or of all",
@@ -209,15 +210,15 @@ OF_GROUPS = (
     ),
     Verb(
         verb="force_view", key="V", label="Change the view", targets=("group",), locked=False, lasts=False, drawn=True,
-        does="a member makes the others agree on a new view now, with whoever is there; only in families without a lock "
+        does="a member makes the others agree on a new view now, of all reachable servers; only in families without a lock "
         "([symmetric](../nodes/protocols/symmetric/README.md)), which have no `take_lock`",
-        danger="Makes the members agree on a new view now, with whoever is there.",
+        danger="Makes the members agree on a new view now, of all reachable servers.",
         done="Asked {last} for a new view",
     ),
     Verb(
         verb="expire_session", key="E", label="Expire the session", targets=("server",), states=RUNS, lasts=False, unseats=True, drawn=True,
-        does="ends its session with coordination, if it still has one, also that of a killed server; with a real ZooKeeper by its password, which "
-        "the server has to tell: a paused or killed one cannot",
+        does="ends its session with coordination, if it still has one, also that of a killed server. With a real ZooKeeper this needs the session's "
+        "password, which a paused or killed server cannot report",
         danger="Ends the server's session with coordination.",
         done="Ended the session of {targets}",
     ),
@@ -229,13 +230,13 @@ OF_GROUPS = (
     Verb(
         verb="remove_server", label="Remove the server", targets=("server",), lasts=False, fabrics=SIMULATED, drawn=True,
         alone="has servers leave their groups",
-        does="it leaves its MAMS group for good; once it is counted no more its process is stopped",
+        does="it leaves its MAMS group for good; its process is stopped once it no longer counts",
     ),
     Verb(
         verb="force", key="J", label="Force it to serve", targets=("server",), counts=(1, 2), states=("running",),
         lasts=False, asks=True, drawn=True,
-        does="it serves without the others; see [below](#a-group-that-nobody-serves). Before its name that of its group may stand",
-        danger="It serves without the others; what only they hold is lost.",
+        does="it serves without the others; see [below](#a-group-without-an-active). The name of its group may come first",
+        danger="It serves without the others; groups that only they hold are lost.",
         done="Forced {last} to serve[ from sn {sn} on]",
     ),
 )  # fmt: skip
@@ -244,9 +245,9 @@ OF_DISKS_AND_CLOCKS = (
     Verb(
         verb="slow_disk", key="K", label="Slow disk", targets=NODES, undo=Undo("slow_disk", {"ms": 0}), drawn=True,
         options=(
-            ms("ms", 100, "by how much each sync takes longer; 0 ends it"),
-            ms("spread_ms", 0, "up to so much more, evenly", fabrics=SIMULATED),
-            Option(name="share", type="share", default=1.0, fabrics=SIMULATED, help="which share of the syncs"),
+            ms("ms", 100, "the additional time of each sync; 0 ends it"),
+            ms("spread_ms", 0, "up to this much more, uniformly drawn", fabrics=SIMULATED),
+            Option(name="share", type="share", default=1.0, fabrics=SIMULATED, help="the share of the syncs"),
         ),
         does="each sync takes longer, also after a restart",
         done="Slowed the disk of {targets} by {ms} ms", undone="The disk of {targets} is as fast as before",
@@ -257,11 +258,11 @@ OF_DISKS_AND_CLOCKS = (
             Option(name="on", type="switch", default=True, help="false ends it"),
             Option(
                 name="what", type="choice", default="all", choices=FAILING, fabrics=SIMULATED,
-                help="which accesses fail: `all`, `sync`, `read`, `write`",
+                help="the accesses that fail: `all`, `sync`, `read`, `write`",
             ),
             Option(
                 name="times", type="whole", default=0, unit="accesses", most=1_000_000, fabrics=SIMULATED,
-                help="how many accesses fail, 0 for all. What a failed sync left is read as written and never becomes durable",
+                help="how many accesses fail, 0 for all. Bytes of a failed sync are read as written and never become durable",
             ),
         ),
         does="writes fail, also after a restart",
@@ -271,10 +272,10 @@ OF_DISKS_AND_CLOCKS = (
         verb="fill_disk", label="Full disk", targets=NODES, fabrics=SIMULATED, undo=Undo("fill_disk", {"on": False}),
         alone="fills disks", drawn=True,
         options=(
-            Option(name="free", type="whole", default=0, unit="bytes", most=LARGEST_DISK, help="room that is left"),
+            Option(name="free", type="whole", default=0, unit="bytes", most=LARGEST_DISK, help="free space that is left"),
             Option(name="on", type="switch", default=True, help="false ends it"),
         ),
-        does="leaves room for `free` bytes; `on: false` ends it",
+        does="leaves space for `free` bytes; `on: false` ends it",
     ),
     Verb(
         verb="corrupt", key="B", label="Flip a bit on disk", targets=NODES, lasts=False, damages=True, drawn=True,
@@ -282,7 +283,7 @@ OF_DISKS_AND_CLOCKS = (
             Option(
                 name="what", type="choice", default="journal", choices=CORRUPTIBLE,
                 simulated_choices=DRAWN[len(CORRUPTIBLE) :],
-                help="the newest file of which kind: `journal` (in the middle), `journal_tail` (its last record), `image`, `block`",
+                help="the kind of file, of which the newest is taken: `journal` (in the middle), `journal_tail` (its last record), `image`, `block`",
             ),
             Option(
                 name="place", type="choice", default="middle", choices=("middle", "drawn"), fabrics=SIMULATED,
@@ -296,10 +297,10 @@ OF_DISKS_AND_CLOCKS = (
     Verb(
         verb="skew_clock", key="T", label="Skew the clock", targets=NODES, undo=Undo("skew_clock", {"ms": 0}), drawn=True,
         options=(
-            ms("ms", 60_000, "forward, or back; 0 ends it", type="whole", least=-HOUR_MS, step=1000),
+            ms("ms", 60_000, "the error, forward or (negative) back; 0 ends it", type="whole", least=-HOUR_MS, step=1000),
         ),
-        does="its time of day goes wrong, forward or back, also after a restart",
-        done="Put the clock of {targets} wrong by {ms} ms", undone="The clock of {targets} is right again",
+        does="its time of day is wrong, forward or back, also after a restart",
+        done="Set the clock of {targets} wrong by {ms} ms", undone="The clock of {targets} is right again",
     ),
     Verb(
         verb="drift_clock", label="Let the clock drift", targets=NODES, fabrics=SIMULATED, undo=Undo("drift_clock", {"ppm": 0}),
@@ -307,10 +308,10 @@ OF_DISKS_AND_CLOCKS = (
         options=(
             Option(
                 name="ppm", type="whole", default=1_000, unit="parts per million", least=-LARGEST_PPM, most=LARGEST_PPM,
-                help="by how much it is faster, or slower; 0 ends it",
+                help="the error of its rate, faster or (negative) slower; 0 ends it",
             ),
         ),
-        does="the server's monotonic clock, and with it all its timers, runs faster by `ppm` parts per million, or slower. Its time of day stays",
+        does="the server's monotonic clock, and with it all its timers, runs faster or slower by `ppm` millionths. Its time of day is unaffected",
     ),
 )  # fmt: skip
 
@@ -318,13 +319,13 @@ VERBS: tuple[Verb, ...] = (*OF_PROCESSES, *OF_LINKS, *OF_GROUPS, *OF_DISKS_AND_C
 BY_NAME = {verb.verb: verb for verb in VERBS}
 LINK_VERBS = tuple(verb.verb for verb in VERBS if verb.on_links and not verb.mends)
 STOPPING = tuple(verb.verb for verb in VERBS if verb.ends_process and verb.lasts)
-"""They end the process until it is restarted."""
+"""Verbs that end the process until it is restarted."""
 AWAY = tuple(verb.verb for verb in VERBS if verb.unseats and verb.undo)
-"""Their target is not in its group until they are undone."""
+"""Verbs whose target is not in its group until they are undone."""
 
 
 def verbs_of(family: Family) -> list[Verb]:
-    """What can be done to a cluster of this family on real servers."""
+    """Verbs for a cluster of this family on real servers."""
     return [
         verb
         for verb in VERBS
@@ -335,6 +336,6 @@ def verbs_of(family: Family) -> list[Verb]:
 
 
 def lasts(name: str) -> bool:
-    """Whether a fault of this verb is in force until something ends it; of a verb of another version too."""
+    """Whether a fault of this verb stands until another verb ends it; also for a verb of another version."""
     verb = BY_NAME.get(name)
     return verb is None or verb.lasts

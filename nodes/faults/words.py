@@ -1,4 +1,4 @@
-"""What the table says, as phrases: of one fault with its own options, and of all options for the command line."""
+"""Texts made from the table of faults: about one fault with its options, and about all options for the command line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nodes.faults.table import BY_NAME, VERBS
 
 
 def rule_of(name: str, options: dict[str, Any]) -> str:
-    """What a fault of a link does to it, for a person: `100 ms slower`."""
+    """The effect of a fault on a link, as text: `100 ms slower`."""
     verb = BY_NAME[name]
     kinds = {option.name: option.type for option in verb.options}
     return verb.rule.format_map({key: _shown(kinds.get(key, ""), value) for key, value in options.items()})

@@ -1,1 +1,1 @@
-"""What must always hold, checked from events alone (nodes/invariants/README.md)."""
+"""Invariants of a cluster, checked from events alone (nodes/invariants/README.md)."""

@@ -1,4 +1,4 @@
-"""Whether an answer is the one the model expects."""
+"""Comparison of an answer with the one that the model expects."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from nodes.invariants.versions import Node
 
 FIELDS = ("mode", "owner", "group", "replication", "nlink")
 STATELESS = frozenset(("EINVAL", "ENAMETOOLONG", "EAGAIN", "ESTALE", "EBUSY", "EFBIG", "EMLINK"))
-"""Errors that tell nothing of the tree."""
+"""Errors that do not depend on the tree."""
 
 
 def difference(expected: Expected, error: str, result: list[Any]) -> str:
-    """Empty when the answer is right, else what should have been seen. Learns inode numbers."""
+    """The expected answer when the given one is wrong, else empty. Learns inode numbers."""
     if error in STATELESS:
         return ""
     wanted, value = expected
@@ -63,4 +63,4 @@ _COMPARE: dict[str, tuple[int, Callable[[Any, list[Any]], str]]] = {
     "Listing": (3, _listing),
     "Summary": (4, _summary),
 }
-"""How long a result of each kind is, and what compares it."""
+"""Length of a result of each kind, and the function that compares it."""

@@ -6,15 +6,15 @@ from nodes.invariants.checker import SECOND, Check, place_in_trace
 from nodes.trace.events import SharedStep, Stamped
 
 PATIENCE_NS = 120 * SECOND
-"""How long an operation may be open: as long as a group may be without an active."""
+"""Longest time for which an operation may be open: as long as a group may be without an active."""
 KEPT = 50_000
-"""Operations that are open, and as many that are whole: what comes late must not decide them otherwise."""
+"""Number of open operations that are kept, and of complete ones. A late event must not decide a complete one otherwise."""
 
 Key = tuple[int, int]
 
 
 class Shared:
-    """One operation as its groups have told of it."""
+    """One operation, as its groups have reported it."""
 
     __slots__ = ("began", "decisions", "done", "peers")
 
@@ -22,7 +22,7 @@ class Shared:
         self.began = began
         self.peers: list[int] = []
         self.decisions: dict[str, tuple[bool, tuple[str, int]]] = {}
-        """By group: commit or abort, and the event that says so."""
+        """By group: commit or abort, and the event that reports it."""
         self.done: set[str] = set()
 
 
@@ -34,7 +34,7 @@ class Atomic(Check):
         super().__init__()
         self.always = False
         self._names = names
-        """Group by number."""
+        """Group names by number."""
         self.steps = {SharedStep: self._on_step}
         self._open: dict[Key, Shared] = {}
         self._whole: dict[Key, Shared] = {}
@@ -85,7 +85,7 @@ class Atomic(Check):
         return self._names.get(number, f"group {number}")
 
     def on_time(self, now_ns: int) -> None:
-        """What stays open for too long was lost by somebody."""
+        """An operation that stays open for too long was lost by one of its groups."""
         for key, shared in list(self._open.items()):
             if shared.began.at_ns > now_ns - PATIENCE_NS:
                 return

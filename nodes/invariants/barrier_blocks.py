@@ -1,5 +1,5 @@
-"""exactly up to the barrier, data nodes: what the namespace named at the barrier lies on data nodes when the cluster has gone back, and what was
-written later is in use on none (safety rule 14; CFS §4.3)."""
+"""exactly up to the barrier, data nodes: after a rollback, data nodes hold the blocks that the namespace named at the barrier, and use no later
+ones (safety rule 14; CFS §4.3)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from nodes.trace.events import Stamped
 from nodes.units import GROUP_SHIFT, INCARNATION_SHIFT, home_group
 
 CHECKPOINTS_KEPT = 64
-"""Of all groups together."""
+"""Number of checkpoints of all groups together that are kept."""
 FROM_ALL = {"freed": "removed it as freed", "set aside": "set it aside"}
-"""The reasons that take a block from every node at once."""
+"""Reasons that remove a block from every node at once."""
 
 Named = dict[int, tuple[int, int]]
-"""Block to the stamp and the length under which it was finished."""
+"""Stamp and length with which each block was finished."""
 
 
 class BarrierBlocks(Check):
-    """The copy is what each active told when its barrier was committed. What rotted or was lost with its disk since then is nobody's mistake."""
+    """Compares data nodes with the list of blocks that each active reported when its barrier was committed. Blocks that have since rotted, or
+    were lost with their disk, are no failure."""
 
     name = UpToBarrier.name
     meaning = UpToBarrier.meaning
@@ -30,7 +31,7 @@ class BarrierBlocks(Check):
         super().__init__()
         self.always = False
         self._replicas = replicas
-        """As the events so far tell it; kept up by another check."""
+        """Replicas as the events so far report them; another check updates them."""
         self.steps = {
             BarrierWritten: self._on_written,
             BlocksAtBarrier: self._on_blocks,
@@ -39,16 +40,17 @@ class BarrierBlocks(Check):
         }
         self._coming: dict[tuple[str, str], Named] = {}
         self._named: dict[tuple[str, str], Named] = {}
-        """By group and checkpoint."""
+        """Named blocks by group and checkpoint."""
         self._returns: dict[tuple[str, int], Stamped] = {}
-        """By group and incarnation: the first server that went back; None is judged before all have told what they did until then."""
+        """By group and incarnation: the first server that rolled back. No block is judged before all servers have reported what they did until
+        then."""
         self._judged: set[tuple[str, int]] = set()
         self._next_block: dict[tuple[str, str], int] = {}
-        """By group and checkpoint: the number that the first block behind the barrier got."""
+        """By group and checkpoint: the number of the first block behind the barrier."""
         self._went_back_to: dict[str, dict[int, str]] = {}
-        """By group: incarnation to checkpoint."""
+        """By group: checkpoint of each incarnation."""
         self._nodes: list[Stamped] = []
-        """Data nodes that say that they have gone back."""
+        """Reports of data nodes that have rolled back."""
 
     def _on_written(self, stamped: Stamped, event: BarrierWritten) -> None:
         self._next_block[event.group, event.name] = event.next_block
@@ -93,7 +95,7 @@ class BarrierBlocks(Check):
                 self._nodes.append(stamped)
 
     def _look_for_later_ones(self, stamped: Stamped) -> None:
-        """Nothing that came after a barrier may be in use on a data node from when it says that it has gone back."""
+        """No block behind the barrier may be in use on a data node once the node reports its rollback."""
         event = stamped.event
         assert isinstance(event, BlocksSetAside)
         void = self._void(event.group, event.incarnation)
@@ -112,7 +114,7 @@ class BarrierBlocks(Check):
             )
 
     def _void(self, group: str, incarnation: int) -> list[tuple[int, int]]:
-        """The numbers that are no part of the group's past in this incarnation."""
+        """Block numbers that do not belong to the group's past in this incarnation."""
         ranges: list[tuple[int, int]] = []
         for number, checkpoint in sorted(self._went_back_to.get(group, {}).items()):
             first = self._next_block.get((group, checkpoint), 0)
@@ -127,13 +129,13 @@ class BarrierBlocks(Check):
         for block, (stamp, length) in self._named.get((event.group, event.checkpoint), {}).items():
             wrong, evidence = self._fault(block, stamp, length, stamped.at_ns)
             if wrong:
-                where = f"checkpoint {event.checkpoint} names block {block:016x} of {event.group} with stamp {stamp} and {length} octets"
+                where = f"checkpoint {event.checkpoint} names block {block:016x} of {event.group} with stamp {stamp} and {length} bytes"
                 self.fail(f"{where}; {wrong}", *evidence, place_in_trace(stamped))
             else:
                 self.checked += 1
 
     def _fault(self, block: int, stamp: int, length: int, at_ns: int) -> tuple[str, list[tuple[str, int]]]:
-        """What is wrong with the replicas of a block that had this stamp and length; empty when nothing is."""
+        """The fault of the replicas of a block with this stamp and length; empty when there is none."""
 
         def fits(held: Held) -> bool:
             return held.stamp == stamp and held.length in (length, UNKNOWN)
@@ -142,12 +144,12 @@ class BarrierBlocks(Check):
         if any(map(fits, holders.values())):
             return "", []
         for node, held in lost.items():
-            took = FROM_ALL.get(held.reason, "")
-            if fits(held) and took and (held.at_ns <= at_ns or held.reason != "freed"):
+            took = FROM_ALL.get(held.removal, "")
+            if fits(held) and took and (held.at_ns <= at_ns or held.removal != "freed"):
                 return f"{node} {took}, and no data node has it any more", [held.evidence]
         if any(map(fits, lost.values())):
             return "", []
         for node, held in holders.items():
             if held.stamp == stamp:
-                return f"{node} has {held.length} octets of it", [held.evidence]
+                return f"{node} has {held.length} bytes of it", [held.evidence]
         return "", []

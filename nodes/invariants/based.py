@@ -1,4 +1,4 @@
-"""Checks that carry calls out on a model: after a global recovery they go on from the model as it was at the barrier (CFS §4.3)."""
+"""Checks that run calls on a model. After a global recovery they continue from the model at the barrier (CFS §4.3)."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from nodes.trace.events import Stamped
 
 BUFFERED_MAX = 200_000
 CHECKPOINTS_KEPT = 16
-"""Of so many the model is kept; a recovery to an older one cannot be followed."""
+"""Number of checkpoints whose model is kept; a recovery to an older one cannot be followed."""
 
 COPIED_MAX = 100_000
-"""Files and directories of which a copy is kept: it is made while the events of a live cluster wait."""
+"""Largest number of files and directories that are copied: the events of a live cluster wait for the copy."""
 
 Step = Callable[[Stamped, Any], None]
 Base = Callable[[], Model | None]
-"""The model as of a barrier, once everything before it has been carried out."""
+"""The model at a barrier, once everything before it has been carried out."""
 
 
 class Based(Check):
-    """`base` is None for the first incarnation that is checked; until it gives a model, events wait."""
+    """A check on a model. `base` is None for the first incarnation that is checked; events wait until it returns a model."""
 
     def __init__(self, base: Base | None) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Based(Check):
         self._model = Model()
 
     def after_base(self, steps: dict[type[Event], Step]) -> dict[type[Event], Step]:
-        """The same steps, or ones that wait for the base."""
+        """The same steps, which wait for the base if there is one."""
         if self._base is None:
             return steps
         return {kind: partial(self._take, step) for kind, step in steps.items()}
@@ -44,11 +44,11 @@ class Based(Check):
         elif not self.unable:
             self._buffer.append((step, stamped))
             if len(self._buffer) > BUFFERED_MAX:
-                self.unable = "cannot go on: calls before the barrier were never told of"
+                self.unable = "cannot go on: calls before the barrier were never reported"
 
     @property
     def waits(self) -> bool:
-        """Whether the model to begin from is still to be given."""
+        """Whether the base has not returned its model yet."""
         return self._base is not None
 
     def look_for_base(self) -> None:

@@ -1,5 +1,5 @@
-"""blocks kept: no command takes the last good replica of a block, the block map names no replica that is not there, and who reads a file finds
-what was acknowledged (docs/data-nodes.md)."""
+"""blocks kept: no command removes the last good replica of a block, the block map names no missing replica, and a reader of a file finds what
+was acknowledged (docs/data-nodes.md)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Serving, Stamped
 
 NEEDS_ANOTHER = ("excess", "stale", "damaged")
-"""Reasons for which a replica may be removed only while another node has the block whole."""
+"""Reasons that allow a removal only while another node has the whole block."""
 
 
 class BlocksKept(Check):
-    """Data nodes tell what they store and remove, the actives what they make of it; their traces come in any order."""
+    """Compares the reports of data nodes about stored and removed replicas with those of the actives. Traces arrive in any order."""
 
     name = "blocks kept"
     meaning = (
@@ -44,18 +44,18 @@ class BlocksKept(Check):
         }
         self.replicas = Replicas()
         self._removals: list[tuple[Stamped, ReplicaRemoved]] = []
-        """Nobody is known yet who had the block at that time."""
+        """Removals while no other holder of the block at that time is known."""
         self._named: list[tuple[Stamped, BlockHealth, str]] = []
-        """Holders that an active named and that have not told yet that they are."""
+        """Holders that an active named and that have not reported the replica yet."""
         self._missing: list[tuple[Stamped, BlockHealth]] = []
-        """Blocks of files of which an active knows no replica."""
+        """Blocks of files for which an active knows no replica."""
         self._epochs: dict[str, int] = {}
-        """By group: the newest in which somebody has served."""
+        """By group: the newest epoch in which a server has served."""
         self._short: list[tuple[Stamped, FileCalled]] = []
-        """What was read was not all; a recovery may have set the rest aside."""
+        """Reads that returned too little; a recovery may have quarantined the rest."""
         self._taken_back_ns = 0
 
-    # --- what data nodes tell --------------------------------------------------------------------------------------
+    # --- events of data nodes --------------------------------------------------------------------------------------
 
     def _on_stored(self, stamped: Stamped, event: ReplicaStored) -> None:
         self.replicas.hold(event.block, event.stamp, event.length, stamped)
@@ -69,8 +69,8 @@ class BlocksKept(Check):
         self.replicas.lose(event.block, "damaged", stamped)
 
     def _on_removed(self, stamped: Stamped, event: ReplicaRemoved) -> None:
-        self.replicas.lose(event.block, event.reason, stamped)
-        if event.reason not in NEEDS_ANOTHER:
+        self.replicas.lose(event.block, event.removal, stamped)
+        if event.removal not in NEEDS_ANOTHER:
             return
         if self._has_another(event):
             self.checked += 1
@@ -78,10 +78,10 @@ class BlocksKept(Check):
             self._removals.append((stamped, event))
 
     def _has_another(self, event: ReplicaRemoved) -> bool:
-        """One that is as new as what was removed."""
+        """Whether another node has a replica as new as the removed one."""
         return any(held.stamp >= event.stamp for held in self.replicas.holders(event.block).values())
 
-    # --- what the actives tell -------------------------------------------------------------------------------------
+    # --- events of actives -----------------------------------------------------------------------------------------
 
     def _on_health(self, stamped: Stamped, event: BlockHealth) -> None:
         if (event.health in ("missing", "freed")) != (not event.holders):
@@ -102,19 +102,19 @@ class BlocksKept(Check):
         self._epochs[event.group] = max(self._epochs.get(event.group, 0), event.epoch)
 
     def _had(self, stamped: Stamped, event: BlockHealth, name: str) -> bool:
-        """Whether the node has the replica, or had it until so recently that the report of it may be under way."""
+        """Whether the node has the replica, or had it so recently that the report of its removal may be under way."""
         held = self.replicas.holders(event.block).get(name)
         if held is not None and held.stamp == event.stamp:
             return True
         gone = self.replicas.gone(event.block, name)
         return gone is not None and gone.stamp == event.stamp and stamped.at_ns - gone.at_ns <= PATIENCE_NS
 
-    # --- what applications tell ------------------------------------------------------------------------------------
+    # --- events of applications ------------------------------------------------------------------------------------
 
     def _on_file(self, stamped: Stamped, event: FileCalled) -> None:
         if event.wrong_at >= 0:
             self.fail(
-                f"{event.client} read {event.path} and found other octets than were written, from octet {event.wrong_at} on",
+                f"{event.client} read {event.path} and found other bytes than were written, from byte {event.wrong_at} on",
                 place_in_trace(stamped),
             )
         elif event.lacking_ns:
@@ -128,7 +128,7 @@ class BlocksKept(Check):
     # --- verdicts --------------------------------------------------------------------------------------------------
 
     def on_time(self, now_ns: int) -> None:
-        """What was waited for may have been told meanwhile; what is too old to come is wrong."""
+        """Judges waiting facts. Their counterparts may have arrived meanwhile; those that are too old fail."""
         self._judge(now_ns - PATIENCE_NS)
 
     def finish(self) -> None:
@@ -143,7 +143,7 @@ class BlocksKept(Check):
                 self._removals.append((stamped, removed))
             else:
                 self.fail(
-                    f"{stamped.server} removed its replica of block {removed.block:016x} as {removed.reason}, "
+                    f"{stamped.server} removed its replica of block {removed.block:016x} as {removed.removal}, "
                     "and no other data node has the block whole",
                     place_in_trace(stamped),
                 )
@@ -170,13 +170,13 @@ class BlocksKept(Check):
                 self._short.append((stamped, called))
             else:
                 self.fail(
-                    f"{called.client} read {called.octets} octets of {called.path}, and what was acknowledged at "
+                    f"{called.client} read {called.size} bytes of {called.path}, and what was acknowledged at "
                     f"{called.lacking_ns} ns was not among them",
                     place_in_trace(stamped),
                 )
 
     def _judge_missing(self, oldest_ns: int) -> None:
-        """A block that a file names was not free before. Who is deposed may not have heard yet that the file was deleted."""
+        """A missing block of a file must not have been free before. A deposed active may not know yet that the file was deleted."""
         missing, self._missing = self._missing, []
         for stamped, health in missing:
             if stamped.at_ns > oldest_ns:
@@ -195,14 +195,14 @@ class BlocksKept(Check):
             )
 
     def _freed_before(self, stamped: Stamped, health: BlockHealth) -> tuple[str, Held] | None:
-        """The data node that removed the block as freed before it was named, where none has it now."""
+        """The data node that removed the block as freed before it was named, if no node has it now."""
         if any(held.stamp >= health.stamp for held in self.replicas.holders(health.block).values()):
             return None
         return next(
             (
                 (node, held)
                 for node, held in self.replicas.lost(health.block).items()
-                if held.reason == "freed" and held.stamp >= health.stamp and held.at_ns <= stamped.at_ns
+                if held.removal == "freed" and held.stamp >= health.stamp and held.at_ns <= stamped.at_ns
             ),
             None,
         )

@@ -1,8 +1,9 @@
 """linearisable, in a cluster of several groups (nodes/invariants/README.md).
 
-The witness order is the clock that all groups keep in step by telling it with every message: what one call saw of another came later on it.
-The model carries the calls out in that order; each result must be the model's, and within a group nothing stands before a call that had
-returned when it was invoked. A file at home elsewhere than its name is looked at twice: its name when it was resolved, itself when it was reached.
+The witness order is that of the stamps of a clock that all groups synchronise with every message: if one call saw another's effect, its stamp
+is later. The model carries the calls out in that order, and each result must be the model's. Within a group, no call may be ordered before
+one that had returned when it was invoked. A file whose home is not that of its name is looked up twice: its name when it was resolved, the
+file when it was reached.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from nodes.trace.checkpoints import BarrierWritten
 from nodes.trace.events import Called, Committed, Invoked, Stamped
 
 LATE_NS = 90 * SECOND
-"""How long, in the time of events, a call may wait to be told of: as long as a client may wait for its answer."""
+"""Longest time, in the time of events, for which a call may be reported late: as long as a client may wait for its answer."""
 SOON_NS = 5 * SECOND
 WAITING_MAX = 200_000
 SESSIONS = frozenset(("OpenSession", "CloseSession"))
@@ -29,13 +30,13 @@ Where = tuple[str, int]
 
 
 class Cut:
-    """One checkpoint: where the groups have their barriers, and the model as of them."""
+    """One checkpoint: the barriers of the groups, and the model at these."""
 
     def __init__(self) -> None:
         self.barriers: dict[str, int] = {}
         self.too_large = False
         self.model: Model | None = None
-        """None until something is carried out that is no part of the checkpoint."""
+        """The model at the checkpoint; None until a call behind the checkpoint is carried out."""
 
     def holds(self, where: Where) -> bool:
         group, sn = where
@@ -59,19 +60,19 @@ class ByStamp(Based):
         )
         self.steps[BarrierWritten] = self._on_barrier
         self._cuts: dict[str, Cut] = {}
-        """By checkpoint of this incarnation, the newest ones."""
+        """Checkpoints of this incarnation, the newest ones, by name."""
         self._real_time: dict[str, RealTime] = {}
         self._due: list[tuple[int, int, Stamped, Where]] = []
         self._count = 0
         self._invoked: dict[Key, Stamped] = {}
-        """Calls whose place is not known: not returned, without an answer, or answered again from memory."""
+        """Calls without a known place: not returned, without an answer, or answered again from memory."""
         self._stamps: dict[Key, tuple[int, Where]] = {}
-        """When, and where, records of writes were committed of which no answer has been told."""
+        """Stamp and place of committed records of writes whose answer has not been reported."""
         self._begun: set[str] = set() if base is None else set(groups.values())
         """Groups whose commits were seen from the first one on."""
         self._done_ns = 0
         self._returned_ns = 0
-        """When the last of the calls that were carried out had returned."""
+        """Time when the last of the calls carried out so far returned."""
         self._now_ns = 0
 
     # --- events ---------------------------------------------------------------------------------------------
@@ -92,13 +93,13 @@ class ByStamp(Based):
     def _on_called(self, stamped: Stamped, event: Called) -> None:
         key, tag = (event.client, event.number), tag_of(event.operation)
         self._invoked.pop(key, None)
-        # Without an epoch the client refused it itself: the way to a new name leads nowhere.
+        # An error without an epoch is the client's own refusal: the path of a new name cannot be resolved.
         refused_by_nobody = event.error and event.error != UNKNOWN and not event.epoch
         if self.unable or tag in SESSIONS or event.error in STATELESS or refused_by_nobody:
             self._stamps.pop(key, None)
             return
         if event.error != UNKNOWN and not event.epoch:
-            # The client answered this from a look of its own, which no group has a place for.
+            # The client computed this answer itself, so it has a place in no group.
             return
         if event.error == UNKNOWN:
             if tag in WRITES:
@@ -111,7 +112,7 @@ class ByStamp(Based):
             looks = event.error or tag not in WRITES
             stamp_ns = event.stamp_ns
             if looks and event.invoked_ns >= self._returned_ns:
-                # Where all servers have started anew, their clock is behind what was only read at, never behind a record.
+                # After a restart of all servers, their clock may be behind the stamp of an earlier read, never behind a record.
                 stamp_ns = max(stamp_ns, self._done_ns + 1)
             self._plan(stamp_ns, stamped, (self._groups.get(event.server, event.server), event.sn))
         else:
@@ -123,22 +124,23 @@ class ByStamp(Based):
             del self._cuts[next(iter(self._cuts))]
 
     def inherit(self, before: ByStamp) -> None:
-        """Calls that were under way when the cluster went back may be carried out in this incarnation."""
+        """Takes over calls that were under way at the rollback: they may be carried out in this incarnation."""
         self._invoked = dict(before._invoked)
 
     def forget_call(self, event: Called) -> None:
-        """It was answered in another incarnation. If it has a record here too, which was set aside, others may have seen its effect before."""
+        """Forgets a call that was answered in another incarnation. If it also has a record here, which was quarantined, other calls may have
+        seen its effect before."""
         key = (event.client, event.number)
         stamped = self._invoked.pop(key, None)
         if stamped is not None and key in self._stamps:
             self._plan(self._stamps[key][0], stamped, self._stamps.pop(key)[1])
 
     def has_barrier(self, name: str) -> bool:
-        """Whether this incarnation made the checkpoint, and not too long ago."""
+        """Whether this incarnation made the checkpoint recently enough."""
         return name in self._cuts
 
     def base_of(self, name: str) -> Model | None:
-        """The model as of a barrier; None while calls before it are still to be carried out."""
+        """The model at a barrier; None while earlier calls have not been carried out."""
         self.look_for_base()
         cut = self._cuts.get(name)
         if cut is None or cut.too_large or self.unable or self.waits:
@@ -150,7 +152,7 @@ class ByStamp(Based):
 
     def _plan(self, stamp_ns: int, stamped: Stamped, where: Where) -> None:
         if stamp_ns <= self._done_ns:
-            self.unable = "cannot go on: a call was told of too late"
+            self.unable = "cannot go on: a call was reported too late"
             self._due.clear()
             return
         self._count += 1
@@ -164,7 +166,7 @@ class ByStamp(Based):
         self._carry_out(now_ns)
 
     def catch_up(self) -> None:
-        """Nobody waits for a call any more: what has not been told by now never will be."""
+        """Carries out everything: calls that have not been reported by now never will be."""
         self.look_for_base()
         self._carry_out(1 << 63)
 
@@ -173,7 +175,7 @@ class ByStamp(Based):
         self._carry_out(1 << 63)
 
     def _carry_out(self, now_ns: int) -> None:
-        """Everything in order of which it is sure that nothing before it will still be told."""
+        """Carries out calls in order, as far as no earlier call can still be reported."""
         self._settle_unknown(now_ns)
         open_ns = min((stamped.event.invoked_ns for stamped in self._invoked.values()), default=1 << 63)  # type: ignore[union-attr]
         committed_ns = min(
@@ -191,7 +193,7 @@ class ByStamp(Based):
             self._model.past.forget_before(stamp_ns - LATE_NS)
 
     def _settle_unknown(self, now_ns: int) -> None:
-        """A call without an answer takes its place by its record; without one, and after a while, it has none."""
+        """Places a call without an answer by its record. Without a record, it gets no place after a while."""
         for key, stamped in list(self._invoked.items()):
             event: Called | Invoked = stamped.event  # type: ignore[assignment]
             if key in self._stamps and (isinstance(event, Called) or event.invoked_ns < now_ns - LATE_NS):
@@ -202,7 +204,7 @@ class ByStamp(Based):
                 del self._invoked[key]
 
     def _cut(self, stamp_ns: int, stamped: Stamped, where: Where) -> None:
-        """A checkpoint's model is kept before the first change that is no part of it; a late one that is, is carried out on it too."""
+        """Keeps a checkpoint's model before the first change behind it. A late change before it is carried out on this model, too."""
         event: Called | Invoked = stamped.event  # type: ignore[assignment]
         refused = isinstance(event, Called) and event.error not in ("", UNKNOWN)
         if refused or tag_of(event.operation) not in WRITES:
@@ -250,6 +252,6 @@ class ByStamp(Based):
         self.fail(answered_wrongly(event, str(stamp_ns), wanted), place_in_trace(stamped))
 
     def paths(self) -> dict[str, bool] | None:
-        """Every path of the model as it is now, and whether it is a directory; None while the state at the barrier is not known."""
+        """Every path of the present model, and whether it is a directory; None while the state at the barrier is not known."""
         self.catch_up()
         return None if self.waits else self._model.paths()

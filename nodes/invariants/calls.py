@@ -1,4 +1,4 @@
-"""Operations and results as they travel: lists that begin with a tag, or Structs in one process."""
+"""Operations and results as encoded in messages: lists that begin with a tag, or Structs within one process."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def shown(operation: Any) -> str:
 
 
 def answered_wrongly(event: Any, at: str, wanted: str) -> str:
-    """What to say of a `Called` whose answer is not the one that its place calls for."""
+    """The failure text for a `Called` whose answer is not the one expected at its place."""
     seen = event.error or shown(event.result)
     return (
         f"call {event.number} of {event.client}, {shown(event.operation)}, at {at} "

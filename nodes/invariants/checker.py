@@ -1,9 +1,9 @@
-"""What every check has in common."""
+"""The common parts of all checks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from nodes.trace.base import Event
 from nodes.trace.events import CheckFailed, Stamped
@@ -11,26 +11,13 @@ from nodes.trace.events import CheckFailed, Stamped
 FAILURES_KEPT = 100
 SECOND = 1_000_000_000
 PATIENCE_NS = 10 * SECOND
-"""How long, in the time of events, a fact may wait for its counterpart from another server's trace."""
-
-
-class Checker(Protocol):
-    """One invariant. Events of one server come in their order; those of different servers in any."""
-
-    name: ClassVar[str]
-    meaning: ClassVar[str]
-    checked: int
-    """Facts that were found to be right."""
-    failures: list[CheckFailed]
-
-    def on_event(self, stamped: Stamped) -> None: ...
-
-    def finish(self) -> None:
-        """No more events come: what still waits for its counterpart is a failure."""
+"""Longest time, in the time of events, for which a fact may wait for its counterpart from another server's trace."""
 
 
 class Check:
-    """Base of the checks: a table from the kind of event to the step that takes it."""
+    """One invariant: a table from the kind of event to the step that takes it. Events of one server arrive in order, those of different servers
+    in any order.
+    """
 
     name: ClassVar[str] = ""
     meaning: ClassVar[str] = ""
@@ -39,9 +26,9 @@ class Check:
         self.checked = 0
         self.failures: list[CheckFailed] = []
         self.always = True
-        """Whether any history in which a change was acknowledged gives it something to check."""
+        """Whether any history with an acknowledged change gives this check something to check."""
         self.unable = ""
-        """Why the check cannot go on, though nothing has been found wrong; empty when it can."""
+        """Reason why the check cannot continue, though it has found no failure; empty when it can."""
         self.steps: dict[type[Event], Callable[[Stamped, Any], None]] = {}
 
     def on_event(self, stamped: Stamped) -> None:
@@ -50,10 +37,10 @@ class Check:
             step(stamped, stamped.event)
 
     def on_time(self, now_ns: int) -> None:
-        """Called about once in a second of the events' time."""
+        """Called about once per second of the events' time."""
 
     def finish(self) -> None:
-        """Nothing is left to check unless a check says so."""
+        """The end of all events. A check without waiting facts has nothing left to do."""
 
     def fail(self, explanation: str, *evidence: tuple[str, int]) -> None:
         if len(self.failures) < FAILURES_KEPT:
@@ -61,5 +48,5 @@ class Check:
 
 
 def place_in_trace(stamped: Stamped) -> tuple[str, int]:
-    """How evidence names an event."""
+    """The reference to an event as evidence."""
     return stamped.server, stamped.number

@@ -1,4 +1,4 @@
-"""dense journal: serial numbers have no gap and are never given twice (nodes/invariants/README.md, safety rule 1)."""
+"""dense journal: serial numbers have no gap and are never assigned twice (nodes/invariants/README.md, safety rule 1)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class DenseJournal(Check):
         self._journals = journals
         self.steps = {Durable: self._on_durable, Committed: self._on_committed}
         self._written: dict[tuple[int, int], tuple[int, str, int]] = {}
-        """(sn, epoch) to the CRC of its group and the event that told it first."""
+        """(sn, epoch) to the CRC of its group and the event that reported it first."""
         self._last: dict[int, tuple[int, str, int]] = {}
-        """Epoch to the last sn committed in it and the event."""
+        """Epoch to its last committed sn and the event."""
 
     def _on_durable(self, stamped: Stamped, event: Durable) -> None:
         journal = self._journals.of(stamped.server)

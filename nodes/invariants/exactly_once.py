@@ -19,7 +19,7 @@ class SeenNumbers:
         self._pages: dict[tuple[str, int], bytearray] = {}
 
     def add(self, client: str, number: int) -> bool:
-        """False when it was there."""
+        """Adds a number; False when it is already there."""
         page = self._pages.get((client, number >> PAGE_BITS))
         if page is None:
             page = self._pages[client, number >> PAGE_BITS] = bytearray(1 << (PAGE_BITS - 3))
@@ -41,7 +41,7 @@ class ExactlyOnce(Check):
         self.steps = {Committed: self._on_committed, Called: self._on_called}
         self._seen = SeenNumbers()
         self._refused: dict[tuple[str, int], Stamped] = {}
-        """Writes that were answered with an error and had no effect so far."""
+        """Writes that were answered with an error and have had no effect so far."""
 
     def _on_committed(self, stamped: Stamped, event: Committed) -> None:
         if not self._journals.added_by(stamped, event):
@@ -79,7 +79,7 @@ class ExactlyOnce(Check):
             self._compare(stamped, event, where)
 
     def _compare_result(self, stamped: Stamped, event: Called, where: tuple[int, int]) -> None:
-        """Whoever is asked again must say what its record says, whatever happened to the servers in between."""
+        """A repeated answer must agree with the call's record, whatever happened to the servers in between."""
         result = self._journals.results.get((event.client, event.number), 0)
         if not result or result == result_sum(as_travelled(event.result)):
             self.checked += 1
@@ -110,7 +110,8 @@ class ExactlyOnce(Check):
         )
 
     def _compare(self, stamped: Stamped, event: Called, where: tuple[int, int]) -> None:
-        """With its own place, or from memory with a later one: of copies that the network made nobody knows."""
+        """The answer has the place of the call's record, or a later one when it comes from memory. Copies of messages made by the network are
+        not known here."""
         if (event.sn, event.place) >= where:
             self._compare_result(stamped, event, where)
             return

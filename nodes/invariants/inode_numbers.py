@@ -1,4 +1,4 @@
-"""inode numbers are unique: no two creations are answered the same number, in any group and over every recovery (CFS §3.3, DCFS2 §2.1.3)."""
+"""inode numbers are unique: no two creations return the same number, in any group and over every recovery (CFS §3.3, DCFS2 §2.1.3)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ KEPT = 100_000
 
 
 class InodeNumbers(Check):
-    """Of the whole cluster. A number is never given away twice: not after its inode is gone, and not after a checkpoint was gone back to."""
+    """Inode numbers of the whole cluster. A number is never assigned twice: neither after its inode is deleted, nor after a rollback to a
+    checkpoint."""
 
     name = "inode numbers are unique"
     meaning = "no two creations are answered one inode number"
@@ -21,9 +22,9 @@ class InodeNumbers(Check):
         self.always = False
         self.steps = {Called: self._on_called}
         self._given: dict[int, bytearray] = {}
-        """A bit for each number, in pages."""
+        """Assigned numbers, one bit each, in pages."""
         self._newest: dict[int, tuple[tuple[str, int], tuple[str, int]]] = {}
-        """By number: the call that made it, and where that was told; for evidence, of the newest."""
+        """By number: the call that made it, and the event, as evidence; only the newest."""
 
     def _on_called(self, stamped: Stamped, event: Called) -> None:
         tag = tag_of(event.operation)
@@ -50,7 +51,7 @@ class InodeNumbers(Check):
             del self._newest[next(iter(self._newest))]
 
     def _add(self, number: int) -> bool:
-        """False when it was there."""
+        """Adds a number; False when it is already there."""
         page = self._given.setdefault(number >> PAGE_BITS, bytearray(1 << (PAGE_BITS - 3)))
         offset = number & ((1 << PAGE_BITS) - 1)
         bit = 1 << (offset & 7)

@@ -1,7 +1,7 @@
-"""What the events say of every server's journal and of the groups that were committed.
+"""Every server's journal and the committed groups, as events report them.
 
-CRCs are chained, so that two journals with the same CRC at a sn are equal up to there. Only the newest `KEPT`
-groups are remembered; what is older is unknown again, and nothing is claimed of it.
+CRCs are chained, so that two journals with the same CRC at a sn are equal up to there. Only the newest `KEPT` groups are remembered; older
+ones are unknown again, and nothing is claimed about them.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ V = TypeVar("V")
 class Commit(NamedTuple):
     sn: int
     epoch: int
-    """Of the tenure that committed it."""
+    """Epoch of the tenure that committed the group."""
     crc: int
     server: str
     number: int
-    """Of the event."""
+    """Number of the event."""
     at_ns: int
     operations: list[tuple[str, int]]
 
@@ -43,7 +43,7 @@ class ServerJournal:
         self.last_sn: int | None = None
         self.crcs: dict[int, int] = {}
         self.number = 0
-        """Of the event that changed it last."""
+        """Number of the event that changed the journal last."""
 
     def end_at(self, sn: int | None, number: int) -> None:
         if sn is None:
@@ -64,15 +64,15 @@ class Journals:
         self.newest: Commit | None = None
         """The committed group of the largest sn."""
         self.first_sn = 1 << 62
-        """Of the first group ever told of; beyond all numbers while there is none."""
+        """Sn of the first reported group; beyond all numbers while there is none."""
         self.missing: dict[int, None] = {}
-        """Numbers below the newest of which no commit was told."""
+        """Numbers below the newest without a reported commit."""
         self.where: dict[tuple[str, int], tuple[int, int]] = {}
-        """A committed operation's (sn, place), the first if there are several."""
+        """(sn, place) of a committed operation, the first if there are several."""
         self.results: dict[tuple[str, int], int] = {}
-        """What its record says of its result, where that is told (`Committed.results`)."""
+        """Checksum of each operation's result in its record, in families that report it (`Committed.results`)."""
         self.forgotten_at_ns = 0
-        """Commits up to this moment may have been forgotten."""
+        """Commits up to this time may have been forgotten."""
         self.steps: dict[type[Event], Callable[[Stamped, Any], None]] = {
             Durable: self._on_durable,
             Cut: self._on_cut,
@@ -106,12 +106,12 @@ class Journals:
             journal.crcs[event.last_sn] = event.crc
 
     def _on_renewing(self, stamped: Stamped, event: Renewing) -> None:
-        """An image may take the journal's place."""
+        """An image may replace the journal."""
         if event.phase == "image":
             self.of(stamped.server).end_at(None, stamped.number)
 
     def _on_committed(self, stamped: Stamped, event: Committed) -> None:
-        """A second commit of a sn changes nothing here; whether it is the same group is for the checks."""
+        """A second commit of a sn changes nothing here; checks compare the two groups."""
         if event.sn in self.commits:
             return
         self.commits[event.sn] = Commit(
@@ -153,7 +153,7 @@ class Journals:
             self.results.pop((client, number), None)
 
     def added_by(self, stamped: Stamped, event: Committed) -> bool:
-        """Whether this very event is the first that told of its group."""
+        """Whether this very event was the first report of its group."""
         commit = self.commits.get(event.sn)
         return commit is not None and commit.number == stamped.number and commit.server == stamped.server
 

@@ -1,9 +1,8 @@
 """linearisable: every call happened at one moment between its invocation and its return (nodes/invariants/README.md).
 
-The witness order is the order of the committed records; a read stands behind the last record it saw, or behind
-what had been answered when it was invoked, if that is later and changes nothing of what it saw. The model carries
-the records out in that order, each result must be the model's, and a call that returned before another was invoked
-must not stand behind it.
+The witness order is the order of the committed records. A read is placed behind the last record that it saw, or behind the calls that had
+been answered when it was invoked, if that is later and changes nothing of what it saw. The model carries the records out in that order, and
+each result must be the model's. A call that returned before another was invoked must not be placed behind it.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from nodes.trace.checkpoints import BarrierWritten
 from nodes.trace.events import Called, Committed, Invoked, Stamped
 
 PAST_NS = 5 * SECOND
-"""How late a read may be told of and still be compared with what it saw."""
+"""Longest delay of a read's report with which the read is still compared."""
 PATIENCE_WITH_CALLS_NS = 90 * SECOND
-"""How long a committed operation may wait for its client to tell what it was."""
+"""Longest time for which a committed operation may wait for its client's report."""
 WAITING_MAX = 200_000
 
 Key = tuple[str, int]
@@ -49,24 +48,24 @@ class Linearisable(Based):
         )
         self.steps[BarrierWritten] = self._on_barrier
         self._barriers: dict[str, int] = {}
-        """Where the newest checkpoints of this incarnation have their barriers."""
+        """Sn of the barriers of this incarnation's newest checkpoints."""
         self._kept: dict[str, Model] = {}
-        """The model as of each of them."""
+        """The model at each of these barriers."""
         self._real_time = RealTime()
         self._next_sn = barrier_sn + 1
         self._place = 0
-        """Of group `_next_sn`, how many records are in the model."""
+        """Number of records of group `_next_sn` that are in the model."""
         self._groups: dict[int, tuple[int, list[Key]]] = {}
-        """Committed groups that are not in the model yet: when they were committed, and their operations."""
+        """Committed groups that are not in the model yet, each with the time of its commit and its operations."""
         self._known: dict[Key, Stamped] = {}
-        """Called or Invoked of writes that are not in the model yet."""
+        """`Called` or `Invoked` of writes that are not in the model yet."""
         self._early: dict[Key, tuple[Expected, int]] = {}
-        """Writes in the model whose answer is still to come."""
+        """Writes in the model whose answer has not been reported yet."""
         self._reads: dict[int, list[Stamped]] = {}
         """Reads of a group that is not in the model yet."""
         self._reads_waiting = 0
         self._recent: deque[tuple[int, int]] = deque()
-        """(committed at, sn) of what may still be read at."""
+        """(time of commit, sn) of groups that late reads may still refer to."""
         self._horizon = 0
 
     # --- events ---------------------------------------------------------------------------------------------
@@ -115,15 +114,12 @@ class Linearisable(Based):
             return
         self._known[key] = stamped
         if len(self._known) > WAITING_MAX:
-            self._forget_unknown()
+            # The oldest call of unknown outcome that has not been committed by now hardly will be.
+            del self._known[next(iter(self._known))]
 
     def _is_past(self, key: Key) -> bool:
         sn, place = self._journals.where.get(key, (self._next_sn, self._place + 1))
         return (sn, place) <= (self._next_sn, self._place)
-
-    def _forget_unknown(self) -> None:
-        """The oldest call of unknown outcome that has not been committed by now hardly will be."""
-        del self._known[next(iter(self._known))]
 
     # --- barriers -------------------------------------------------------------------------------------------
 
@@ -139,21 +135,21 @@ class Linearisable(Based):
             self._keep(event.name, event.sn)
 
     def _keep(self, name: str, sn: int) -> None:
-        """The barrier has a group of its own."""
+        """Keeps the model at a barrier, which has a group of its own."""
         position = position_of(sn, 1)
         if not self.unable and position >= self._horizon and self._model.made <= COPIED_MAX:
             self._kept[name] = self._model.copy(position)
 
     def inherit(self, before: Linearisable) -> None:
-        """Calls that were under way when the cluster went back may be carried out in this incarnation."""
+        """Takes over calls that were under way at the rollback: they may be carried out in this incarnation."""
         self._known = {key: call for key, call in before._known.items() if type(call.event) is Invoked}
 
     def barrier_sn(self, name: str) -> int | None:
-        """None for a checkpoint that this incarnation did not make, or an old one."""
+        """Sn of a checkpoint's barrier; None for a checkpoint that this incarnation did not make, or an old one."""
         return self._barriers.get(name)
 
     def base_of(self, name: str) -> Model | None:
-        """The model as of a barrier; None while calls before it are still to be told of."""
+        """The model at a barrier; None while earlier calls have not been reported."""
         self.look_for_base()
         kept = self._kept.get(name)
         return None if kept is None else kept.copy()
@@ -161,7 +157,7 @@ class Linearisable(Based):
     # --- reads ----------------------------------------------------------------------------------------------
 
     def _on_look(self, stamped: Stamped, event: Called) -> None:
-        """A read, or a write that was refused: it only looked."""
+        """Places a read, or a write that was refused, which only read."""
         if not event.sn and not event.epoch:
             return
         self._real_time.returned(event.returned_ns, position_of(event.sn, event.place), stamped)
@@ -174,10 +170,10 @@ class Linearisable(Based):
             self._give_up(f"too many calls wait for group {self._next_sn}")
 
     def _look(self, stamped: Stamped, event: Called) -> None:
-        """Told from an earlier position than had been answered, it stands behind that all the same, if it would have seen no difference."""
-        told = position_of(event.sn, event.place)
+        """Places a read from an earlier position than the answered ones behind these, if it would have seen no difference."""
+        reported = position_of(event.sn, event.place)
         bound = self._real_time.answered_by(event.invoked_ns)
-        position = max(told, bound)
+        position = max(reported, bound)
         if position > position_of(self._next_sn, self._place):
             self._await(stamped, sn_of(position))
             return
@@ -193,8 +189,8 @@ class Linearisable(Based):
             )
             return
         expected = self._model.look(as_travelled(event.operation), position)
-        if told < bound and difference(expected, event.error, as_travelled(event.result)):
-            self._stale(stamped, event, told, bound)
+        if reported < bound and difference(expected, event.error, as_travelled(event.result)):
+            self._stale(stamped, event, reported, bound)
             return
         self._compare(stamped, event, expected, position)
 
@@ -209,7 +205,7 @@ class Linearisable(Based):
     # --- the model ------------------------------------------------------------------------------------------
 
     def _advance(self) -> None:
-        """Carries out whatever is known without a gap."""
+        """Carries out the known calls up to the first gap."""
         groups = self._groups
         while (group := groups.get(self._next_sn)) is not None:
             operations = group[1]
@@ -286,7 +282,7 @@ class Linearisable(Based):
     # --- time -----------------------------------------------------------------------------------------------
 
     def on_time(self, now_ns: int) -> None:
-        """Gives up when what is missing will not come any more."""
+        """Gives up on facts that will not arrive any more."""
         self.look_for_base()
         newest = self._journals.newest
         if self.unable or newest is None:
@@ -294,13 +290,13 @@ class Linearisable(Based):
         if self._next_sn <= newest.sn and self._next_sn not in self._groups:
             if now_ns - newest.at_ns > PATIENCE_NS or newest.sn - self._next_sn > WAITING_MAX:
                 self._give_up(
-                    f"group {self._next_sn} was committed before the check began, or without being told"
+                    f"group {self._next_sn} was committed before the check began, and no event shows it"
                 )
         elif (
             self._next_sn in self._groups and now_ns - self._groups[self._next_sn][0] > PATIENCE_WITH_CALLS_NS
         ):
             client, number = self._groups[self._next_sn][1][self._place]
-            self._give_up(f"nobody told what call {number} of {client} in group {self._next_sn} was")
+            self._give_up(f"no event says what call {number} of {client} in group {self._next_sn} was")
 
     def _give_up(self, reason: str) -> None:
         self.unable = f"cannot go on: {reason}"
@@ -309,9 +305,9 @@ class Linearisable(Based):
         self._model = Model()
 
     def finish(self) -> None:
-        """What shows a group that never was committed is wrong.
+        """A read of a group that was never committed is a failure.
 
-        What stands behind an operation of which no client ever told is left unchecked.
+        Calls behind an operation that no client ever reported stay unchecked.
         """
         super().finish()
         newest = self._journals.newest
@@ -322,10 +318,10 @@ class Linearisable(Based):
                 self._never(stamped, stamped.event, "a group that was never committed")  # type: ignore[arg-type]
         if self._next_sn not in self._groups and self._next_sn < newest.sn:
             self._give_up(
-                f"group {self._next_sn} was committed before the check began, or without being told"
+                f"group {self._next_sn} was committed before the check began, and no event shows it"
             )
 
     def paths(self) -> dict[str, bool] | None:
-        """Every path of the model as it is now, and whether it is a directory; None while the state at the barrier is not known."""
+        """Every path of the present model, and whether it is a directory; None while the state at the barrier is not known."""
         self.look_for_base()
         return None if self.waits else self._model.paths()

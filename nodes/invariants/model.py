@@ -1,7 +1,6 @@
-"""What the file system must do, said a second time as simply as possible: dictionaries with a recent past.
+"""A second, simple model of the file system: dictionaries with a recent past.
 
-It shares no code with `nodes.metadata`, which it checks. Paths that no server takes (EINVAL, ENAMETOOLONG)
-never come here.
+It shares no code with `nodes.metadata`, which it checks. Paths that every server refuses (EINVAL, ENAMETOOLONG) are never passed to it.
 """
 
 from __future__ import annotations
@@ -13,28 +12,31 @@ from nodes.invariants.versions import Node, Past, Version, copy_of, value_at
 
 NO_ATTRIBUTES = (None, None, None, None, None)
 WALKED = 1_000
-"""Names that a list or summary is compared with in full."""
+"""Number of names up to which a list or summary is compared in full."""
 
 
 class Wrong(Exception):
-    """The POSIX name of what the file system must answer."""
+    """The POSIX name of the error that the file system must return."""
 
 
 Expected = tuple[str, Any]
-"""The error, empty for success, and what it must be answered, which depends on the operation."""
+"""The error, empty for success, and the expected result, whose type depends on the operation."""
 
 
 class Model:
-    """`run` carries out an operation at the newest position, `look` tells what it gives at an earlier one."""
+    """`run` carries out an operation at the newest position, `look` returns its result at an earlier one.
+
+    Many methods: one for each operation, and for each check that it makes.
+    """
 
     def __init__(self) -> None:
         self.root = Node(True, Version(0, NO_ATTRIBUTES, None))
         self.past = Past()
         self._reached: Node | None = None
         self.made = 0
-        """Files and directories, those that are gone too."""
+        """Number of files and directories ever made, deleted ones included."""
         self._linked = False
-        """A file has, or had, more than one name."""
+        """Some file has, or had, more than one name."""
         self._steps: dict[str, Callable[[list[Any], int, bool], Any]] = {
             "Create": self._create,
             "Mkdir": self._mkdir,
@@ -58,7 +60,7 @@ class Model:
         }
 
     def copy(self, position: int = 1 << 63) -> Model:
-        """The model as it was at this position, which it may have passed."""
+        """A copy of the model at this position, which may be in the past."""
         copy = Model()
         copy.root, copy._linked, copy.made = copy_of(self.root, position), self._linked, self.made
         return copy
@@ -70,7 +72,7 @@ class Model:
         return self._expected(operation, position, False)
 
     def reach(self, operation: list[Any], resolved: int, position: int, change: bool) -> Expected:
-        """Of an object whose name was looked up at an earlier position than it was reached at."""
+        """The result for an object whose name was resolved at an earlier position than the object was reached."""
         try:
             self._reached = self._find(operation[1], resolved)
             return self._expected(operation, position, change)
@@ -114,7 +116,7 @@ class Model:
         return node
 
     def _place(self, path: str, position: int) -> tuple[dict[str, Version], str, Node | None]:
-        """Where a name is or would be."""
+        """The place of an existing or future name."""
         if path == "/":
             raise Wrong("EINVAL")
         above, _, name = path.rpartition("/")
@@ -227,7 +229,7 @@ class Model:
             self._forget_below(child, position)
 
     def _forget_below(self, node: Node, position: int) -> None:
-        """Names below a directory that was deleted as a whole go some time later: until when they count for their files is not known."""
+        """Names below a recursively deleted directory are removed some time later. The moment until which they count for their files is not known."""
         found = [node] if self._linked else []
         for each in found:
             below = (value_at(version, position) for version in (each.names or {}).values())
@@ -259,7 +261,7 @@ class Model:
         self._alter(node, position, change, replication=operation[2])
 
     def _nothing(self, operation: list[Any], position: int, change: bool) -> None:
-        """Sessions and the content of files are no part of the tree."""
+        """Sessions and the content of files do not belong to the tree."""
 
     def _file(self, operation: list[Any], position: int, change: bool) -> None:
         if self._find(operation[1], position).names is not None:
@@ -272,7 +274,7 @@ class Model:
         return node, value_at(node.attributes, position)
 
     def _list(self, operation: list[Any], position: int, change: bool) -> tuple[list[str], bool] | None:
-        """None when there is too much to compare."""
+        """Names of a directory; None when there are too many to compare."""
         _, path, after, limit = operation
         node = self._find(path, position)
         if node.names is None:

@@ -1,4 +1,4 @@
-"""no lost write: what was acknowledged is in the state after any failover, repair or renewing.
+"""no lost write: an acknowledged write is in the state after any failover, repair or renewing.
 
 nodes/invariants/README.md, safety rules 1-4.
 """
@@ -11,7 +11,7 @@ from nodes.invariants.journals import Commit, Journals
 from nodes.trace.events import Called, Committed, JournalOpened, Serving, Stamped, StoppedServing
 
 LOOKED_AT = 1_000
-"""Groups of its own that an active may have committed before it is told to serve."""
+"""Number of groups that an active may have committed before its service is reported."""
 
 
 class NoLostWrite(Check):
@@ -29,7 +29,7 @@ class NoLostWrite(Check):
             JournalOpened: self._on_stopped,
         }
         self._waiting: dict[tuple[str, int], Stamped] = {}
-        """Acknowledged writes whose commit has not been told yet."""
+        """Acknowledged writes whose commit has not been reported yet."""
         self._serving: Stamped | None = None
 
     # --- acknowledged writes --------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ class NoLostWrite(Check):
         )
 
     def _beyond_memory(self, event: Called) -> bool:
-        """Its group came before the check began, has been forgotten, or may be one of which no commit was told."""
+        """The write's group came before the check began, has been forgotten, or may have no reported commit."""
         journals = self._journals
         if event.sn < journals.first_sn or event.invoked_ns <= journals.forgotten_at_ns:
             return True
@@ -143,7 +143,7 @@ class NoLostWrite(Check):
             return
         if newest.epoch <= self._epoch(
             self._serving
-        ):  # Else a later tenure commits, and has not begun to serve.
+        ):  # Otherwise a later tenure commits, but does not serve yet.
             last_sn = self._journals.of(self._serving.server).last_sn
             self._must_hold(self._serving, newest, newest.sn if last_sn is None else last_sn)
 

@@ -1,4 +1,4 @@
-"""one active: one server answers in an epoch, no client goes back to an older one (nodes/invariants/README.md)."""
+"""one active: one server answers in an epoch, no client accepts an older epoch than before (nodes/invariants/README.md)."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class OneActive(Check):
     def __init__(self, reads_anywhere: bool = False) -> None:
         super().__init__()
         self._reads_anywhere = reads_anywhere
-        """A read may be answered by a server that does not lead."""
+        """A server that does not lead may answer a read."""
         self.steps = {
             Serving: self._on_serving,
             Committed: self._on_committed,
             Called: self._on_called,
         }
         self._owners: dict[int, tuple[str, int]] = {}
-        """Epoch to the server that serves it and the event that says so."""
+        """Epoch to the server that serves it and the event that reports this."""
         self._waiting: dict[tuple[int, str], Stamped] = {}
-        """The first answer of a server in an epoch of which nobody is known to serve it."""
+        """The first answer of a server in an epoch whose serving server is not known."""
         self._seen: dict[str, tuple[int, tuple[str, int]]] = {}
         """Client to the newest epoch it has accepted."""
         self._as_before = ("", "", 0)
-        """Client, server and epoch of the last answer that was right."""
+        """Client, server and epoch of the last correct answer."""
 
     def _on_serving(self, stamped: Stamped, event: Serving) -> None:
         self._own(stamped, event.epoch, "serves")
@@ -104,14 +104,14 @@ class OneActive(Check):
             self._nobody(self._waiting.pop(key))
 
     def _nobody(self, stamped: Stamped) -> None:
-        """In the oldest epoch the check may have begun too late to hear who serves: the answer tells."""
+        """No server is known to serve. In the oldest epoch the check may have begun too late, and the answer shows the server."""
         event: Called = stamped.event  # type: ignore[assignment]
         if not any(epoch < event.epoch for epoch in self._owners):
             self._owners[event.epoch] = (event.server, stamped.number)
             return
         self.fail(
             f"{event.server} answered call {event.number} of {event.client} in epoch {event.epoch}, "
-            "which nobody serves",
+            "which no server serves",
             place_in_trace(stamped),
         )
 

@@ -1,4 +1,4 @@
-"""exactly once, over the groups of a cluster: a call has its effect in one group only, and none where another group refused it (rule 25)."""
+"""exactly once, over the groups of a cluster: a call has its effect in one group only, and none if another group refused it (rule 25)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Key = tuple[str, int]
 
 
 class OneEffect(Check):
-    """What one group does twice, `ExactlyOnce` sees."""
+    """Effects of a call in two groups. `ExactlyOnce` finds two effects in one group."""
 
     name = "exactly once"
     meaning = "an operation id has one effect and one result"
@@ -24,7 +24,7 @@ class OneEffect(Check):
         super().__init__()
         self.steps = {Committed: self._on_committed, Called: self._on_called}
         self._effects: dict[Key, tuple[str, Stamped]] = {}
-        """By call: the group, and who committed it first."""
+        """By call: the group, and the event of the first server that committed it."""
         self._refused: dict[Key, Stamped] = {}
         """Writes that were answered with an error."""
 

@@ -1,6 +1,6 @@
-"""one primary view: symmetric members agree on each view, and an older one answers nothing behind a newer (safety rules 7, 9; SAA §3, §5.3).
+"""one primary view: symmetric members agree on each view, and an older view answers nothing behind a newer one (safety rules 7, 9; SAA §3, §5.3).
 
-A member of the newer view that has not heard of it yet may read on under its lease: nothing new is answered there without it.
+A member of the newer view that does not know it yet may continue to read under its lease: no new answer is given there without it.
 """
 
 from __future__ import annotations
@@ -17,26 +17,25 @@ Evidence = tuple[str, int]
 
 
 class Answers(msgspec.Struct):
-    """Of one server in one view."""
+    """The answers of one server in one view."""
 
     first: Evidence
     call: int
-    """The number of the first call."""
     last: dict[bool, tuple[int, Evidence]]
-    """Of writes (True) and reads, the latest time at which one was asked, and its answer."""
+    """For writes (True) and reads: the latest time of an invocation, and its answer."""
 
 
 class View(msgspec.Struct):
-    """What is known of one view."""
+    """The known facts about one view."""
 
     answers: dict[str, Answers]
     members: list[str] = []
     start: tuple[int, int] = (0, 0)
-    """(sn, CRC) of the last group of the views before."""
-    told: Evidence | None = None
-    """The first event that says so."""
+    """(sn, CRC) of the last group of the earlier views."""
+    reported: Evidence | None = None
+    """The first event that reports the view."""
     first_return: tuple[int, Evidence] | None = None
-    """When it first answered a call."""
+    """Time of the view's first answer to a call."""
 
 
 class OnePrimaryView(Check):
@@ -60,23 +59,23 @@ class OnePrimaryView(Check):
             forget_oldest(self._views, VIEWS_KEPT)
         return view
 
-    # --- who begins it ------------------------------------------------------------------------------------------------
+    # --- beginnings ---------------------------------------------------------------------------------------------------
 
     def _on_serving(self, stamped: Stamped, event: Serving) -> None:
         place = place_in_trace(stamped)
         self._rises(stamped.server, event.epoch, place)
         view = self._view(event.epoch)
-        if view.told is None:
-            view.members, view.start, view.told = event.members, (event.sn, event.crc), place
+        if view.reported is None:
+            view.members, view.start, view.reported = event.members, (event.sn, event.crc), place
             for server in view.answers:
                 self._belongs(event.epoch, view, server)
             self._is_older_silent(event.epoch, view)
         elif (view.members, view.start) != (event.members, (event.sn, event.crc)):
             self.fail(
                 f"there are two views {event.epoch}: {stamped.server} begins one of {' '.join(event.members)} behind group "
-                f"{event.sn} (crc {event.crc:08x}), {view.told[0]} one of {' '.join(view.members)} behind group "
+                f"{event.sn} (crc {event.crc:08x}), {view.reported[0]} one of {' '.join(view.members)} behind group "
                 f"{view.start[0]} (crc {view.start[1]:08x})",
-                view.told,
+                view.reported,
                 place,
             )
         if stamped.server not in event.members:
@@ -89,7 +88,7 @@ class OnePrimaryView(Check):
             self.fail(f"{server} begins view {number} after view {newest[0]}", newest[1], place)
         self._newest[server] = (number, place)
 
-    # --- who answers in it ----------------------------------------------------------------------------------------------
+    # --- answers --------------------------------------------------------------------------------------------------------
 
     def _on_called(self, stamped: Stamped, event: Called) -> None:
         if not event.epoch or event.error.startswith(UNKNOWN):
@@ -110,14 +109,14 @@ class OnePrimaryView(Check):
 
     def _belongs(self, number: int, view: View, server: str) -> None:
         answers = view.answers[server]
-        if view.told is not None and server not in view.members:
+        if view.reported is not None and server not in view.members:
             self.fail(
                 f"{server} answered call {answers.call} in view {number}, which has the members {' '.join(view.members)}",
-                view.told,
+                view.reported,
                 answers.first,
             )
 
-    # --- who answers too late -------------------------------------------------------------------------------------------
+    # --- late answers ---------------------------------------------------------------------------------------------------
 
     def _is_silent(self, number: int, server: str) -> None:
         for newer, view in self._views.items():
@@ -125,7 +124,7 @@ class OnePrimaryView(Check):
                 self._compare(number, server, newer, view)
 
     def _is_older_silent(self, number: int, view: View) -> None:
-        """Answers come in any order: an older view may be heard of before a newer one."""
+        """Checks that an older view was silent. Answers arrive in any order: an older view may be reported after a newer one."""
         for older, other in self._views.items():
             if older < number:
                 for server in other.answers:
@@ -134,7 +133,7 @@ class OnePrimaryView(Check):
     def _compare(self, older: int, server: str, newer: int, view: View) -> None:
         if view.first_return is None:
             return
-        may_read = view.told is None or server in view.members
+        may_read = view.reported is None or server in view.members
         for writes, (invoked_ns, place) in self._views[older].answers[server].last.items():
             if invoked_ns > view.first_return[0] and (writes or not may_read):
                 self.fail(

@@ -1,4 +1,4 @@
-"""Real-time order: how far the history had certainly come when a call was invoked."""
+"""Real-time order: the position that the history had certainly reached when a call was invoked."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ KEPT = 8_192
 
 
 class RealTime:
-    """The largest position among the calls that had returned, by time: a staircase.
+    """The largest position among the calls that had returned, by time: a step function.
 
-    From `times[i]` on, every new call must come after `positions[i]`, which `calls[i]` was answered at.
+    From `times[i]` on, every new call must come after `positions[i]`, at which `calls[i]` was answered.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class RealTime:
         self._calls: list[Stamped] = []
 
     def returned(self, returned_ns: int, position: int, call: Stamped) -> None:
-        """Mostly comes in the order of time; what comes late is put in its place."""
+        """Adds a returned call. Calls mostly arrive in the order of time; a late one is inserted in its place."""
         times, positions = self._times, self._positions
         last = len(times) - 1
         if last < 0 or (returned_ns > times[last] and position > positions[last]):
@@ -37,7 +37,7 @@ class RealTime:
             self._insert(returned_ns, position, call)
 
     def _thin_out(self) -> None:
-        """Of the older half every second step goes: what `answered_by` says stays true, only less sharp."""
+        """Removes every second step of the older half. `answered_by` stays correct, but becomes less sharp."""
         del self._times[:KEPT:2], self._positions[:KEPT:2], self._calls[:KEPT:2]
 
     def _insert(self, returned_ns: int, position: int, call: Stamped) -> None:
@@ -55,8 +55,8 @@ class RealTime:
     def answered_by(self, invoked_ns: int) -> int:
         """The largest position that had been answered by this moment; -1 when none is known.
 
-        In virtual time a caller's next call begins in the nanosecond in which the last one returned: that is
-        order too, because no answer travels in no time.
+        In virtual time a caller's next call begins in the nanosecond in which the last one returned. This is an order too, because no answer
+        arrives without delay.
         """
         times = self._times
         if times and times[-1] <= invoked_ns:

@@ -1,4 +1,4 @@
-"""The lamps: all checks over one stream of events."""
+"""The invariants: all checks over one stream of events."""
 
 from __future__ import annotations
 
@@ -35,19 +35,17 @@ CHANGES = WRITES - {"OpenSession", "CloseSession"}
 
 
 FIRST = 0
-"""The era in which the check began: no server has been taken back in it."""
+"""The incarnation in which the checks began: no server has been rolled back in it."""
 
 NAMES = tuple(
     check.name
     for check in (OneActive, NoLostWrite, ExactlyOnce, SameState, DenseJournal, Linearisable, InodeNumbers)
 )
 NAMES_OF_ALL = (*NAMES, Atomic.name, UpToBarrier.name, BlocksKept.name, SameOrder.name, OnePrimaryView.name)
-"""In the order of the page: the last five where there are several groups, checkpoints, data nodes, symmetric members."""
+"""Invariants in the order of the page. The last five exist only with several groups, checkpoints, data nodes, or symmetric members."""
 
 
 class GroupChecks:
-    """The checks that concern one replica group alone."""
-
     def __init__(
         self,
         members: int,
@@ -78,20 +76,20 @@ class GroupChecks:
                 self.steps.setdefault(kind, []).append(step)
 
 
-class Era:
-    """The checks of one incarnation of the cluster: a recovery sets aside what came after its barrier, and begins anew."""
+class IncarnationChecks:
+    """The checks of one incarnation of the cluster. A recovery quarantines everything behind its barrier, so that new checks begin."""
 
     def __init__(
         self,
         cluster: ClusterConfig,
         home: dict[str, str],
-        eras: list[Era] | None = None,
+        incarnations: list[IncarnationChecks] | None = None,
         checkpoint: str = "",
     ) -> None:
-        """`eras` before, of one of which the checkpoint is."""
+        """`incarnations`: the earlier incarnations, one of which made the checkpoint."""
         several = len(cluster.groups) > 1
         family = family_named(cluster.protocol)
-        begins = None if several else lambda journals: _alone_from(journals, eras or [], checkpoint)
+        begins = None if several else lambda journals: _alone_from(journals, incarnations or [], checkpoint)
         self.groups = {
             group.name: GroupChecks(len(group.members), family, len(cluster.groups), begins)
             for group in cluster.groups
@@ -101,13 +99,13 @@ class Era:
         self.by_stamp: ByStamp | None = None
         if several:
             names = {group.number: group.name for group in cluster.groups}
-            self.by_stamp = _by_stamp_from(home, eras or [], checkpoint)
+            self.by_stamp = _by_stamp_from(home, incarnations or [], checkpoint)
             self.shared = [OneEffect(), self.by_stamp, Atomic(names)]
         self.checks = [check for group in self.groups.values() for check in group.checks] + self.shared
-        if eras:
-            self._inherit(eras[-1])
+        if incarnations:
+            self._inherit(incarnations[-1])
 
-    def _inherit(self, before: Era) -> None:
+    def _inherit(self, before: IncarnationChecks) -> None:
         if self.by_stamp is not None and before.by_stamp is not None:
             self.by_stamp.inherit(before.by_stamp)
         elif self.only is not None and before.only is not None:
@@ -121,50 +119,50 @@ UNKNOWN_BARRIER = (
 )
 
 
-def _alone_from(journals: Journals, eras: list[Era], checkpoint: str) -> Linearisable:
-    """Of a cluster of one group; from the barrier of one of the eras before, if there are any."""
-    for era in reversed(eras):
+def _alone_from(journals: Journals, incarnations: list[IncarnationChecks], checkpoint: str) -> Linearisable:
+    """The check of a cluster with one group. It continues from a barrier of one of the earlier eras, if there are any."""
+    for era in reversed(incarnations):
         before = era.only.linearisable if era.only is not None else None
         sn = None if before is None else before.barrier_sn(checkpoint)
         if before is not None and sn is not None:
             return Linearisable(journals, partial(before.base_of, checkpoint), sn)
     check = Linearisable(journals)
-    check.unable = UNKNOWN_BARRIER if eras else ""
+    check.unable = UNKNOWN_BARRIER if incarnations else ""
     return check
 
 
-def _by_stamp_from(home: dict[str, str], eras: list[Era], checkpoint: str) -> ByStamp:
-    """The same of several groups."""
-    for era in reversed(eras):
+def _by_stamp_from(home: dict[str, str], incarnations: list[IncarnationChecks], checkpoint: str) -> ByStamp:
+    """The check of a cluster with several groups. It continues from a barrier of one of the earlier eras, if there are any."""
+    for era in reversed(incarnations):
         if era.by_stamp is not None and era.by_stamp.has_barrier(checkpoint):
             return ByStamp(home, partial(era.by_stamp.base_of, checkpoint))
     check = ByStamp(home)
-    check.unable = UNKNOWN_BARRIER if eras else ""
+    check.unable = UNKNOWN_BARRIER if incarnations else ""
     return check
 
 
-TELL_GROUP = (RoleChanged, TakenBack)
-"""Events by which the group of a server that was added is known."""
+REPORT_GROUP = (RoleChanged, TakenBack)
+"""Events that show the group of a server that was added."""
 
 
-class Lamps:
-    """Live verdicts on a cluster: give it every event, in each server's own order."""
+class InvariantChecks:
+    """Live verdicts on a cluster. It is given every event, in each server's own order."""
 
     def __init__(self, cluster: ClusterConfig) -> None:
         self._cluster = cluster
         self._home = {name: group.name for group in cluster.groups for name in group.members}
-        """Server to its group; one that was added tells its group itself."""
-        self._eras = {FIRST: Era(cluster, self._home)}
-        """By incarnation, in their order: of two recoveries the second may be heard of first, from a server that had slept through the other."""
+        """Server to its group. The events of an added server show its group."""
+        self._incarnations = {FIRST: IncarnationChecks(cluster, self._home)}
+        """Eras in the order of their incarnations. Of two recoveries the second may be reported first, by a server that slept through the other."""
         self._lives_in: dict[str, int] = {}
-        """The incarnation of each server that has been taken back."""
+        """The incarnation of each server that has rolled back."""
         self._began: dict[str, list[tuple[int, int]]] = {}
-        """By group: (epoch, incarnation) with which each era but the first began."""
+        """By group: the (epoch, incarnation) with which each era but the first began."""
         self._barriers: dict[tuple[int, str], int] = {}
         """By incarnation and group: the sn behind which it begins."""
         self._barrier = UpToBarrier({group.number: group.name for group in cluster.groups})
         self._lasting: list[Check] = [InodeNumbers(), self._barrier]
-        """What goes on over a recovery: blocks stay where they are."""
+        """Checks that continue over a recovery, because blocks stay on their nodes."""
         if cluster.data.nodes:
             kept = BlocksKept()
             self._lasting += [kept, BarrierBlocks(kept.replicas)]
@@ -174,7 +172,6 @@ class Lamps:
                 self._lasting_steps.setdefault(kind, []).append(step)
         self._look_ns = 0
         self._acknowledged = False
-        """A change was."""
         self._over = False
 
     def on_event(self, stamped: Stamped) -> None:
@@ -182,13 +179,13 @@ class Lamps:
         kind = type(event)
         if kind is Called and not event.error and not self._acknowledged:  # type: ignore[union-attr]
             self._acknowledged = tag_of(event.operation) in CHANGES  # type: ignore[union-attr]
-        if isinstance(event, TELL_GROUP):
+        if isinstance(event, REPORT_GROUP):
             self._home.setdefault(stamped.server, event.group)
         if isinstance(event, TakenBack):
             self._take_back(stamped.server, event)
-        era = self._eras[self._era_of(stamped) if len(self._eras) > 1 else FIRST]
-        if isinstance(event, Called) and len(self._eras) > 1:
-            for other in self._eras.values():
+        era = self._incarnations[self._incarnation_of(stamped) if len(self._incarnations) > 1 else FIRST]
+        if isinstance(event, Called) and len(self._incarnations) > 1:
+            for other in self._incarnations.values():
                 if other is not era and other.by_stamp is not None:
                     other.by_stamp.forget_call(event)
         group = era.only or era.groups.get(self._group_of(stamped))
@@ -201,46 +198,48 @@ class Lamps:
             step(stamped, event)
         if stamped.at_ns > self._look_ns:
             self._look_ns = stamped.at_ns + SECOND
-            for check in (*self._earlier(), *self._last_era.checks, *self._lasting):
+            for check in (*self._earlier(), *self._last_incarnation.checks, *self._lasting):
                 check.on_time(stamped.at_ns)
 
     def _earlier(self) -> list[ByStamp]:
-        """What earlier eras still carry out, for later ones to begin from."""
-        return [era.by_stamp for era in list(self._eras.values())[:-1] if era.by_stamp is not None]
+        """Checks of earlier eras that are still running, from whose models later eras begin."""
+        return [era.by_stamp for era in list(self._incarnations.values())[:-1] if era.by_stamp is not None]
 
     @property
-    def _last_era(self) -> Era:
-        return self._eras[max(self._eras)]
+    def _last_incarnation(self) -> IncarnationChecks:
+        return self._incarnations[max(self._incarnations)]
 
     def _take_back(self, server: str, event: TakenBack) -> None:
         number = self._lives_in[server] = event.incarnation
-        if number not in self._eras:
-            before = [era for each, era in self._eras.items() if each < number]
-            self._eras[number] = Era(self._cluster, self._home, before, event.checkpoint)
-            self._eras = dict(sorted(self._eras.items()))
+        if number not in self._incarnations:
+            before = [era for each, era in self._incarnations.items() if each < number]
+            self._incarnations[number] = IncarnationChecks(
+                self._cluster, self._home, before, event.checkpoint
+            )
+            self._incarnations = dict(sorted(self._incarnations.items()))
         began = self._began.setdefault(event.group, [])
         if (event.epoch, number) not in began:
             began.append((event.epoch, number))
         if event.sn:
             self._barriers[number, event.group] = event.sn
 
-    def _era_of(self, stamped: Stamped) -> int:
-        """A call belongs to the era in which it had its effect; what clients tell else, to the present one."""
+    def _incarnation_of(self, stamped: Stamped) -> int:
+        """The era of an event. A call belongs to the era in which it had its effect; a client's other events belong to the present era."""
         event = stamped.event
         if isinstance(event, Called):
-            return self._era_of_call(event)
+            return self._incarnation_of_call(event)
         if stamped.server in self._home:
             return self._lives_in.get(stamped.server, FIRST)
-        return max(self._eras)
+        return max(self._incarnations)
 
-    def _era_of_call(self, event: Called) -> int:
-        """In whose epochs it was answered, but one before that where a record that no recovery has set aside is answered from memory."""
+    def _incarnation_of_call(self, event: Called) -> int:
+        """The era in whose epochs the call was answered. It is an earlier one when a record that no recovery quarantined is answered from memory."""
         group = self._home.get(event.server, "")
         began = self._began.get(group, [])
         answered = max((number for epoch, number in began if epoch <= event.epoch), default=FIRST)
         if event.error:
             return answered
-        for number, era in self._eras.items():
+        for number, era in self._incarnations.items():
             checks = era.groups.get(group)
             place = checks.journals.where.get((event.client, event.number)) if checks is not None else None
             if number < answered and place is not None and place[0] <= self._kept_sn(group, number, answered):
@@ -248,51 +247,50 @@ class Lamps:
         return answered
 
     def _kept_sn(self, group: str, since: int, until: int) -> int:
-        """What was committed in the era `since` is in the era `until` up to this sn."""
+        """The sn up to which commits of the era `since` belong to the era `until`."""
         later = [
             sn for (number, each), sn in self._barriers.items() if each == group and since < number <= until
         ]
         return min(later, default=0)
 
     def _group_of(self, stamped: Stamped) -> str:
-        """A call belongs to the group that answered it."""
+        """The group of an event; for a call, the group that answered it."""
         event = stamped.event
         return self._home.get(event.server if isinstance(event, Called) else stamped.server, "")
 
     def finish(self) -> None:
-        """No more events come. What still waits for its counterpart fails, unless it was set aside with its incarnation."""
-        for check in [*self._earlier(), *self._last_era.checks, *self._lasting]:
+        """The end of all events. Facts that still wait for their counterpart fail, unless their incarnation was rolled back."""
+        for check in [*self._earlier(), *self._last_incarnation.checks, *self._lasting]:
             check.finish()
         self._over = True
 
     @property
     def _checks(self) -> list[Check]:
-        """The barrier has a lamp as soon as there are checkpoints."""
+        """All checks; the barrier's is included as soon as there are checkpoints."""
         marked = self._barrier.checked or self._barrier.failures
         lasting = [check for check in self._lasting if marked or check.name != self._barrier.name]
-        return [*(check for era in self._eras.values() for check in era.checks), *lasting]
+        return [*(check for era in self._incarnations.values() for check in era.checks), *lasting]
 
     @property
     def failures(self) -> list[CheckFailed]:
-        """All that was found wrong, by check."""
         return [failure for check in self._checks for failure in check.failures]
 
     def paths(self) -> dict[str, bool] | None:
-        """Every path that must be there now, and whether it is a directory; None where no check can say.
+        """Every path that must exist now, and whether it is a directory; None when no check knows.
 
-        To be asked when no call is under way: those whose clients died are taken to have no answer.
+        It must be called when no call is under way. Calls whose clients died count as unanswered.
         """
         for before in self._earlier():
             before.catch_up()
-        for check in self._last_era.checks:
+        for check in self._last_incarnation.checks:
             if isinstance(check, Linearisable | ByStamp) and not check.unable:
                 return check.paths()
         return None
 
     @property
     def unjudged(self) -> list[CheckFailed]:
-        """Invariants of which it is not known whether they hold: a check gave up, or after the end has checked nothing though changes were
-        acknowledged. To whoever judges a run that is a failure; on a page the lamp is grey."""
+        """Invariants without a verdict: a check gave up, or has checked nothing at the end though changes were acknowledged. For a judged run
+        that is a failure; on the page the invariant is grey."""
         found = [CheckFailed(check.name, check.unable, []) for check in self._checks if check.unable]
         if self._over and self._acknowledged:
             for checks in self._by_name().values():
@@ -311,13 +309,13 @@ class Lamps:
             by_name.setdefault(check.name, []).append(check)
         return by_name
 
-    def lamps(self) -> list[dict[str, Any]]:
+    def invariants(self) -> list[dict[str, Any]]:
         """One row for each invariant: grey when nothing could be checked, red with the first failure."""
-        return [_lamp(checks) for checks in self._by_name().values()]
+        return [_invariant(checks) for checks in self._by_name().values()]
 
 
-def _lamp(checks: list[Check]) -> dict[str, Any]:
-    """Of one invariant, over all groups."""
+def _invariant(checks: list[Check]) -> dict[str, Any]:
+    """The row of one invariant, over all groups."""
     failures = [failure for check in checks for failure in check.failures]
     first = failures[0] if failures else None
     unable = next((check.unable for check in checks if check.unable), "")
@@ -338,5 +336,5 @@ def _lamp(checks: list[Check]) -> dict[str, Any]:
     }
 
 
-def start(cluster: ClusterConfig) -> Lamps:
-    return Lamps(cluster)
+def start(cluster: ClusterConfig) -> InvariantChecks:
+    return InvariantChecks(cluster)

@@ -1,4 +1,4 @@
-"""What data nodes tell that they have, block by block; what they have no more, and why. Read by the checks of blocks."""
+"""Replicas that data nodes report, block by block: present ones, and removed ones with the reason. The checks of blocks read them."""
 
 from __future__ import annotations
 
@@ -11,40 +11,39 @@ UNKNOWN = -1
 
 
 class Held:
-    """A whole replica as its data node told of it, or of its end."""
+    """A whole replica as its data node reported it, or its removal."""
 
-    __slots__ = ("at_ns", "evidence", "length", "reason", "stamp")
+    __slots__ = ("at_ns", "evidence", "length", "removal", "stamp")
 
-    def __init__(self, stamp: int, length: int, stamped: Stamped, reason: str = ""):
+    def __init__(self, stamp: int, length: int, stamped: Stamped, removal: str = ""):
         self.stamp = stamp
         self.length = length
         self.at_ns = stamped.at_ns
         self.evidence = place_in_trace(stamped)
-        self.reason = reason
-        """Why it is gone."""
+        self.removal = removal
 
 
 class Replicas:
-    """By block and data node."""
+    """Replicas by block and data node."""
 
     def __init__(self) -> None:
         self._held: dict[int, dict[str, Held]] = {}
         self._gone: dict[tuple[int, str], Held] = {}
-        """The last replica of a block that a node had, and when it had it no more."""
+        """The last replica of a block that a node removed or lost, and the time of this."""
         self._nodes: dict[str, None] = {}
         self._finding: dict[str, dict[int, Held]] = {}
-        """Data nodes that have told a part of what they found at their start, and what they had before."""
+        """Data nodes that have reported part of their replicas at a start, with their earlier replicas."""
 
     def holders(self, block: int) -> dict[str, Held]:
-        """Not to be changed."""
+        """The replicas of a block by node; callers must not change them."""
         return self._held.get(block, {})
 
     def of(self, node: str) -> dict[int, Held]:
-        """What one node has, by block."""
+        """The replicas of one node, by block."""
         return {block: held[node] for block, held in self._held.items() if node in held}
 
     def since(self, node: str, at_ns: int) -> dict[int, Held]:
-        """What one node has, and what it had still at some time before."""
+        """The present replicas of one node, and those that it still had at an earlier time."""
         gone = {
             block: held for (block, name), held in self._gone.items() if name == node and held.at_ns > at_ns
         }
@@ -54,7 +53,7 @@ class Replicas:
         return self._gone.get((block, node))
 
     def lost(self, block: int) -> dict[str, Held]:
-        """The nodes that had it and have it no more."""
+        """The nodes that had the block and have lost it."""
         gone = {node: self._gone.get((block, node)) for node in self._nodes}
         return {node: held for node, held in gone.items() if held is not None}
 
@@ -64,7 +63,7 @@ class Replicas:
         self._held.setdefault(block, {})[stamped.server] = Held(stamp, length, stamped)
 
     def find(self, blocks: list[tuple[int, int]], more: bool, stamped: Stamped) -> None:
-        """(block, stamp) of what a node has at its start; what it does not find it does not have any more."""
+        """Takes the (block, stamp) pairs of a node at its start. Replicas that it does not report are gone."""
         node = stamped.server
         before = self._finding.get(node)
         if before is None:
@@ -78,12 +77,12 @@ class Replicas:
         if not more:
             del self._finding[node]
 
-    def lose(self, block: int, reason: str, stamped: Stamped) -> None:
+    def lose(self, block: int, removal: str, stamped: Stamped) -> None:
         held = self._held.get(block, {}).pop(stamped.server, None)
         if held is None:
             return
         if not self._held[block]:
             del self._held[block]
-        self._gone[block, stamped.server] = Held(held.stamp, held.length, stamped, reason)
+        self._gone[block, stamped.server] = Held(held.stamp, held.length, stamped, removal)
         if len(self._gone) > GONE_KEPT:
             del self._gone[next(iter(self._gone))]

@@ -16,7 +16,7 @@ class SameOrder(Check):
         self.always = False
         self.steps = {Delivered: self._on_delivered}
         self._sequence: dict[tuple[int, int], tuple[str, int, tuple[str, int]]] = {}
-        """(view, sn) to the message that was delivered there first, and the event that says so."""
+        """(view, sn) to the first message that was delivered there, and the event that reports it."""
         self._last: dict[tuple[str, int], tuple[int, tuple[str, int]]] = {}
         """(server, view) to the sn of its last delivery and the event."""
 

@@ -1,4 +1,4 @@
-"""exactly up to the barrier: a complete checkpoint splits no operation, and a recovery ends at it and nowhere else (safety rules 13 and 14)."""
+"""exactly up to the barrier: a complete checkpoint splits no operation, and a recovery ends exactly at its barrier (safety rules 13 and 14)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nodes.trace.events import Committed, SharedStep, Stamped
 
 OPERATIONS_KEPT = 50_000
 CHECKPOINTS_COMPARED = 16
-"""An operation is compared with the newest checkpoints only."""
+"""Number of newest checkpoints with which an operation is compared."""
 DECISIONS = ("decide", "vote", "outcome")
 
 Key = tuple[int, int, int]
@@ -18,7 +18,7 @@ Key = tuple[int, int, int]
 
 
 class UpToBarrier(Check):
-    """Of the whole cluster, over all its incarnations."""
+    """Barriers and operations of the whole cluster, over all its incarnations."""
 
     name = "exactly up to the barrier"
     meaning = "a complete checkpoint splits no operation, and after a global recovery every replica ends at the barrier, with its blocks"
@@ -27,7 +27,7 @@ class UpToBarrier(Check):
         super().__init__()
         self.always = False
         self._names = names
-        """Group by number."""
+        """Group names by number."""
         self.steps = {
             BarrierWritten: self._on_written,
             CheckpointOutcome: self._on_outcome,
@@ -36,21 +36,20 @@ class UpToBarrier(Check):
             TakenBack: self._on_taken_back,
         }
         self._written: dict[tuple[str, str], Stamped] = {}
-        """By group and checkpoint."""
         self._complete: dict[str, tuple[int, dict[str, int]]] = {}
         """Checkpoint to its incarnation and the sn of its barriers."""
         self._incarnations: dict[str, int] = {}
-        """Of each server that has ever gone back."""
+        """Incarnation of each server that has ever rolled back."""
         self._committed: dict[str, int] = {}
         """The last sn that each server committed."""
         self._operations: dict[Key, dict[str, int]] = {}
-        """Where each group decided to commit an operation, by its sn."""
+        """For each operation, the sn at which each group decided to commit it."""
         self._bases: dict[tuple[str, int], int] = {}
-        """By group and incarnation: the sn behind which it must go on; what lies before may be told again by who copied it."""
+        """By group and incarnation: the sn behind which it must continue. Servers that copied earlier groups may report them again."""
         self._reached: set[tuple[str, int]] = set()
-        """By group and incarnation: some server has gone back to the barrier."""
+        """By group and incarnation: some server has rolled back to the barrier."""
         self._lacking: dict[tuple[str, int], Stamped] = {}
-        """Groups of which only servers have gone back that do not have the checkpoint."""
+        """Groups in which only servers without the checkpoint have rolled back."""
 
     # --- marking ----------------------------------------------------------------------------------------------
 
@@ -94,7 +93,7 @@ class UpToBarrier(Check):
             self._compare(key, name, place_in_trace(stamped))
 
     def _compare(self, key: Key, name: str, evidence: tuple[str, int]) -> None:
-        """An operation stands before the barrier in all of its groups or in none."""
+        """An operation must be before the barrier in all of its groups or in none."""
         incarnation, barriers = self._complete[name]
         where = self._operations[key]
         before = [group for group, sn in where.items() if sn <= barriers.get(group, 0)]
@@ -140,7 +139,7 @@ class UpToBarrier(Check):
         for (group, _), stamped in self._lacking.items():
             event: Any = stamped.event
             self.fail(
-                f"nobody of {group} has checkpoint {event.checkpoint} any more: {stamped.server} begins with nothing",
+                f"no server of {group} has checkpoint {event.checkpoint} any more: {stamped.server} begins empty",
                 place_in_trace(stamped),
             )
         self._lacking.clear()

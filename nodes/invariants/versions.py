@@ -1,4 +1,4 @@
-"""Values with their past: what a read at an earlier position saw, until the horizon passes it."""
+"""Values with their past: the value that a read at an earlier position saw, until the horizon passes it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PLACE_BITS = 20
 
 
 def position_of(sn: int, place: int) -> int:
-    """Orders (sn, place) as one integer."""
+    """The position (sn, place) as one integer."""
     return sn << PLACE_BITS | place
 
 
@@ -22,7 +22,7 @@ def shown_position(position: int) -> str:
 
 
 class Version:
-    """A value from `position` on; `before` is the one it replaced."""
+    """A value from `position` on; `before` is the replaced version."""
 
     __slots__ = ("before", "position", "value")
 
@@ -33,7 +33,7 @@ class Version:
 
 
 def value_at(version: Version | None, position: int) -> Any:
-    """None when there was none yet."""
+    """The value at a position; None when there was none yet."""
     while version is not None and version.position > position:
         version = version.before
     return None if version is None else version.value
@@ -47,19 +47,19 @@ class Node:
     def __init__(self, directory: bool, attributes: Version):
         self.names: dict[str, Version] | None = {} if directory else None
         self.attributes = attributes
-        """Values are (mode, owner, group, replication, nlink), None for what is not known."""
+        """Values are (mode, owner, group, replication, nlink), None for unknown ones."""
         self.inode = 0
-        """0 while no result has told it."""
+        """Inode number; 0 while no result has shown it."""
 
 
 class Past:
-    """Forgets versions that no read can ask for any more."""
+    """Drops versions that no read can refer to any more."""
 
     def __init__(self) -> None:
         self._replaced: deque[tuple[Version, dict[str, Version] | None, str]] = deque()
 
     def set_name(self, names: dict[str, Version], name: str, child: Node | None, position: int) -> None:
-        """None removes the name."""
+        """Sets the node of a name; None removes the name."""
         before = names.get(name)
         version = names[name] = Version(position, child, before)
         if before is not None:
@@ -79,7 +79,7 @@ class Past:
 
 
 def copy_of(root: Node, position: int) -> Node:
-    """Everything below a directory as it was at this position, without its past. A file with several names is one there too."""
+    """A copy of everything below a directory at this position, without its past. A file with several names is one node in the copy, too."""
     made = {id(root): _copied(root, position)}
     found = [root]
     while found:

@@ -1,6 +1,6 @@
-"""The bodies of files: their blocks in order and who writes them, with a digest that follows every change in constant time.
+"""The bodies of files: their blocks in order and their writers, with a digest that follows every change in constant time.
 
-Bodies are a table of their own beside the inodes, so that an empty file costs none. Where the replicas of a block lie is no part of this.
+Bodies are a separate table beside the inodes, so that an empty file needs none. The locations of replicas are not part of it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Body(msgspec.Struct, gc=False):
     inode: int
     block_size: int
     blocks: list[Block]
-    """In the order of the content, which is that of their numbers."""
+    """Blocks in the order of the content, which is that of their numbers."""
     writer: OpId | None
     """The `Append` that holds the file; None when the file is complete."""
 
@@ -35,7 +35,7 @@ class Body(msgspec.Struct, gc=False):
 
     @property
     def term(self) -> int:
-        """The body without its blocks."""
+        """Digest term of the body without its blocks."""
         writer = self.writer
         held = None if writer is None else (writer.client, writer.number)
         return term((BODY, self.inode, self.block_size, held))
@@ -49,12 +49,11 @@ class Bodies:
 
     def __init__(self, group: int):
         self.next_block = (group << GROUP_SHIFT) | 1
-        """Blocks are numbered by the group, whose number is in the high 16 bits; no number is given twice."""
+        """The next block number. The high 16 bits are the group's number; no number is used twice."""
         self.digest = 0
         self._bodies: dict[int, Body] = {}
         self._owners: dict[int, Body] = {}
         self._held: dict[int, None] = {}
-        """Inodes of the bodies that have a writer."""
 
     def __iter__(self):  # type: ignore[no-untyped-def]
         return iter(self._bodies.values())
@@ -63,11 +62,11 @@ class Bodies:
         return self._bodies.get(inode)
 
     def owner(self, block: int) -> Body | None:
-        """The body that a block belongs to; None for one that is free."""
+        """The body of a block; None for a free block."""
         return self._owners.get(block)
 
     def block(self, number: int) -> Block | None:
-        """None for one that is free."""
+        """The block with this number; None for a free one."""
         body = self._owners.get(number)
         if body is None:
             return None
@@ -78,13 +77,13 @@ class Bodies:
         return list(self._owners)
 
     def recompute_digest(self) -> int:
-        """The digest made anew from every entry."""
+        """The digest, recomputed from every entry."""
         return sum(_terms(body) for body in self._bodies.values()) & MASK
 
     # --- changes ---------------------------------------------------------------------------------------------------
 
     def open(self, inode: int, block_size: int, writer: OpId, undo: Undo) -> None:
-        """Gives the file to a writer; an unfinished block of the one before gets a new stamp."""
+        """Opens the file for a writer; the previous writer's unfinished block gets a new stamp."""
         body = self._bodies.get(inode)
         if body is None:
             if undo is not None:
@@ -99,8 +98,8 @@ class Bodies:
         self.digest = digest
 
     def grow(self, inode: int, length: int, number: int, undo: Undo) -> None:
-        """The unfinished block has this many octets, or with 0 is given up; then a block with this number is begun, or
-        with 0 the file is complete."""
+        """Sets the unfinished block's length in bytes, or abandons the block with 0. Then begins a block with this number, or completes the file
+        with 0."""
         body = self._bodies[inode]
         tail = [Block(block.number, block.stamp, length) for block in _unfinished(body) if length]
         if number:
@@ -115,7 +114,7 @@ class Bodies:
         self._change(body, [_restamped(block) for block in _unfinished(body)], body.writer, undo)
 
     def give_up(self, client: str, undo: Undo) -> None:
-        """Ends the client's hold on whatever it was writing; who writes there next settles the length of an unfinished block."""
+        """Ends the client's hold on all files that it was writing. The next writer settles the length of an unfinished block."""
         for inode in list(self._held):
             writer = self._bodies[inode].writer
             if writer is not None and writer.client == client:
@@ -123,7 +122,7 @@ class Bodies:
                 self._change(body, _unfinished(body), None, undo)
 
     def drop(self, inodes: Iterable[int], undo: Undo) -> None:
-        """Frees all blocks of these inodes, those among them that have a body."""
+        """Frees all blocks of those inodes that have a body."""
         gone = [self._bodies.pop(inode) for inode in inodes if inode in self._bodies]
         if not gone:
             return
@@ -141,7 +140,7 @@ class Bodies:
         self.digest = digest
 
     def _change(self, body: Body, tail: list[Block], writer: OpId | None, undo: Undo) -> None:
-        """Puts `tail` in the place of the unfinished block, if there is one."""
+        """Replaces the unfinished block, if there is one, by `tail`."""
         old = _unfinished(body)
         keep = len(body.blocks) - len(old)
         if undo is not None:
@@ -175,7 +174,6 @@ class Bodies:
     # --- images ----------------------------------------------------------------------------------------------------
 
     def restore(self, body: Body) -> None:
-        """Puts a body of an image in its place."""
         self._own(body)
         self.digest = (self.digest + _terms(body)) & MASK
 
@@ -191,7 +189,7 @@ def _terms(body: Body) -> int:
 
 
 def _unfinished(body: Body) -> list[Block]:
-    """None or one."""
+    """The unfinished block in a list; an empty list when there is none."""
     block = body.unfinished
     return [] if block is None else [block]
 

@@ -1,7 +1,8 @@
-"""What a group remembers of operations that it shares with other groups; filled, changed and emptied by records only (DCFS2 §4.3, §4.4).
+"""A group's memory of operations that it shares with other groups; filled, changed and emptied by records only (DCFS2 §4.3, §4.4).
 
-As coordinator: `begun` until it is decided, `decided` until every participant knows. As participant: `promised` until the coordinator's
-decision, `voted` until the coordinator knows ours, and `finished` so that a message that comes late finds its operation ended (rule 11).
+The coordinator keeps `begun` until the decision, then `decided` until every participant knows it. A participant keeps `promised` until the
+coordinator's decision, or `voted` until the coordinator knows its vote. It keeps `finished` so that a late message finds its operation ended
+(rule 11).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from nodes.units import INCARNATION_SHIFT, OpId
 
 ENDED_MOST = 64
 Key = tuple[int, int]
-"""Coordinator's group and the number that it gave the operation."""
+"""Coordinator's group, and the number that it gave the operation."""
 
 
 class Begun(msgspec.Struct, array_like=True):
@@ -56,11 +57,13 @@ class Voted(msgspec.Struct, array_like=True):
     numbers: list[int]
     error: str
     kept: list[Change]
-    """Of files that have lost a name and have others: nobody reads them until the coordinator knows, for there the name goes later."""
+    """Files that have lost a name but have others. They are not read until the coordinator knows the vote, because it removes the name later."""
 
 
 class Crossing:
-    """The tables, with their part of the digest."""
+    """The tables, with their part of the digest.
+
+    Many methods: one applies each kind of record, and one undoes it."""
 
     def __init__(self, tree: Tree, keeps_aborted: bool = False) -> None:
         self._tree = tree
@@ -72,13 +75,13 @@ class Crossing:
         self.promised: dict[Key, Promised] = {}
         self.voted: dict[Key, Voted] = {}
         self.finished: dict[Key, bool] = {}
-        """Ended operations, with their outcome, at or above the coordinator's watermark."""
+        """Ended operations with their outcome, at or above the coordinator's watermark."""
         self.watermarks: dict[int, int] = {}
-        """By coordinator's group: every operation below this number has ended."""
+        """Watermark by coordinator's group: every operation below this number has ended."""
         self.calls: dict[OpId, int] = {}
         """Client calls that are begun and not decided."""
         self._coordinated: list[int] = []
-        """A heap: the number of every operation that is begun or decided, and of some that have ended."""
+        """A heap with the numbers of all begun or decided operations, and of some that have ended."""
         self.digest = 0
         self.appliers: dict[type, Callable[[Any, Undo], None]] = {
             BeginRecord: self._begin,
@@ -99,7 +102,7 @@ class Crossing:
         return seq in self.begun or seq in self.decided
 
     def _drop_ended(self) -> None:
-        """The lowest number of the heap is open, and few others are not, however long that one stays open."""
+        """Drops ended operations. The lowest number of the heap is open, and the heap stays small even if that one stays open for long."""
         numbers = self._coordinated
         while numbers and not self._is_open(numbers[0]):
             heappop(numbers)
@@ -107,7 +110,7 @@ class Crossing:
             self._coordinated = sorted({*self.begun, *self.decided})
 
     def is_over(self, key: Key) -> bool:
-        """Whether the operation has ended here, so that whatever is still said of it comes late."""
+        """Whether the operation has ended here, so that further messages about it are late."""
         share = self.next_seq >> INCARNATION_SHIFT << INCARNATION_SHIFT
         return key[1] < max(self.watermarks.get(key[0], 0), share) or key in self.finished
 
@@ -115,7 +118,7 @@ class Crossing:
         return any(op_id.client == client for op_id in self.calls)
 
     def begin_incarnation(self, number: int, undo: Undo) -> None:
-        """Whatever an earlier incarnation still says of its operations comes late."""
+        """Makes all messages about operations of earlier incarnations late."""
         if undo is not None:
             undo.append((self._number_from, self.next_seq))
         self._number_from(max(self.next_seq, number << INCARNATION_SHIFT))
@@ -225,7 +228,7 @@ class Crossing:
     # --- entries ---------------------------------------------------------------------------------------------------
 
     def _set(self, name: str, key: Any, value: Any, undo: Undo) -> None:
-        """None takes the entry away."""
+        """Sets an entry; None removes it."""
         table = getattr(self, name)
         before = table.get(key)
         if undo is not None:
@@ -258,12 +261,13 @@ class Crossing:
     # --- images ----------------------------------------------------------------------------------------------------
 
     def rows(self) -> list[tuple[str, Any, Any]]:
-        """Everything, for an image."""
-        told = [("next_seq", 0, self.next_seq)]
-        return told + [(name, key, value) for name, table in self._tables() for key, value in table.items()]
+        reported = [("next_seq", 0, self.next_seq)]
+        return reported + [
+            (name, key, value) for name, table in self._tables() for key, value in table.items()
+        ]
 
     def restore(self, rows: list[Any]) -> None:
-        """Puts rows of an image in their place. Raises msgspec.ValidationError, KeyError, TypeError."""
+        """Restores rows of an image. Raises msgspec.ValidationError, KeyError, TypeError."""
         for name, key, value in rows:
             if name == "next_seq":
                 self.next_seq = int(value)

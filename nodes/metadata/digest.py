@@ -1,6 +1,6 @@
-"""The digest of a namespace: 64 bits that two replicas have in common when their state is the same.
+"""The digest of a namespace: 64 bits that are equal on two replicas in the same state.
 
-It is a sum modulo 2^64 over everything that the state consists of, in any order, so that a change costs as much as what it changes. An *entry* is
+The digest is a sum modulo 2^64 over all entries of the state, in any order. The cost of an update is that of the changed entries. An *entry* is
 a MessagePack array that begins with its kind; integers and texts are encoded in their shortest form, the keys of maps ascend. Its *term* is
 XXH3 (64 bits, seed 0) of these bytes. The parts of the sum are:
 
@@ -22,8 +22,9 @@ an operation of several groups            term of [12, table, key, value] as it 
 how many of these a group has begun       that count times the term of [13]
 ========================================  ==========================================================================================
 
-Times are in nanoseconds. An mtime that is multiplied costs no hashing when a directory is touched, which every change below it does. Nothing
-here depends on the process, its hash seed, or the version of Python. Images carry the digest: whoever changes it gives them a new format number.
+Times are in nanoseconds. A multiplied mtime needs no hashing when a directory is touched, and every change below a directory touches it.
+The digest does not depend on the process, its hash seed, or the version of Python. Images carry the digest: a change of its definition needs a new
+format number of images.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def term(entry: tuple[Any, ...]) -> int:
-    """64 bits that stand for an entry."""
+    """The 64-bit digest term of an entry."""
     return xxh3_64_intdigest(_encode(entry))
 
 
 @lru_cache(maxsize=4096)
 def mtime_factor(directory: int) -> int:
-    """What the mtime of a directory, by inode number, is multiplied by."""
+    """The factor of a directory's mtime in the digest, by inode number."""
     return term((MTIME, directory))
 
 

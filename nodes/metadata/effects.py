@@ -1,4 +1,4 @@
-"""Changes of a distributed operation at the home of what they touch: checked before they are promised, carried out once they are decided."""
+"""Changes of a distributed operation at the home of the changed objects: checked before they are promised, carried out once they are decided."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from nodes.metadata.tree import Tree, Undo
 
 
 class Busy(Exception):
-    """What the change touches belongs to an operation that is not decided: it waits, or is tried again."""
+    """The change touches an object of an undecided operation: it waits, or is tried again."""
 
 
 class Changed(Busy):
-    """The change was planned on what is different now: the operation is planned anew."""
+    """The plan of the change is outdated: the operation is planned again."""
 
 
 def check(tree: Tree, change: Change) -> None:
-    """Whether the change may be promised. Raises FsError, or Busy."""
+    """Checks that the change may be promised. Raises FsError, or Busy."""
     locks = tree.locks
     if isinstance(change, Link | Unlink | Keep):
         _check_dentry(tree, change)
@@ -41,7 +41,7 @@ def _check_inode(tree: Tree, change: DropInode | CountName) -> None:
 
 
 def check_links(inode: Inode) -> None:
-    """Whether a file may have a name more. Raises FsError."""
+    """Checks that a file may have another name. Raises FsError."""
     if inode.nlink >= LINKS_MAX:
         raise FsError("EMLINK", f"a file has at most {LINKS_MAX} names")
 
@@ -60,9 +60,9 @@ def _check_dentry(tree: Tree, change: Link | Unlink | Keep) -> None:
 
 
 def carry_out(tree: Tree, changes: list[Change], numbers: list[int], at_ns: int, undo: Undo) -> None:
-    """`numbers` are those of the inodes that the operation makes, here and elsewhere, in order.
+    """Carries out decided changes. `numbers` are those of the inodes that the operation makes, in all groups, in order.
 
-    A directory that is gone takes no name: only an open hole lets it go before.
+    A removed directory takes no name: only an open hole lets it be removed before.
     """
     made = iter(numbers)
     for change in changes:

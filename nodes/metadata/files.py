@@ -1,6 +1,6 @@
-"""The operations on the content of files: planned, applied, read.
+"""Operations on the content of files: planned, applied, read.
 
-A writer holds a file by the number of its `Append`: what it asks for later is refused once another holds the file.
+A writer holds a file by the number of its `Append`. Its later requests are refused once another writer holds the file.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from nodes.metadata.inode import Inode
 from nodes.metadata.lookup import Start, find
 from nodes.metadata.operations import (
     BLOCK_SIZE_MAX,
-    BLOCKS_TOLD_MAX,
-    CHUNK_OCTETS,
+    BLOCKS_REPORTED_MAX,
+    CHUNK_BYTES,
     AddBlock,
     Append,
     Block,
@@ -35,18 +35,18 @@ from nodes.metadata.tree import Tree
 from nodes.units import OpId
 
 BLOCKS_MAX = 1 << 20
-"""Of one file: 64 GiB in blocks of the default size."""
+"""Largest number of blocks of one file: 64 GiB in blocks of the default size."""
 
 
 class Files(NamedTuple):
-    """What the planners of this module look at."""
+    """The state that the planners of this module read."""
 
     tree: Tree
     sessions: Sessions
 
 
 def file_at(tree: Tree, path: str, start: Start) -> Inode:
-    """Raises FsError: those of `find`, and EISDIR."""
+    """The file at a path. Raises FsError: those of `find`, and EISDIR."""
     inode = find(tree, path, start)
     if inode.entries is not None:
         raise FsError("EISDIR", shown(path))
@@ -72,8 +72,8 @@ def plan_append(files: Files, operation: Append, call: Call, way: Way) -> Record
 
 
 def check_block_size(size: int) -> None:
-    if not CHUNK_OCTETS <= size <= BLOCK_SIZE_MAX or size % CHUNK_OCTETS:
-        raise FsError("EINVAL", f"a block size is a multiple of {CHUNK_OCTETS}, at most {BLOCK_SIZE_MAX}")
+    if not CHUNK_BYTES <= size <= BLOCK_SIZE_MAX or size % CHUNK_BYTES:
+        raise FsError("EINVAL", f"a block size is a multiple of {CHUNK_BYTES}, at most {BLOCK_SIZE_MAX}")
 
 
 def plan_add_block(files: Files, operation: AddBlock, call: Call, way: Way) -> Record:
@@ -101,7 +101,7 @@ def plan_restamp(files: Files, operation: Restamp, call: Call, way: Way) -> Reco
 
 
 def _held(files: Files, operation: AddBlock | Complete | Restamp, call: Call) -> Body:
-    """The body, if this very writer still holds it and knows what it ends with. Raises FsError ESTALE."""
+    """The body, if this very writer still holds it and knows its unfinished block. Raises FsError ESTALE."""
     body = files.tree.bodies.get(operation.inode)
     holder = f"call {operation.append} of {call.op_id.client}"
     if body is None or body.writer != OpId(call.op_id.client, operation.append):
@@ -115,7 +115,7 @@ def _held(files: Files, operation: AddBlock | Complete | Restamp, call: Call) ->
 def _check_finished(body: Body, length: int, stamp: int) -> None:
     block = body.unfinished
     if not 0 <= length <= body.block_size or (length and (block is None or block.stamp != stamp)):
-        raise FsError("EINVAL", f"no unfinished block of stamp {stamp} can have {length} octets")
+        raise FsError("EINVAL", f"no unfinished block of stamp {stamp} can have {length} bytes")
 
 
 FILE_PLANNERS: dict[type, Callable[[Files, Any, Call, Way], Record]] = {
@@ -130,7 +130,7 @@ FILE_PLANNERS: dict[type, Callable[[Files, Any, Call, Way], Record]] = {
 
 
 def file_appliers(tree: Tree) -> dict[type, Callable[[Any, Undo], None]]:
-    """What carries out the records of this module's planners on a tree."""
+    """Appliers of the records of this module's planners, by record type."""
     bodies: Bodies = tree.bodies
 
     def grow(record: GrowRecord, undo: Undo) -> None:
@@ -154,8 +154,10 @@ def file_appliers(tree: Tree) -> dict[type, Callable[[Any, Undo], None]]:
 
 def contents(tree: Tree, operation: Open, start: Start) -> Contents:
     """A page of a file's finished blocks. Raises FsError."""
-    if operation.first < 0 or not 1 <= operation.limit <= BLOCKS_TOLD_MAX:
-        raise FsError("EINVAL", f"a page of blocks begins at 0 or later and has at most {BLOCKS_TOLD_MAX}")
+    if operation.first < 0 or not 1 <= operation.limit <= BLOCKS_REPORTED_MAX:
+        raise FsError(
+            "EINVAL", f"a page of blocks begins at 0 or later and has at most {BLOCKS_REPORTED_MAX}"
+        )
     inode = file_at(tree, operation.path, start)
     body = tree.bodies.get(inode.number)
     if body is None:

@@ -1,4 +1,4 @@
-"""Whether the namespaces of all groups fit together: no orphan inode, no dangling dentry, as many names as a file says (nodes/invariants)."""
+"""Consistency of the namespaces of all groups: no orphan inode, no dangling dentry, each file's name count correct (nodes/invariants)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SHOWN_MAX = 100
 
 
 def faults(pages: Iterable[Page]) -> list[str]:
-    """One line for each thing that is wrong, the first hundred; true only of a quiet moment. Pages of every group."""
+    """One line for each fault, at most a hundred, from the pages of every group. The result is valid only for a quiescent moment."""
     inodes: dict[int, dict[str, int] | None] = {}
     links: dict[int, int] = {}
     groups: set[int] = set()
@@ -50,7 +50,6 @@ def faults(pages: Iterable[Page]) -> list[str]:
 
 
 def _reached(inodes: dict[int, dict[str, int] | None], begin: list[int]) -> set[int]:
-    """What a walk comes to; every inode once."""
     reached, ahead = set(begin), list(begin)
     while ahead:
         for child in (inodes.get(ahead.pop()) or {}).values():

@@ -1,7 +1,7 @@
-"""The whole namespace as partitions, each a stream of checked chunks that can be written, checked and loaded alone and in any order.
+"""The whole namespace as partitions, each a stream of checked chunks. Partitions can be written, checked and loaded alone and in any order.
 
 A stream begins with the magic and the format number (u16, little-endian). A chunk is the length (u32) and the CRC-32 (u32) of its payload,
-and the payload: a MessagePack array [kind, rows]. The first is the header, the last says how many came before it.
+and the payload: a MessagePack array [kind, rows]. The first chunk is the header, and the last one counts the chunks before it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ FORMAT = 6
 HEAD = Struct("<8sH")
 FRAME = Struct("<II")
 ROWS = 512
-"""Rows in a chunk, and a batch more at most: names are at most 255 bytes, so that it stays well below a megabyte."""
+"""Rows in a chunk, which may exceed it by one batch. Names are at most 255 bytes, so that a chunk stays well below a megabyte."""
 CHUNK_MAX = 64 << 20
-"""A session may hold thousands of results."""
+"""Largest payload of a chunk: a session may hold thousands of results."""
 PATIENCE = 4096
-"""Rows that are passed over before a caller gets its turn."""
+"""Rows that are skipped before the caller gets a turn."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(tuple[str, msgspec.Raw]).decode
@@ -39,15 +39,15 @@ _decoders: dict[str, Any] = {kind: msgspec.msgpack.Decoder(each.page) for kind, 
 
 
 class ImageDamaged(Damaged):
-    """An image that must not be believed; one line says where it is damaged."""
+    """An image that must not be trusted; one line says where it is damaged."""
 
 
 class UnknownFormat(ImageDamaged):
-    """An image of another version, which is not ours to alter; one line names both numbers."""
+    """An image of another version, which this version must not alter; one line names both numbers."""
 
 
 class Header(msgspec.Struct, array_like=True, frozen=True):
-    """Begins every partition; all but `partition` is the same in all of them."""
+    """The first chunk of every partition. All fields but `partition` are the same in all of them."""
 
     group: int
     short_memory: bool
@@ -55,9 +55,9 @@ class Header(msgspec.Struct, array_like=True, frozen=True):
     next_number: int
     inodes: int
     moves: int
-    """Of directories, in the whole file system."""
+    """Number of directory moves in the whole file system."""
     newest_ns: int
-    """Of the last record inside."""
+    """Stamp of the last record inside."""
     digest: int
     partitions: int
     partition: int
@@ -78,9 +78,9 @@ def dump(namespace: Namespace) -> Iterator[bytes]:
 def dump_partitions(
     namespace: Namespace, partitions: int, wanted: Collection[int] | None = None
 ) -> Iterator[tuple[int, bytes]]:
-    """(partition, next octets of its stream) of the present state, which must not change meanwhile; of the `wanted` partitions, else of all.
+    """(partition, next bytes of its stream) of the present state, which must not change meanwhile. Limited to the `wanted` partitions, if given.
 
-    The octets may be none: nothing takes longer than some milliseconds from one pair to the next.
+    The bytes may be empty, so that each step takes at most some milliseconds.
     """
     assert 0 < partitions <= PARTITIONS_MOST
     tree, chosen = namespace.tree, range(partitions) if wanted is None else sorted(wanted)
@@ -103,7 +103,7 @@ def dump_partitions(
 def _pages(
     batches: Iterator[Placed], partitions: int, chosen: Collection[int]
 ) -> Iterator[tuple[int, list[Any]]]:
-    """Full pages of rows by partition, then what is left; an empty page now and then."""
+    """Full pages of rows by partition, then the rest. An empty page is yielded now and then, to let other procedures run."""
     pages: dict[int, list[Any]] = {number: [] for number in chosen}
     passed = 0
     for key, rows in batches:
@@ -131,24 +131,24 @@ def _chunk(kind: str, rows: list[Any]) -> bytes:
 
 
 class Loader:
-    """Fills one namespace from the partitions of one image, a piece of any of them at a time."""
+    """Fills one namespace from the partitions of one image, in pieces of any of them."""
 
     def __init__(self, mutations: Mutations = NO_MUTATIONS) -> None:
         self._mutations = mutations
-        """An image says nothing of them: whoever loads it goes on with its own."""
+        """Mutations of the loading process; an image does not carry them."""
         self.namespace = Namespace()
         self.header: Header | None = None
         self.loaded: set[int] = set()
-        """Partitions that are whole in the namespace."""
+        """Partitions that are completely in the namespace."""
         self._digest = 0
         self._streams: dict[int, Stream] = {}
 
-    def feed(self, partition: int, octets: bytes) -> None:
-        """Takes the next octets of a partition's stream. Raises ImageDamaged, after which nothing more is to be fed."""
+    def feed(self, partition: int, data: bytes) -> None:
+        """Takes the next bytes of a partition's stream. Raises ImageDamaged, after which no more may be fed."""
         stream = self._streams.get(partition)
         if stream is None:
             stream = self._streams[partition] = Stream(partition)
-        for kind, payload in stream.chunks(octets):
+        for kind, payload in stream.chunks(data):
             if kind == "header":
                 self._begin(partition, payload)
             elif kind == "end":
@@ -181,7 +181,7 @@ class Loader:
             raise ImageDamaged(f"{stream.where} does not fit together: {error!r}") from None
 
     def finish(self, checked: bool = True) -> Namespace:
-        """The namespace, once every partition is in it. Raises ImageDamaged when one lacks, or the digest is not the header's.
+        """The namespace, once it contains every partition. Raises ImageDamaged when one is missing, or the digest is not the header's.
 
         `checked` is False only in a mutation.
         """
@@ -214,33 +214,33 @@ class Stream:
         self._buffer = bytearray()
         self._begun = False
         self._count = 0
-        self.whole_octets = 0
-        """Everything up to here was in valid chunks."""
+        self.whole_bytes = 0
+        """Number of bytes in valid chunks from the beginning of the stream."""
         self.ended = False
 
     @property
     def where(self) -> str:
         return f"chunk {self._count} of partition {self._partition}"
 
-    def chunks(self, octets: bytes) -> Iterator[tuple[str, msgspec.Raw]]:
+    def chunks(self, data: bytes) -> Iterator[tuple[str, msgspec.Raw]]:
         """Yields (kind, rows) of each whole chunk. Raises ImageDamaged."""
         buffer, offset = self._buffer, 0
-        buffer += octets
+        buffer += data
         try:
             if not self._begun and len(buffer) >= HEAD.size:
                 self._check_head(HEAD.unpack_from(buffer))
-                offset, self.whole_octets = HEAD.size, HEAD.size
+                offset, self.whole_bytes = HEAD.size, HEAD.size
             while self._begun and len(buffer) - offset >= FRAME.size:
                 length, crc = FRAME.unpack_from(buffer, offset)
                 if length > CHUNK_MAX or self.ended:
-                    raise ImageDamaged(f"{self.where} has {length} octets, or nothing should follow")
+                    raise ImageDamaged(f"{self.where} has {length} bytes, or nothing should follow")
                 end = offset + FRAME.size + length
                 if len(buffer) < end:
                     break
                 payload = bytes(buffer[offset + FRAME.size : end])
                 offset = end
                 yield self._opened(payload, crc)
-                self.whole_octets += FRAME.size + length
+                self.whole_bytes += FRAME.size + length
             if self.ended and len(buffer) > offset:
                 raise ImageDamaged(f"{self.where} should not be there")
         finally:
@@ -283,8 +283,8 @@ def load(chunks: Iterable[bytes]) -> Namespace:
     return loader.finish()
 
 
-def whole_octets(pieces: Iterable[bytes]) -> int:
-    """How many octets at the beginning of a partition's stream are good; damage behind them is not told apart from an end."""
+def whole_bytes(pieces: Iterable[bytes]) -> int:
+    """Number of good bytes at the beginning of a partition's stream. Damage behind them cannot be distinguished from an end."""
     stream = Stream(0)
     try:
         for piece in pieces:
@@ -292,4 +292,4 @@ def whole_octets(pieces: Iterable[bytes]) -> int:
                 pass
     except ImageDamaged:
         pass
-    return stream.whole_octets
+    return stream.whole_bytes

@@ -7,7 +7,7 @@ import msgspec
 from nodes.metadata.digest import DIRECTORY, FILE, NAME, mtime_factor, term
 
 NO_NAMES: dict[str, int] = {}
-"""What every directory without entries shares; never changed."""
+"""The shared entries of every directory without any; never changed."""
 
 
 class Inode(msgspec.Struct, gc=False):
@@ -22,13 +22,13 @@ class Inode(msgspec.Struct, gc=False):
     replication: int
     length: int
     nlink: int
-    """Names of a file, wherever they are; 1 for a directory."""
+    """Number of names of a file, in all groups; 1 for a directory."""
     entries: dict[str, int] | None
     """Dentries: name to the child's inode number, whose high bits name the child's home group."""
 
     @property
     def attributes_term(self) -> int:
-        """What the inode, without its names, adds to the digest."""
+        """Digest term of the inode without its names."""
         if self.entries is None:
             return term(
                 (
@@ -45,7 +45,7 @@ class Inode(msgspec.Struct, gc=False):
         return attributes + self.mtime_ns * mtime_factor(self.number)
 
     def touch(self, at_ns: int) -> int:
-        """Sets the mtime of a directory; returns by how much its term changes."""
+        """Sets the mtime of a directory; returns the difference of its digest term."""
         before, self.mtime_ns = self.mtime_ns, at_ns
         return (at_ns - before) * mtime_factor(self.number)
 

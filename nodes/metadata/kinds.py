@@ -1,4 +1,4 @@
-"""What an image holds: one entry of `KINDS` for each kind of state, in the order in which they lie in a partition."""
+"""The content of an image: one entry of `KINDS` for each kind of state, in the order in which they lie in a partition."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ UnitRow = tuple[int, Unit]
 SessionRow = tuple[str, int, int, dict[int, Result]]
 
 Placed = tuple[int | None, list[Any]]
-"""The number of the directory whose partition some rows go to (None: the first partition), and the rows, at most `BATCH`; perhaps none, so
-that whoever writes the image can let others have a turn."""
+"""The number of the directory whose partition the rows belong to (None: the first partition), and at most `BATCH` rows. The rows may be empty,
+so that the writer of the image can give others a turn."""
 BATCH = 256
 PATIENCE = 4096
-"""Inodes and names that are passed over in silence."""
+"""Inodes and names that are skipped before a turn is given."""
 MARKS_MOST = 64 << 20
-"""Files of so many numbers of the own group are marked by an octet each, those of all other numbers in a set."""
+"""Files with own-group numbers up to this one are marked in an array, by a byte each. All others are marked in a set."""
 
 
 class Kind(msgspec.Struct, frozen=True):
-    """`rows` of a namespace, the type of a `page` of them, and how rows come back: `load` gives by how much the tree's digest grows."""
+    """`rows` of a namespace, the type of a `page` of them, and the function `load`, which restores rows and returns the growth of the tree's
+    digest."""
 
     rows: Callable[[Namespace], Iterator[Placed]]
     page: Any
@@ -41,7 +42,7 @@ class Kind(msgspec.Struct, frozen=True):
 
 
 def _inode_rows(namespace: Namespace) -> Iterator[Placed]:
-    """Each directory with the files in it, each file once; then the files whose directory is elsewhere, by their own number."""
+    """Each directory with its files, each file once. Then the files whose directory is in another group, by their own number."""
     tree, base = namespace.tree, namespace.group << GROUP_SHIFT
     inodes, most = tree.inodes, min(MARKS_MOST, max(0, tree.next_number - base))
     ours, others, files, passed = bytearray(most), set[int](), 0, 0
@@ -80,7 +81,7 @@ def _inode_rows(namespace: Namespace) -> Iterator[Placed]:
 
 
 def _strays(namespace: Namespace, base: int, ours: bytearray, others: set[int]) -> Iterator[Placed]:
-    """The files that are marked nowhere."""
+    """The files that are marked neither in `ours` nor in `others`."""
     for place, inode in enumerate(namespace.tree.inodes.values()):
         if not place % PATIENCE:
             yield None, []

@@ -1,4 +1,4 @@
-"""Who may not be touched because of changes that are promised and not decided (safety rule 12)."""
+"""Locks on names and inodes of changes that are promised and not decided (safety rule 12)."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from nodes.metadata.changes import Change, CountMove, CountName, DropInode, Keep
 
 
 class Locks:
-    """Empty but for short moments."""
+    """Names and inodes under promised changes. The tables are empty except for short moments."""
 
     def __init__(self, promises_across_moves: bool = False) -> None:
         self._promises_across_moves = promises_across_moves
         """The known bug `promised_across_move`."""
         self.names: dict[tuple[int, str], int] = {}
-        """Undecided dentries, by (parent, name): they count as present, and nobody reads them."""
+        """Undecided dentries, by (parent, name). They count as present, and reads of them wait."""
         self.shared: dict[int, int] = {}
-        """Directories in which a dentry is undecided: they stay."""
+        """Directories with an undecided dentry: they may not be removed."""
         self.promised: dict[int, int] = {}
-        """Those of `shared` in which another group decides: it may have answered already, so that nobody is told what they are now."""
+        """Members of `shared` where another group decides. That group may already have answered, so that reads of the directory wait."""
         self.exclusive: dict[int, int] = {}
-        """Inodes about to go, or to have a name more: nothing is made in them, and nobody reads them."""
+        """Inodes about to be removed, or to get another name: no child is created in them, and reads of them wait."""
         self.moves = 0
-        """Moves of directories promised: no path is to be trusted until they are decided."""
+        """Number of promised moves of directories. No path is valid until they are decided."""
 
     def __bool__(self) -> bool:
         return bool(self.names or self.exclusive or self.moves)
 
     @property
     def keep_directories(self) -> bool:
-        """No directory may be promised to move now: ancestry would be checked on what is about to change."""
+        """No directory may be promised to move now: its ancestry would be checked on directories that are about to change."""
         return bool(self)
 
     @property
     def keep_names(self) -> bool:
-        """No name may be promised now: the path that led to it may lead elsewhere when the moves are decided."""
+        """No name may be promised now: its path may lead to another directory when the moves are decided."""
         return bool(self.moves) and not self._promises_across_moves
 
     def hold(self, changes: list[Change], promised: bool = False) -> None:
-        """`promised`: to a coordinator that decides."""
+        """Locks the objects of promised changes. `promised`: another group's coordinator decides."""
         self._count(changes, 1, promised)
 
     def release(self, changes: list[Change], promised: bool = False) -> None:
@@ -58,7 +58,7 @@ class Locks:
 
 
 class DentryLocks(Locks):
-    """The hole `dentry_locks_only`: directories are neither kept from going nor from moving while something in them is undecided."""
+    """The hole `dentry_locks_only`: directories with an undecided dentry may still be removed or moved."""
 
     @property
     def keep_directories(self) -> bool:

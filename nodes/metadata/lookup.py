@@ -1,4 +1,4 @@
-"""From a path to inodes, as far as they are at home here."""
+"""Resolution of a path to inodes, as far as they are at home in this group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nodes.units import ROOT, home_group, is_directory
 
 
 class Start(msgspec.Struct, array_like=True, frozen=True, gc=False):
-    """Where a walk begins: an inode, and how many names of the path lead to it."""
+    """The start of a walk: an inode, and the number of the path's names that lead to it."""
 
     inode: int
     depth: int
@@ -25,31 +25,31 @@ TOP = Start(ROOT, 0)
 
 
 class Elsewhere(Exception):
-    """The path goes on at an inode whose home is another group."""
+    """The path continues at an inode whose home is another group."""
 
     def __init__(self, start: Start, path: int = 0):
         super().__init__(start)
         self.start = start
         self.path = path
-        """Which of the operation's paths."""
+        """Index of the path among those of the operation."""
 
 
 class Gone(Exception):
-    """The inode from which the walk was to begin is not here (any more): the path is to be resolved again."""
+    """The inode where the walk should begin is not here (any more): the path must be resolved again."""
 
 
 class Place(NamedTuple):
-    """Where a name is or would be."""
+    """The place of an existing or future name."""
 
     parent: Inode
     name: str
     number: int
-    """Of the child, whose home may be another group; 0 when there is none."""
+    """Number of the child, whose home may be another group; 0 when there is none."""
     child: Inode | None
 
 
 def find(tree: Tree, path: str, start: Start = TOP) -> Inode:
-    """Raises FsError ENOENT, ENOTDIR and those of a malformed path; Elsewhere, Gone, Busy."""
+    """The inode at a path. Raises FsError ENOENT, ENOTDIR and those of a malformed path; Elsewhere, Gone, Busy."""
     names = split(path)
     inodes, inode = tree.inodes, _begin(tree, start, names)
     try:
@@ -67,7 +67,7 @@ def find(tree: Tree, path: str, start: Start = TOP) -> Inode:
 
 
 def place_of(tree: Tree, path: str, start: Start = TOP) -> Place:
-    """The parent must be a directory that exists. Raises as `find`, and EINVAL for the root."""
+    """The place of a path's last name. The parent must be an existing directory. Raises as `find`, and EINVAL for the root."""
     names = split(path)
     if not names:
         raise FsError("EINVAL", "the root has no name that could change")
@@ -92,9 +92,9 @@ def place_of(tree: Tree, path: str, start: Start = TOP) -> Place:
 
 
 def directory_of(tree: Tree, path: str, parents: bool, start: Start = TOP) -> tuple[Inode, list[str]]:
-    """The deepest directory of a path that exists, and the names that lack below it.
+    """The deepest existing directory of a path, and the missing names below it.
 
-    Raises FsError ENOTDIR, EEXIST when the last one is a file, ENOENT when more than one lacks and not `parents`; Elsewhere, Gone, Busy.
+    Raises FsError ENOTDIR; EEXIST when the last one is a file; ENOENT when more than one is missing and not `parents`; Elsewhere, Gone, Busy.
     """
     names = split(path)
     inodes, inode = tree.inodes, _begin(tree, start, names)
@@ -120,7 +120,7 @@ def directory_of(tree: Tree, path: str, parents: bool, start: Start = TOP) -> tu
 
 
 def _end_elsewhere(path: str, number: int, parents: bool) -> None:
-    """A name that is taken by an inode of another group needs no look at it."""
+    """A name that belongs to an inode of another group is taken; that inode need not be read."""
     if not is_directory(number) or not parents:
         raise FsError("EEXIST", shown(path))
 
@@ -139,7 +139,7 @@ def _begin(tree: Tree, start: Start, names: list[str]) -> Inode:
 
 
 def _check_way(tree: Tree, inode: Inode | None, names: list[str]) -> None:
-    """Nobody walks over a dentry, or to an inode, whose operation is not decided. Raises Busy."""
+    """Checks that no dentry or inode on the way belongs to an undecided operation. Raises Busy."""
     locks = tree.locks
     if locks.moves:
         raise Busy("a directory is being moved")
@@ -154,7 +154,7 @@ def _check_way(tree: Tree, inode: Inode | None, names: list[str]) -> None:
 
 
 def _crosses(tree: Tree, path: str, names: list[str], start: Start) -> Exception:
-    """What to say of a walk that led to an inode that is not here."""
+    """The exception for a walk that led to an inode that is not here."""
     number = start.inode
     for depth in range(start.depth, len(names)):
         entries = tree.inodes[number].entries
@@ -170,5 +170,5 @@ def _crosses(tree: Tree, path: str, names: list[str], start: Start) -> Exception
 
 
 def _to_come(path: str) -> Busy:
-    """An inode of this group that is promised: another group has decided to make it, and given its name on, before that is known here."""
+    """A promised inode of this group. Another group has decided to create it, and reported its number, before this group knows the decision."""
     return Busy(f"{shown(path)} is being made")

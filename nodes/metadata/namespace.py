@@ -54,7 +54,7 @@ REMEMBERED = frozenset(
         AppendRecord, GrowRecord, RestampRecord,
     )
 )  # fmt: skip
-"""Records with whose result a client's call ends."""
+"""Records whose result ends a client's call."""
 ALTERABLE = ("mode", "owner", "group", "mtime_ns", "atime_ns", "replication")
 
 
@@ -105,14 +105,14 @@ class Namespace:
         return (tree.digest + tree.bodies.digest + self.sessions.digest + self.crossing.digest) & MASK
 
     def recompute_digest(self) -> int:
-        """What `digest` must be, made anew from every entry."""
+        """The expected value of `digest`, recomputed from every entry."""
         parts = (self.tree, self.tree.bodies, self.sessions, self.crossing)
         return sum(part.recompute_digest() for part in parts) & MASK
 
     # --- writes ----------------------------------------------------------------------------------------------------
 
     def plan(self, operation: Write, op_id: OpId, lowest_open: int, now_ns: int, way: Way = ALONE) -> Plan:
-        """How an operation is carried out on the present state. Raises FsError, Elsewhere, Gone, Busy; changes nothing."""
+        """The plan of an operation on the present state. Raises FsError, Elsewhere, Gone, Busy; changes nothing."""
         self._check_call(operation, op_id, lowest_open)
         if op_id in self.crossing.calls:
             raise Busy("this very call is not decided")
@@ -125,9 +125,9 @@ class Namespace:
         return PLANNERS[type(operation)](self.tree, operation, call, way)
 
     def remembers(self, operation: Operation | EndSession, op_id: OpId, lowest_open: int) -> bool:
-        """Whether a refusal of this call can be remembered here: its session is open and its number among those that may be.
+        """Whether a refusal of this call can be recorded: its session is open, and its number is allowed.
 
-        Not of what opens a session: an earlier copy may have done so, and that session have ended since.
+        Not for a call that opens a session: an earlier copy may have opened it, and that session may have ended since.
         """
         sessions = self.sessions
         return (
@@ -149,16 +149,16 @@ class Namespace:
             raise FsError("EAGAIN", f"a client has at most {OPEN_MAX} calls open")
 
     def apply(self, record: Record, undo: Undo = None) -> None:
-        """Carries out a record; `undo` is given what takes it back."""
+        """Carries out a record; `undo` collects the entries that reverse it."""
         self.change(record, undo)
         self.remember(record, undo)
 
     def change(self, record: Record, undo: Undo) -> None:
-        """What the record says of the tree and of sessions, without its result."""
+        """Applies the record to the tree and to sessions, without its result."""
         self._appliers[type(record)](record, undo)
 
     def remember(self, record: Record, undo: Undo) -> None:
-        """The record is the newest one; a client's call ends with its result."""
+        """Makes the record the newest one; a client's call ends with its result."""
         kind = type(record)
         self.newest_ns = record.at_ns
         if kind in REMEMBERED and record.op_id.client:  # type: ignore[union-attr]
@@ -167,7 +167,7 @@ class Namespace:
             self.sessions.remember(record.op_id, record.lowest_open, record.result, record.at_ns, undo)  # type: ignore[union-attr]
 
     def undo(self, entry: Any) -> None:
-        """Takes back one entry of an undo list; the entries of a record, and the records, from the last to the first."""
+        """Reverses one entry of an undo list. Entries, and records, are reversed from the last to the first."""
         entry[0](*entry[1:])
 
     def _make(self, record: MakeRecord, undo: Undo) -> None:
@@ -206,7 +206,7 @@ class Namespace:
         self.sessions.end(record.client, undo)
 
     def plan_end(self, operation: EndSession, now_ns: int) -> Record:
-        """Raises FsError ESTALE when the client is not known, or something has been recorded of it since."""
+        """The record that ends a session. Raises FsError ESTALE when the client is unknown, or a record of it has come since."""
         sessions = self.sessions
         if not sessions.known(operation.client) or sessions.used_ns(operation.client) != operation.used_ns:
             raise FsError("ESTALE", f"the session {operation.client} is in use, or has ended")

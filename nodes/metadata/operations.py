@@ -1,4 +1,4 @@
-"""What a client can ask of the namespace and what it is told.
+"""Operations that clients may request of the namespace, and their results.
 
 They travel as arrays that begin with the class name: `["Mkdir", "/a", false, 493]`.
 """
@@ -9,9 +9,9 @@ import msgspec
 
 BLOCK_SIZE = 64 << 10
 BLOCK_SIZE_MAX = 128 << 20
-CHUNK_OCTETS = 512
-"""What one checksum covers; block sizes are multiples of it."""
-BLOCKS_TOLD_MAX = 10_000
+CHUNK_BYTES = 512
+"""Number of bytes that one checksum covers; block sizes are multiples of it."""
+BLOCKS_REPORTED_MAX = 10_000
 
 
 class _Operation(msgspec.Struct, array_like=True, tag=True, gc=False):
@@ -19,14 +19,14 @@ class _Operation(msgspec.Struct, array_like=True, tag=True, gc=False):
 
 
 class Create(_Operation, array_like=True, tag=True, gc=False):
-    """Makes an empty file. EEXIST, ENOENT and ENOTDIR of its parent."""
+    """Creates an empty file. EEXIST, ENOENT and ENOTDIR of its parent."""
 
     path: str
     mode: int = 0o644
 
 
 class Mkdir(_Operation, array_like=True, tag=True, gc=False):
-    """With `parents`, makes what lacks on the way and is content with a directory that is there."""
+    """Creates a directory. `parents` also creates the missing directories above it and accepts one that exists."""
 
     path: str
     parents: bool = False
@@ -34,7 +34,7 @@ class Mkdir(_Operation, array_like=True, tag=True, gc=False):
 
 
 class Rename(_Operation, array_like=True, tag=True, gc=False):
-    """Moves a file or directory; with `overwrite` a file replaces a file, a directory an empty one.
+    """Moves a file or directory. With `overwrite` a file replaces a file, a directory an empty one.
 
     EINVAL into its own subtree, EEXIST without `overwrite`, EISDIR, ENOTDIR, ENOTEMPTY with it.
     """
@@ -52,7 +52,7 @@ class Link(_Operation, array_like=True, tag=True, gc=False):
 
 
 class Delete(_Operation, array_like=True, tag=True, gc=False):
-    """Takes a name away; a file goes with its last one. ENOTEMPTY without `recursive`."""
+    """Removes a name. A file is deleted with its last name. ENOTEMPTY without `recursive`."""
 
     path: str
     recursive: bool = False
@@ -64,7 +64,7 @@ class SetPermission(_Operation, array_like=True, tag=True, gc=False):
 
 
 class SetOwner(_Operation, array_like=True, tag=True, gc=False):
-    """An empty name leaves that one as it is."""
+    """Sets owner and group; an empty name keeps the present one."""
 
     path: str
     owner: str = ""
@@ -72,7 +72,7 @@ class SetOwner(_Operation, array_like=True, tag=True, gc=False):
 
 
 class SetTimes(_Operation, array_like=True, tag=True, gc=False):
-    """Nanoseconds since 1970."""
+    """Sets times in nanoseconds since 1970."""
 
     path: str
     mtime_ns: int
@@ -80,29 +80,29 @@ class SetTimes(_Operation, array_like=True, tag=True, gc=False):
 
 
 class SetReplication(_Operation, array_like=True, tag=True, gc=False):
-    """Files only: EISDIR."""
+    """Sets the replication of a file. EISDIR for a directory."""
 
     path: str
     replication: int
 
 
 class Append(_Operation, array_like=True, tag=True, gc=False):
-    """Opens a file for writing at its end, in a new block; its number is what the writer holds the file by.
+    """Opens a file for writing at its end, in a new block. The writer holds the file by the number of this call.
 
-    EISDIR; EBUSY while another writer whose session is open holds it, unless `force`.
+    EISDIR; EBUSY while another writer with an open session holds it, unless `force`.
     """
 
     path: str
     block_size: int = BLOCK_SIZE
-    """Of a file that has never been written; any other keeps its own."""
+    """Block size for a file that has never been written; any other file keeps its own."""
     force: bool = False
 
 
 class AddBlock(_Operation, array_like=True, tag=True, gc=False):
-    """The unfinished block is whole with `length` octets of this stamp, or with 0 given up; a new one is begun.
+    """Finishes the unfinished block with `length` bytes of this stamp, or abandons it with 0. Then begins a new block.
 
-    ESTALE when call `append` of this session does not hold the file any more, or `block` is not its unfinished block: the cluster was taken
-    back to a checkpoint while it was written.
+    ESTALE when call `append` of this session does not hold the file any more, or `block` is not its unfinished block: the cluster was rolled
+    back to a checkpoint while the file was written.
     """
 
     inode: int
@@ -114,7 +114,7 @@ class AddBlock(_Operation, array_like=True, tag=True, gc=False):
 
 
 class Complete(_Operation, array_like=True, tag=True, gc=False):
-    """Finishes the unfinished block as `AddBlock` does and gives the file up."""
+    """Finishes the unfinished block as `AddBlock` does, and releases the file."""
 
     inode: int
     append: int
@@ -124,7 +124,7 @@ class Complete(_Operation, array_like=True, tag=True, gc=False):
 
 
 class Restamp(_Operation, array_like=True, tag=True, gc=False):
-    """A new stamp for the unfinished block, whose pipeline is to be built anew. ESTALE as for `AddBlock`."""
+    """Gives the unfinished block a new stamp, because its pipeline is rebuilt. ESTALE as for `AddBlock`."""
 
     inode: int
     append: int
@@ -132,20 +132,20 @@ class Restamp(_Operation, array_like=True, tag=True, gc=False):
 
 
 class OpenSession(_Operation, array_like=True, tag=True, gc=False):
-    """Begins the memory of one client's calls; a session that is open is renewed, and else stays as it is."""
+    """Begins the memory of one client's calls. A session that is open is renewed and otherwise unchanged."""
 
     since: int = 0
-    """Lower numbers were sent while an earlier session of this client was open here, and are refused."""
+    """Calls with lower numbers were sent while an earlier session of this client was open here, and are refused."""
     asked_ns: int = 0
-    """A stamp that the group gave the client shortly before: a copy that comes a session's time to live later is refused with ESTALE."""
+    """A stamp that the group sent the client shortly before. A copy that arrives later by a session's time to live is refused with ESTALE."""
 
 
 class CloseSession(_Operation, array_like=True, tag=True, gc=False):
-    """Ends the memory of one client's calls, and its hold on what it was writing; whatever comes later is refused with ESTALE."""
+    """Ends the memory of one client's calls, and its hold on files that it was writing. Later calls are refused with ESTALE."""
 
 
 class EndSession(_Operation, array_like=True, tag=True, gc=False):
-    """No client's: a symmetric member asks that the session of one that is dead ends, if nothing has been recorded of it since `used_ns`."""
+    """A symmetric member's request, not a client's, to end a dead client's session if no record of that client has come since `used_ns`."""
 
     client: str
     used_ns: int
@@ -156,7 +156,7 @@ class Stat(_Operation, array_like=True, tag=True, gc=False):
 
 
 class List(_Operation, array_like=True, tag=True, gc=False):
-    """Names of a directory in the order of their code points, those behind `after`, at most `limit`."""
+    """Names of a directory in the order of their code points, after `after`, at most `limit`."""
 
     path: str
     after: str = ""
@@ -164,13 +164,13 @@ class List(_Operation, array_like=True, tag=True, gc=False):
 
 
 class ContentSummary(_Operation, array_like=True, tag=True, gc=False):
-    """Counts what is below a path, itself included; a file once for each of its names there."""
+    """Counts all objects below a path, the path included; a file once for each of its names there."""
 
     path: str
 
 
 class Open(_Operation, array_like=True, tag=True, gc=False):
-    """The finished blocks of a file in order, those from position `first` on, at most `limit`."""
+    """The finished blocks of a file in order, from position `first` on, at most `limit`."""
 
     path: str
     first: int = 0
@@ -212,23 +212,23 @@ class Attributes(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=Tru
     atime_ns: int
     length: int
     replication: int
-    """0 for a directory."""
+    """Number of replicas; 0 for a directory."""
     entries: int
-    """Names in a directory; 0 for a file."""
+    """Number of names in a directory; 0 for a file."""
     nlink: int
-    """Names of a file; 1 for a directory."""
+    """Number of names of a file; 1 for a directory."""
 
 
 class Listing(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
     names: list[str]
     more: bool
-    """Whether names behind the last one were left out."""
+    """Whether there are names after the last one."""
 
 
 class Summary(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
     directories: int
     files: int
-    octets: int
+    size: int
 
 
 class Block(msgspec.Struct, array_like=True, gc=False, frozen=True):
@@ -237,9 +237,9 @@ class Block(msgspec.Struct, array_like=True, gc=False, frozen=True):
     number: int
     """The high 16 bits name the group that allocated it."""
     stamp: int
-    """Counts the pipelines that wrote it, from 1; a replica of another stamp is none of it."""
+    """Counts the pipelines that wrote the block, from 1. A replica with another stamp does not belong to it."""
     length: int
-    """0 while it is being written."""
+    """Length in bytes; 0 while the block is being written."""
 
 
 class Opened(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
@@ -248,7 +248,7 @@ class Opened(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
     length: int
     replication: int
     unfinished: Block | None
-    """What the writer before left behind, with its new stamp."""
+    """The unfinished block of the previous writer, with its new stamp."""
 
 
 class Granted(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
@@ -260,15 +260,15 @@ class Contents(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True)
     length: int
     replication: int
     block_size: int
-    """0 for a file that has never been written."""
+    """Block size in bytes; 0 for a file that has never been written."""
     blocks: list[Block]
     more: bool
-    """Whether blocks behind the last one were left out."""
+    """Whether there are blocks after the last one."""
     writing: bool
 
 
 class Failed(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
-    """A write was refused, at this place of the journal: what is remembered of it, so that asking again never carries it out."""
+    """The recorded refusal of a write at this place of the journal. A repeated request is never carried out."""
 
     error: str
     """POSIX name and text."""
@@ -278,7 +278,7 @@ class Failed(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
 
 
 class Absent(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
-    """The call was not carried out by this group, and its client has been sent elsewhere: copies of it up to this leg of its way never are
+    """This group did not carry the call out and referred its client to another group. Copies of it up to this leg are never carried out here
     (safety rule 25)."""
 
     leg: int

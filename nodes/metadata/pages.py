@@ -1,4 +1,4 @@
-"""A namespace as it is now, page by page, for whoever looks at it from outside."""
+"""The present namespace in pages, for observers."""
 
 from __future__ import annotations
 
@@ -11,53 +11,53 @@ from nodes.metadata.inode import NO_NAMES
 from nodes.metadata.namespace import Namespace
 
 PAGE_MAX = 5_000
-"""Inodes and dentries in a page."""
+"""Largest number of inodes and dentries in a page."""
 
 
 class Page(msgspec.Struct):
-    """Inodes behind `after`, by number: None for a file, else the children of a directory by name."""
+    """Inodes after `after`, by number: None for a file, the children by name for a directory."""
 
     group: int
     digest: str
     inodes: dict[int, dict[str, int] | None]
     links: dict[int, int]
-    """How many names a file has, where it is not one."""
+    """Number of names of each file that has other than one."""
     after: int
     """The last inode of the page; 0 when there is no more."""
     orphans: list[int]
     moves: int
     branch_points: int
     open: int
-    """Operations on several groups that are not ended."""
+    """Operations on several groups that have not ended."""
 
 
 class Counters(msgspec.Struct, frozen=True):
-    """What the active of a group counts; what is of several groups, since it began to serve."""
+    """Counters of a group's active. Those of operations on several groups count since it began to serve."""
 
     objects: int
     branch_points: int
     open: int
-    """Operations on several groups that are not ended here, as coordinator or as participant."""
+    """Operations on several groups that have not ended here, as coordinator or as participant."""
     done: int
     """Operations on several groups that this group coordinated and committed."""
     aborted: int
-    """The same of those that it aborted; one that is tried again counts each time."""
+    """Operations on several groups that this group coordinated and aborted; each retry counts."""
     sent: int
     """Messages to other groups."""
-    log_octets: int
-    """Of the journal behind the newest image; a start reads it."""
+    log_bytes: int
+    """Bytes of the journal behind the newest image, which a start reads."""
     log_full: bool
     """Writes wait until an image is taken."""
     periodic: int
-    """Images taken because there were so many groups (DCFS2 §4.3: periodic write-back)."""
+    """Images taken after a number of groups (DCFS2 §4.3: periodic write-back)."""
     forced: int
     """Images taken because the log was half full."""
     protocol: int
-    """Records of operations on several groups that were on the disks before anybody was told."""
+    """Records of operations on several groups that were written to disk before an answer or message was sent."""
 
 
 class Crossed(NamedTuple):
-    """What one tenure counts of operations on several groups."""
+    """One tenure's counters of operations on several groups."""
 
     done: int = 0
     aborted: int = 0
@@ -66,9 +66,9 @@ class Crossed(NamedTuple):
 
 
 class Log(NamedTuple):
-    """What one tenure counts of its log."""
+    """One tenure's counters of its log."""
 
-    octets: int = 0
+    size: int = 0
     full: bool = False
     periodic: int = 0
     forced: int = 0
@@ -79,17 +79,17 @@ def open_operations(crossing: Crossing) -> int:
 
 
 def page_of(namespace: Namespace, question: dict[str, Any]) -> dict[str, Any]:
-    """`after` says which inode was told last, `limit` how much may be told now. Raises ValueError, TypeError."""
+    """The page after the inode `after`, of at most `limit` entries. Raises ValueError, TypeError."""
     after, limit = int(question.get("after", 0)), min(PAGE_MAX, int(question.get("limit", PAGE_MAX)))
     tree, crossing = namespace.tree, namespace.crossing
-    told: dict[int, dict[str, int] | None] = {}
+    reported: dict[int, dict[str, int] | None] = {}
     links: dict[int, int] = {}
     size, last = 0, 0
     for number in sorted(number for number in tree.inodes if number > after):
         if size >= limit:
             break
         entries = tree.inodes[number].entries
-        told[number] = None if entries is None else dict(entries or NO_NAMES)
+        reported[number] = None if entries is None else dict(entries or NO_NAMES)
         if tree.inodes[number].nlink != 1:
             links[number] = tree.inodes[number].nlink
         size += 1 + len(entries or NO_NAMES)
@@ -97,17 +97,17 @@ def page_of(namespace: Namespace, question: dict[str, Any]) -> dict[str, Any]:
     else:
         last = 0
     page = Page(
-        tree.group, f"{namespace.digest:016x}", told, links, last, list(tree.orphans)[:PAGE_MAX], tree.moves,
+        tree.group, f"{namespace.digest:016x}", reported, links, last, list(tree.orphans)[:PAGE_MAX], tree.moves,
         tree.branch_points, open_operations(crossing),
     )  # fmt: skip
     return msgspec.to_builtins(page, str_keys=True)  # type: ignore[no-any-return]
 
 
 def counters_of(namespace: Namespace, crossed: Crossed, log: Log) -> Counters:
-    """In constant time, however large the tree is."""
+    """Counters of a namespace, in constant time, however large the tree is."""
     tree = namespace.tree
     return Counters(
         len(tree.inodes), tree.branch_points, open_operations(namespace.crossing),
         crossed.done, crossed.aborted, crossed.sent,
-        log.octets, log.full, log.periodic, log.forced, crossed.protocol,
+        log.size, log.full, log.periodic, log.forced, crossed.protocol,
     )  # fmt: skip

@@ -18,22 +18,22 @@ def split(path: str) -> list[str]:
     if "" in names or "." in names or ".." in names or "\0" in path:
         raise FsError("EINVAL", f"the path {shown(path)} has an empty name, a `.`, a `..` or a NUL in it")
     if len(path) > NAME_MAX or not path.isascii():
-        _check_octets(path, names)
+        _check_bytes(path, names)
     return names
 
 
-def _check_octets(path: str, names: list[str]) -> None:
+def _check_bytes(path: str, names: list[str]) -> None:
     try:
-        octets = len(path.encode())
+        size = len(path.encode())
     except UnicodeEncodeError:
         raise FsError("EINVAL", f"the path {shown(path)} is not Unicode text") from None
-    if octets > PATH_MAX:
-        raise FsError("ENAMETOOLONG", f"a path of {octets} bytes; {PATH_MAX} is the most")
+    if size > PATH_MAX:
+        raise FsError("ENAMETOOLONG", f"a path of {size} bytes; {PATH_MAX} is the most")
     longest = max(len(name.encode()) for name in names)
     if longest > NAME_MAX:
         raise FsError("ENAMETOOLONG", f"a name of {longest} bytes in the path; {NAME_MAX} is the most")
 
 
 def shown(path: str) -> str:
-    """A path as it may stand in a line: escaped, and cut when it is long."""
+    """A path for display in a line: escaped, and cut when it is long."""
     return ascii(path if len(path) <= 80 else path[:77] + "...")

@@ -1,6 +1,6 @@
-"""Which group shall be home to a new object under a parent (docs/groups.md; DCFS2 §3): pure, one question, four answers.
+"""The home group of a new object under a parent (docs/groups.md; DCFS2 §3). Pure: four policies answer one question.
 
-Whatever an answer depends on by chance or by turn ends up in the record of the operation, so that replicas need not ask again.
+A choice that depends on chance or turn is recorded with the operation, so that replicas need not choose again.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ class Unit(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The five values that DDG keeps with a directory (DCFS2 §3.3)."""
 
     depth: int
-    """Of the directory in its unit, from 1."""
+    """Depth of the directory in its unit, from 1."""
     dir_group: int
-    """Home of the unit of the directory created last under it."""
+    """Home of the unit of the directory created last under this one."""
     dir_num: int
     file_group: int
     file_num: int
 
 
 class Choice(NamedTuple):
-    """The home of the new object; what its parent's and, for a directory, its own values become."""
+    """The home of the new object, and the new values of its parent and, for a directory, of itself."""
 
     home: int
     parent: Unit | None = None
@@ -60,7 +60,7 @@ class ByHash:
 
 
 class RoundRobin:
-    """Every object in turn: as even as can be, with the most branch points."""
+    """Every object in turn: the most even policy, with the most branch points."""
 
     def __init__(self, groups: list[int], first: int):
         self._groups = groups
@@ -72,7 +72,7 @@ class RoundRobin:
 
 
 class Subtree:
-    """Children of the root in turn, everything below them with its parent: hardly a branch point, as uneven as the tree."""
+    """Children of the root in turn, all objects below them with their parent: hardly a branch point, as uneven as the tree."""
 
     def __init__(self, groups: list[int], first: int):
         self._turns = RoundRobin(groups, first)
@@ -87,7 +87,7 @@ class DynamicDirGrain:
     """DDG, the five cases of DCFS2 Fig. 2.
 
     A directory's files begin in its own unit, as §3.3 has it, also where Fig. 2 copies `file_mds` of a parent whose files or directories have
-    moved on: with the copy the paper's second namespace would have branch files, of which §5.1.4 counts none. `as_printed` copies it.
+    moved on. With the copy, the paper's second namespace would have branch files, of which §5.1.4 counts none. `as_printed` copies it.
     """
 
     def __init__(
@@ -121,7 +121,7 @@ class DynamicDirGrain:
 
 
 def first_unit(home: int) -> Unit:
-    """Of a directory that begins a unit; the root is one (depth 1, both groups its home, counts 0)."""
+    """The values of a directory that begins a unit. The root is one (depth 1, both groups its home, counts 0)."""
     return Unit(1, home, 0, home, 0)
 
 

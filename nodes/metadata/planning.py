@@ -1,6 +1,6 @@
-"""From an operation to the record that carries it out, or to its parts on several groups: validated on the present tree.
+"""Planning: from an operation to the record that carries it out, or to its parts on several groups, validated on the present tree.
 
-A planner changes nothing; what it refuses, it refuses with FsError.
+A planner changes nothing; it refuses an operation with FsError.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ class Call(NamedTuple):
 
 
 class Way(NamedTuple):
-    """How an operation comes to its objects: where its paths begin, and who chooses the home of a new object."""
+    """The context of path resolution: the starts of an operation's paths, and the placement of new objects."""
 
     starts: tuple[Start, ...] = ()
     placement: Placement | None = None
-    """None where there is one group only."""
+    """Placement policy; None when there is only one group."""
 
     def start(self, index: int) -> Start:
         return self.starts[index] if index < len(self.starts) else TOP
@@ -73,17 +73,17 @@ ALONE = Way()
 
 
 class Split(NamedTuple):
-    """An operation on several groups: what it does on each, by number."""
+    """An operation on several groups: its changes on each, by group number."""
 
     parts: dict[int, list[Change]]
     coordinated: bool = False
-    """Its coordinator decides, when all have promised; else its one participant does."""
+    """The coordinator decides when all have promised; otherwise the only participant decides."""
     moves: bool = False
-    """The way to a directory changes, or ends: every group counts that."""
+    """The path of a directory changes or ends, and every group counts that."""
 
 
 class Look(NamedTuple):
-    """A rename or link must first know what has the new name at another group."""
+    """A rename or link must first ask another group which object has the new name."""
 
     operation: Rename | LinkTo
     place: Place
@@ -135,7 +135,7 @@ def _make(
 
 
 def _both_places(tree: Tree, operation: Rename | LinkTo, way: Way) -> tuple[Place, Place | None]:
-    """Of the old name and of the new one; no new one when its parent is at home in another group. Raises FsError, Elsewhere."""
+    """The places of the old and the new name; no new place when its parent is at home in another group. Raises FsError, Elsewhere."""
     old = place_of(tree, operation.old, way.start(0))
     target = way.start(1)
     if way.placement is not None and home_group(target.inode) != tree.group:
@@ -169,7 +169,7 @@ def plan_rename(tree: Tree, operation: Rename, call: Call, way: Way) -> Plan:
 
 
 def _elsewhere(operation: Rename | LinkTo, old: Place, target: Start) -> Look:
-    """The new parent's home is another group; the client has resolved it."""
+    """The plan when the new parent's home is another group; the client has resolved that parent."""
     names = split(operation.new)
     if not names:
         raise FsError("EINVAL", "the root has no name that could change")
@@ -177,7 +177,7 @@ def _elsewhere(operation: Rename | LinkTo, old: Place, target: Start) -> Look:
         raise Elsewhere(target, 1)
     if not old.number:
         raise FsError("ENOENT", shown(operation.old))
-    # What else may be wrong with it is not said from here: the new parent, as the client knows it, may be gone.
+    # Further errors are not reported here: the new parent, as the client knows it, may be gone.
     return Look(operation, old, target.inode, names[-1])
 
 
@@ -187,7 +187,7 @@ def _check_below(operation: Rename) -> None:
 
 
 def split_rename(old: Place, to_parent: int, to_name: str, over: int) -> Split:
-    """Up to four inodes: both parents, what is moved, what is replaced. A directory's move is counted by all groups."""
+    """Splits a rename among up to four inodes: both parents, the moved object, the replaced object. All groups count a directory's move."""
     parts: dict[int, list[Change]] = {home_group(old.parent.number): [], home_group(to_parent): []}
     parts[home_group(old.parent.number)].append(Unlink(old.parent.number, old.name, old.number))
     parts[home_group(to_parent)].append(Link(to_parent, to_name, old.number, over))
@@ -197,7 +197,7 @@ def split_rename(old: Place, to_parent: int, to_name: str, over: int) -> Split:
 
 
 def split_found(plan: Look, there: int) -> Split:
-    """What a look has found under the new name decides how it goes on. Raises FsError."""
+    """The plan after a look has found the object `there` under the new name. Raises FsError."""
     operation, old = plan.operation, plan.place
     if isinstance(operation, LinkTo):
         _check_linked(operation, old.number, there)
@@ -225,7 +225,7 @@ def plan_link(tree: Tree, operation: LinkTo, call: Call, way: Way) -> Plan:
 
 
 def split_link(old: Place, to_parent: int, to_name: str) -> Split:
-    """Up to three inodes: both parents and the file; the old name stays what it is until all is decided."""
+    """Splits a link among up to three inodes: both parents and the file. The old name stays unchanged until the decision."""
     parts: dict[int, list[Change]] = {home_group(old.parent.number): [], home_group(to_parent): []}
     parts[home_group(old.parent.number)].append(Keep(old.parent.number, old.name, old.number))
     parts[home_group(to_parent)].append(Link(to_parent, to_name, old.number))
@@ -241,7 +241,7 @@ def _check_linked(operation: LinkTo, old: int, new: int) -> None:
 
 
 def check_overwrite(operation: Rename, moved: int, replaced: int) -> None:
-    """Raises FsError when what has the new name, if anything, may not be replaced."""
+    """Raises FsError when the object under the new name, if any, may not be replaced."""
     if not replaced:
         return
     if not operation.overwrite:

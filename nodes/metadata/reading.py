@@ -1,4 +1,4 @@
-"""Operations that change nothing."""
+"""Read operations."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Reader:
         return Listing(names[begin:end], end < len(names))
 
     def _names(self, inode: Inode, entries: dict[str, int]) -> list[str]:
-        """Sorted; any change of the directory since is seen in the digest."""
+        """The sorted names of a directory. The digest shows any change of the directory since they were sorted."""
         kept = self._sorted.get(inode.number)
         if kept is not None and kept[0] == self._tree.digest:
             return kept[1]
@@ -104,16 +104,17 @@ class Reader:
 
 
 def summarise(tree: Tree, operation: ContentSummary, start: Start = TOP) -> Generator[None, None, Summary]:
-    """Of what is at home here: who asks for more than that walks by `List`. Yields after every `SLICE` inodes; nothing may change meanwhile."""
-    directories = files = octets = 0
+    """Counts the objects that are at home here; a client counts other groups' objects by `List`. Yields after every `SLICE` inodes; the tree
+    must not change meanwhile."""
+    directories = files = size = 0
     found = [find(tree, operation.path, start)]
     for count, inode in enumerate(found, 1):
         if inode.entries is None:
             files += 1
-            octets += inode.length
+            size += inode.length
         else:
             directories += 1
             found.extend(tree.inodes[child] for child in inode.entries.values())
         if count % SLICE == 0:
             yield
-    return Summary(directories, files, octets)
+    return Summary(directories, files, size)

@@ -1,4 +1,4 @@
-"""What the journal says: each record holds everything that applying it needs, times and inode numbers included.
+"""Journal records. Each holds everything that applying it needs, times and inode numbers included.
 
 Applying a record is a pure function of (namespace, record), the same on every replica.
 """
@@ -19,14 +19,14 @@ from nodes.units import OpId
 class ClientRecord(msgspec.Struct, array_like=True, tag=True, gc=False):
     op_id: OpId
     lowest_open: int
-    """Every call of this client below this has been answered to the application (its results may be forgotten)."""
+    """The application has received the answers to all of this client's calls below this number (their results may be forgotten)."""
     at_ns: int
-    """Clock of the active that planned it: its wall clock, but later than that of every record before."""
+    """Stamp of the active that planned the record: its wall clock, but later than that of every record before."""
     result: Result
 
 
 class MakeRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """A chain of new inodes with numbers from `inode` on, each the child of the one before, the first in `parent`."""
+    """A chain of new inodes with numbers from `inode` on. The first is in `parent`, and each other one is a child of the one before."""
 
     parent: int
     names: list[str]
@@ -35,11 +35,11 @@ class MakeRecord(ClientRecord, array_like=True, tag=True, gc=False):
     mode: int
     parent_unit: Unit | None = None
     unit: Unit | None = None
-    """What the placement keeps with the parent, and with a new directory."""
+    """Placement values of the parent, and of a new directory."""
 
 
 class MoveRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """Whatever has the new name is removed first, its inode too if that is here."""
+    """Moves a name. The object under the new name is removed first, with its inode if that is here."""
 
     from_parent: int
     from_name: str
@@ -48,7 +48,7 @@ class MoveRecord(ClientRecord, array_like=True, tag=True, gc=False):
 
 
 class LinkRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """A file that is here has a name more."""
+    """Adds a name to a file of this group."""
 
     parent: int
     name: str
@@ -56,14 +56,14 @@ class LinkRecord(ClientRecord, array_like=True, tag=True, gc=False):
 
 
 class RemoveRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """With everything below it, but for files that have other names."""
+    """Removes a name with everything below it, except files that have other names."""
 
     parent: int
     name: str
 
 
 class AlterRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """None leaves an attribute as it is."""
+    """Sets attributes; None keeps an attribute."""
 
     inode: int
     mode: int | None = None
@@ -75,11 +75,11 @@ class AlterRecord(ClientRecord, array_like=True, tag=True, gc=False):
 
 
 class KeepRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """Nothing changes; the result is remembered."""
+    """Changes nothing; the result is remembered."""
 
 
 class RefuseRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """Nothing changes; that the call failed is remembered for as long as its number is open (safety rule 10)."""
+    """Changes nothing; the failure of the call is remembered as long as its number is open (safety rule 10)."""
 
 
 class OpenSessionRecord(ClientRecord, array_like=True, tag=True, gc=False):
@@ -87,18 +87,18 @@ class OpenSessionRecord(ClientRecord, array_like=True, tag=True, gc=False):
 
 
 class CloseSessionRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """Its results are forgotten but for this one; that it was closed is known until `EndSessionRecord`."""
+    """Closes a session: its results are forgotten but for this one. The closing is known until `EndSessionRecord`."""
 
 
 class AppendRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """The call itself becomes the writer; an unfinished block gets a new stamp."""
+    """Makes the call itself the writer; an unfinished block gets a new stamp."""
 
     inode: int
     block_size: int
 
 
 class GrowRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """Finishes the unfinished block with `length` octets, or gives it up; begins `block`, or completes the file."""
+    """Finishes the unfinished block with `length` bytes, or abandons it; begins `block`, or completes the file."""
 
     inode: int
     length: int
@@ -113,7 +113,7 @@ class RestampRecord(ClientRecord, array_like=True, tag=True, gc=False):
 
 
 class BeginRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """At the coordinator: the result of its own part, which also is its promise. `result` means nothing yet."""
+    """The coordinator's record of its own part, which is also its promise. `result` is not valid yet."""
 
     seq: int
     """Numbers the distributed operations of this coordinator's group, from 1."""
@@ -125,12 +125,11 @@ class BeginRecord(ClientRecord, array_like=True, tag=True, gc=False):
 
 
 class DecideRecord(ClientRecord, array_like=True, tag=True, gc=False):
-    """At the coordinator: Commit or Abort."""
+    """The coordinator's decision: Commit or Abort."""
 
     seq: int
     commit: bool
     numbers: list[int]
-    """Of the inodes that were made."""
 
 
 class _InnerRecord(msgspec.Struct, array_like=True, tag=True, gc=False):
@@ -138,28 +137,28 @@ class _InnerRecord(msgspec.Struct, array_like=True, tag=True, gc=False):
 
 
 class EndRecord(_InnerRecord, array_like=True, tag=True, gc=False):
-    """At the coordinator of a coordinated operation: every participant knows the decision."""
+    """The coordinator's end of a coordinated operation: every participant knows the decision."""
 
     seq: int
 
 
 class EndSessionRecord(_InnerRecord, array_like=True, tag=True, gc=False):
-    """Nothing was recorded of a client for a session's time to live: it is forgotten, and holds no file any more (safety rule 10)."""
+    """Ends the session of a client without a record for a session's time to live. The client is forgotten and holds no file (safety rule 10)."""
 
     client: str
 
 
 class ReclaimRecord(_InnerRecord, array_like=True, tag=True, gc=False):
-    """An orphan that is empty now goes."""
+    """Removes an orphan that has become empty."""
 
     inode: int
 
 
 class _PeerRecord(_InnerRecord, array_like=True, tag=True, gc=False):
-    """At a participant; (`group`, `seq`) names the operation."""
+    """A participant's record; (`group`, `seq`) names the operation."""
 
     group: int
-    """The coordinator's."""
+    """The coordinator's group."""
     seq: int
 
 
@@ -175,7 +174,7 @@ class VoteRecord(_PeerRecord, array_like=True, tag=True, gc=False):
 
 
 class PromiseRecord(_PeerRecord, array_like=True, tag=True, gc=False):
-    """A coordinated operation: this part will be carried out if the coordinator says so."""
+    """A coordinated operation: this part will be carried out if the coordinator decides so."""
 
     changes: list[Change]
     numbers: list[int]
@@ -183,7 +182,7 @@ class PromiseRecord(_PeerRecord, array_like=True, tag=True, gc=False):
 
 
 class OutcomeRecord(_PeerRecord, array_like=True, tag=True, gc=False):
-    """What the coordinator decided, carried out here."""
+    """The coordinator's decision, carried out by a participant."""
 
     commit: bool
     numbers: list[int]
@@ -197,15 +196,15 @@ class FinishRecord(_PeerRecord, array_like=True, tag=True, gc=False):
 
 
 class BarrierRecord(_InnerRecord, array_like=True, tag=True, gc=False):
-    """Nothing changes: a checkpoint holds what comes before it. The only record of its journal group."""
+    """Changes nothing: a checkpoint holds the records before it. The only record of its journal group."""
 
     name: str
     stamp_ns: int
-    """What all groups agreed to call the present time."""
+    """The present time on which all groups agreed."""
 
 
 class IncarnationRecord(_InnerRecord, array_like=True, tag=True, gc=False):
-    """The cluster was taken back to a checkpoint: no number that was given away since is given again, no path resolved since is believed."""
+    """The cluster was rolled back to a checkpoint. Numbers allocated since are never allocated again, and paths resolved since are invalid."""
 
     number: int
 
@@ -214,7 +213,7 @@ class IncarnationRecord(_InnerRecord, array_like=True, tag=True, gc=False):
 
 
 class CallRecord(_InnerRecord, array_like=True, tag=True, gc=False):
-    """A call at its place in the total order: what comes of it every member finds by itself, and all find the same (SAA Fig. 6)."""
+    """A call at its place in the total order. Every member computes its result, and all compute the same (SAA Fig. 6)."""
 
     op_id: OpId
     lowest_open: int
@@ -222,7 +221,7 @@ class CallRecord(_InnerRecord, array_like=True, tag=True, gc=False):
 
 
 class AtimeRecord(_InnerRecord, array_like=True, tag=True, gc=False):
-    """A file was read at one member at that time; an inode that is gone, or was read later, stays as it is (SAA §6)."""
+    """A file was read at one member at that time. An inode that is gone, or was read later, is unchanged (SAA §6)."""
 
     inode: int
 
@@ -241,18 +240,18 @@ _DONE_SUM = crc32c(_encode(Done()))
 
 
 def result_sum(result: Any) -> int:
-    """What events say of a call's result, as it travels or not, so that what the client was told can be compared with the record."""
+    """Checksum of a call's result in events, the same before and after encoding, so that the client's answer can be compared with the record."""
     return _DONE_SUM if type(result) is Done else crc32c(_encode(result))
 
 
 def result_sum_of(record: Record) -> int:
-    """0 for a record that has none."""
+    """The checksum of a record's result; 0 for a record that has none."""
     result = getattr(record, "result", None)
     return 0 if result is None else result_sum(result)
 
 
 def call_of(record: Record) -> tuple[str, int]:
-    """The client's call that this record carries out; ("", 0) when it is none."""
+    """The client's call that this record carries out; ("", 0) for other records."""
     if isinstance(record, BeginRecord | RefuseRecord) or (
         isinstance(record, DecideRecord) and not record.commit
     ):

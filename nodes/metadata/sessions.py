@@ -10,13 +10,13 @@ from nodes.metadata.tree import Undo
 from nodes.units import OpId
 
 OPEN_MAX = 4096
-"""Calls of one client that may be open at once."""
+"""Largest number of open calls of one client."""
 CLOSED = 1 << 62
-"""As the lowest open call: every call is refused, one that would open the session again too."""
+"""Value of the lowest open call in a closed session: every call is refused, even one that would open the session again."""
 
 
 class Session:
-    """One client: results by call number, those from `lowest_open` on."""
+    """One client's session: results by call number, from `lowest_open` on."""
 
     __slots__ = ("key", "lowest_open", "results", "terms", "used_key", "used_ns")
 
@@ -28,11 +28,11 @@ class Session:
         """Stamp of the last record of this client."""
         self.results: dict[int, Result] = {}
         self.terms: dict[int, int] = {}
-        """What results added to the digest, so that it is not computed again when they go; of some there is none."""
+        """Digest terms of results, so that they are not computed again on removal. Some results have none."""
 
     @property
     def term(self) -> int:
-        """The session without its results."""
+        """Digest term of the session without its results."""
         return self.key * 3 + self.key * self.lowest_open + self.used_ns * self.used_key
 
     def result_term(self, number: int, result: Result) -> int:
@@ -80,7 +80,7 @@ class Sessions:
         return 0 if session is None else session.used_ns
 
     def unused_since(self, stamp_ns: int) -> list[str]:
-        """Clients of which nothing has been recorded since."""
+        """Clients without a record since this stamp."""
         return [client for client, session in self._sessions.items() if session.used_ns <= stamp_ns]
 
     def recompute_digest(self) -> int:
@@ -93,7 +93,7 @@ class Sessions:
     # --- changes ---------------------------------------------------------------------------------------------------
 
     def open(self, client: str, since: int, undo: Undo) -> None:
-        """Leaves an open session as it is; of a new one, calls with numbers below `since` are refused."""
+        """Opens a session and leaves an open one unchanged. In a new session, calls with numbers below `since` are refused."""
         if client in self._sessions:
             return
         if undo is not None:
@@ -107,8 +107,8 @@ class Sessions:
         self.digest = digest
 
     def close(self, op_id: OpId, result: Result, at_ns: int, undo: Undo) -> None:
-        """Forgets all results but its own, and refuses every other call until the session ends: a late copy of what opened it does not open it
-        again."""
+        """Forgets all results but its own, and refuses every other call until the session ends. A late copy of the opening call does not open
+        the session again."""
         self.end(op_id.client, undo)
         closed = self._sessions[op_id.client] = Session(op_id.client)
         closed.lowest_open, closed.used_ns = CLOSED, at_ns
@@ -118,7 +118,6 @@ class Sessions:
             self.digest = (self.digest + closed.result_term(op_id.number, result)) & MASK
 
     def end(self, client: str, undo: Undo) -> None:
-        """Forgets the client."""
         session = self._sessions.pop(client)
         if undo is not None:
             undo.append((self._unend, client, session, self.digest))
@@ -132,7 +131,7 @@ class Sessions:
         self.digest = digest
 
     def remember(self, op_id: OpId, lowest_open: int, result: Result, at_ns: int, undo: Undo) -> None:
-        """Keeps a result, in the place of an `Absent` if there is one, and forgets those that the client has been given."""
+        """Keeps a result, replacing an `Absent` if there is one, and forgets results that the client has received."""
         if self._short:
             self._forget_all(undo)
         session = self._sessions[op_id.client]
@@ -179,7 +178,7 @@ class Sessions:
         self.digest = digest
 
     def forget_taken_over(self) -> None:
-        """The known bug `duplicate_after_second_failover`: results that the tenure before has taken over go when the next one begins."""
+        """The known bug `duplicate_after_second_failover`: results taken over from the previous tenure are dropped when the next one begins."""
         for session in self._sessions.values():
             for number in [number for number in session.results if (session.key, number) in self._taken_over]:
                 gone = session.result_term(number, session.results.pop(number))
@@ -204,7 +203,6 @@ class Sessions:
     # --- images ----------------------------------------------------------------------------------------------------
 
     def restore(self, client: str, lowest_open: int, used_ns: int, results: dict[int, Result]) -> None:
-        """Puts a session of an image in its place."""
         session = self._sessions[client] = Session(client)
         session.lowest_open, session.used_ns, session.results = lowest_open, used_ns, results
         terms = sum(session.result_term(number, result) for number, result in results.items())
@@ -212,7 +210,7 @@ class Sessions:
 
 
 def _below(results: dict[int, Result], old_lowest: int, lowest_open: int) -> Iterable[int]:
-    """All numbers in [old_lowest, lowest_open) of which there are results, perhaps others too."""
+    """All numbers in [old_lowest, lowest_open) that have results, and perhaps others."""
     if lowest_open - old_lowest <= len(results):
         return range(old_lowest, lowest_open)
     return [number for number in results if number < lowest_open]

@@ -1,6 +1,6 @@
-"""The inodes and dentries of one namespace, with the digest that follows every change of them in constant time.
+"""The inodes and dentries of one namespace, with a digest that follows each change of them in constant time.
 
-Each change can be told to an `undo` list as (function, arguments…); calling these in reverse order takes it back exactly.
+Each change can be added to an `undo` list as (function, arguments…). Calling these in reverse order reverses it exactly.
 """
 
 from __future__ import annotations
@@ -20,21 +20,24 @@ OWNER = "clover"
 
 
 class Tree:
-    """The inodes whose home is one group, with the dentries of its directories; the first group's has the root."""
+    """The inodes whose home is one group, with the dentries of its directories; the first group has the root.
+
+    Many methods: each change of the tree has its undo.
+    """
 
     def __init__(self, group: int, dentry_locks_only: bool = False, promises_across_moves: bool = False):
         self.group = group
         self.inodes: dict[int, Inode] = {}
         self.next_number = (group << GROUP_SHIFT) | 1
-        """Of the next inode, for a directory with `DIRECTORY` set."""
+        """Number of the next inode; a directory's number has the bit `DIRECTORY` set."""
         self.units: dict[int, Unit] = {}
-        """Values of directories, where the placement keeps any."""
+        """Placement values of directories, in placements that keep any."""
         self.orphans: dict[int, None] = {}
-        """Directories that nobody can reach any more, in the order in which they went."""
+        """Unreachable directories, in the order in which they were orphaned."""
         self.moves = 0
-        """How many moves of directories have been decided in the whole file system."""
+        """Number of decided directory moves in the whole file system."""
         self.branch_points = 0
-        """Dentries whose child's home is another group."""
+        """Number of dentries whose child's home is another group."""
         self.locks = DentryLocks() if dentry_locks_only else Locks(promises_across_moves)
         self.digest = 0
         if group == ROOT_GROUP:
@@ -44,7 +47,7 @@ class Tree:
         self.bodies = Bodies(group)
 
     def recompute_digest(self) -> int:
-        """The digest made anew from every entry."""
+        """The digest, recomputed from every entry."""
         total = self.moves * MOVE_TERM
         for inode in self.inodes.values():
             total += inode.attributes_term
@@ -59,7 +62,7 @@ class Tree:
     def make(
         self, parent: Inode, name: str, number: int, directory: bool, mode: int, at_ns: int, undo: Undo
     ) -> Inode:
-        """Links a new inode; the parent's mtime is now."""
+        """Links a new inode; sets the parent's mtime."""
         inode = new_inode(number, directory, mode, at_ns)
         if undo is not None:
             undo.append((self._unmake, parent, name, number, self.next_number, self.digest, parent.mtime_ns))
@@ -85,7 +88,7 @@ class Tree:
         self.next_number, self.digest, parent.mtime_ns = next_number, digest, mtime_ns
 
     def remove(self, parent: Inode, name: str, at_ns: int, undo: Undo) -> None:
-        """Unlinks a name and forgets everything below it, all of which is here, but for files that have other names."""
+        """Unlinks a name and removes everything below it, which must all be here, except files that have other names."""
         assert parent.entries is not None
         number = parent.entries[name]
         gone, kept = self._losing(self._below(number))
@@ -110,7 +113,7 @@ class Tree:
 
     @staticmethod
     def _losing(below: list[Inode]) -> tuple[list[Inode], list[tuple[Inode, int]]]:
-        """Of inodes, one for each name that goes: those that have no other, and those that have, with the count of names that they lose."""
+        """Splits inodes, one for each removed name, into those without another name and those with one, each with its number of removed names."""
         if all(inode.nlink == 1 for inode in below):
             return below, []
         lost = Counter(inode.number for inode in below)
@@ -136,7 +139,7 @@ class Tree:
         self.digest, parent.mtime_ns = digest, mtime_ns
 
     def move(self, old: Inode, old_name: str, new: Inode, new_name: str, at_ns: int, undo: Undo) -> None:
-        """Gives an inode another name, which nobody has."""
+        """Moves an inode to another name, which must be free."""
         assert old.entries is not None
         number = old.entries[old_name]
         if undo is not None:
@@ -159,7 +162,7 @@ class Tree:
     # --- parts of operations on several groups ----------------------------------------------------------------------
 
     def allocate(self, number: int, mode: int, at_ns: int, unit: Unit | None, undo: Undo) -> None:
-        """An inode without a dentry here."""
+        """Allocates an inode without a dentry here."""
         inode = new_inode(number, bool(number & DIRECTORY), mode, at_ns)
         if undo is not None:
             undo.append((self._unallocate, number, self.next_number, self.digest))
@@ -174,7 +177,7 @@ class Tree:
         self.next_number, self.digest = next_number, digest
 
     def reserve(self, count: int, undo: Undo) -> None:
-        """Numbers that a promised change will use."""
+        """Reserves inode numbers for a promised change."""
         if undo is not None:
             undo.append((self._set_next_number, self.next_number))
         self.next_number += count
@@ -183,7 +186,7 @@ class Tree:
         self.next_number = number
 
     def drop(self, number: int, undo: Undo) -> None:
-        """An inode of which a dentry is gone: a file that has others stays; a directory that is not empty becomes an orphan."""
+        """Removes one name of an inode. A file with other names stays; a directory that is not empty becomes an orphan."""
         inode = self.inodes[number]
         if inode.nlink > 1:
             self.count_name(inode, -1, undo)
@@ -215,11 +218,11 @@ class Tree:
         self.digest = digest
 
     def count_name(self, inode: Inode, by: int, undo: Undo) -> None:
-        """A file has so many names more."""
+        """Changes a file's number of names."""
         self.alter(inode, {"nlink": inode.nlink + by}, undo)
 
     def link(self, parent: Inode, name: str, child: int, at_ns: int, undo: Undo) -> None:
-        """A dentry whose child may be anywhere."""
+        """Inserts a dentry whose child may be in any group."""
         if undo is not None:
             undo.append((self._unlink, parent, name, self.digest, parent.mtime_ns))
         self._put(parent, name, child)
@@ -253,7 +256,7 @@ class Tree:
         self.digest = digest
 
     def begin_incarnation(self, number: int, undo: Undo) -> None:
-        """Numbers of inodes and blocks, and the count of moves, go on above all that the incarnations before can have used."""
+        """Raises the numbers of inodes and blocks, and the count of moves, above all that earlier incarnations can have used."""
         if undo is not None:
             numbers = self.next_number, self.bodies.next_block, self.moves
             undo.append((self._end_incarnation, *numbers, self.digest))
@@ -291,7 +294,6 @@ class Tree:
         self.digest = digest
 
     def alter(self, inode: Inode, attributes: dict[str, Any], undo: Undo) -> None:
-        """Sets attributes by name."""
         if undo is not None:
             undo.append(
                 (self._unalter, inode, {name: getattr(inode, name) for name in attributes}, self.digest)
@@ -309,7 +311,7 @@ class Tree:
     # --- dentries --------------------------------------------------------------------------------------------------
 
     def _below(self, number: int) -> list[Inode]:
-        """The inode and all below it, itself first."""
+        """The inode and all inodes below it, itself first."""
         found = [self.inodes[number]]
         for inode in found:
             if inode.entries:
@@ -320,7 +322,7 @@ class Tree:
         return self._below(inode.number)
 
     def all_here(self, inode: Inode) -> bool:
-        """Whether everything below is at home here and nothing of it undecided."""
+        """Whether all objects below are at home here and none is undecided."""
         found = [inode]
         for each in found:
             for child in (each.entries or NO_NAMES).values():

@@ -1,7 +1,7 @@
-"""A person's order to serve without the quorum that safety asks for (safety rule 4).
+"""A person's order to serve without the quorum that safety requires (safety rule 4).
 
-It changes what a server does only where the ordinary way has failed: everybody is still asked, for as long as ever, and the longest journal that
-is shown is gone on with. What only those hold who do not answer is lost.
+The order changes a server's behaviour only where the ordinary way has failed. The server still asks every member for the full time, and
+continues with the longest journal that it is shown. Data that only the silent members hold is lost.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from nodes.world import World
 
 PAPER = "safety rule 4"
 SESSIONS = 6
-"""Time-outs of a session after which an order that could not be carried out has no effect any more."""
+"""Number of session time-outs after which an order that could not be carried out expires."""
 
 
 class Forcing:
-    """One server's standing order: until it serves, another one does, or the time is over."""
+    """One server's standing order. It lasts until this server serves, another one serves, or the order expires."""
 
     def __init__(self, world: World, refuses: bool):
         self._world = world
@@ -29,7 +29,8 @@ class Forcing:
         self.stands = False
 
     def order(self, epoch: int, sn: int) -> dict[str, Any]:
-        """`epoch`: the newest that this server knows of; `sn`: where its journal ends. `refused` is empty when the order stands."""
+        """Registers the order. `epoch`: the newest that this server knows of; `sn`: the end of its journal. `refused` is empty when the order
+        stands."""
         if self._refuses:
             return {"refused": f"{self._world.name} takes no such order"}
         self._orders += 1
@@ -44,12 +45,12 @@ class Forcing:
             self.end("void", "the time for it is over")
 
     def on_standby(self, epoch: int) -> None:
-        """This server was given a place in step in this epoch: another one serves."""
+        """In this epoch the server got a place in step, so another server serves."""
         if epoch > self._epoch:
             self.end("void", f"another server serves in epoch {epoch}")
 
     def end(self, step: str, detail: str) -> None:
-        """`done` or `void`, and why."""
+        """Ends the order as `done` or `void`, with the reason."""
         if self.stands:
             self.stands = False
             self.step(step, detail)
@@ -65,9 +66,9 @@ def force_questions(
     sn: Callable[[], int],
     cannot: Callable[[], str] = lambda: "",
 ) -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
-    """`standing`: whether this server serves, the newest epoch it knows of, and where its journal ends; `force`: the order.
+    """`standing`: reports whether this server serves, the newest epoch it knows of and the end of its journal. `force`: gives the order.
 
-    `cannot`: why this server could not carry the order out; empty when it could.
+    `cannot`: reason why this server could not carry the order out; empty when it could.
     """
 
     def force(question: dict[str, Any]) -> dict[str, Any]:

@@ -9,19 +9,19 @@ from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Result
 from nodes.metadata.pages import Crossed
 from nodes.metadata.records import DecideRecord, Record
-from nodes.metadata_server.answering import Answering
 from nodes.metadata_server.neighbours import Neighbours
 from nodes.metadata_server.replica import GroupReplica
+from nodes.metadata_server.request_handler import RequestHandler
 from nodes.scope import Scope
 from nodes.slots import GroupLog, Position, RecordWriter
 from nodes.units import OpId
 from nodes.wire.messages import Message
 
-PARKED_NS = 20 * MILLISECOND
+STALLED_NS = 20 * MILLISECOND
 
 
 class Host:
-    """Joins the writer, the answering and the neighbours of one active."""
+    """The environment of the mechanism: the writer, the answering and the neighbours of one active."""
 
     def __init__(
         self,
@@ -29,10 +29,11 @@ class Host:
         scope: Scope,
         epoch: int,
         writer: RecordWriter,
-        answering: Answering,
+        answering: RequestHandler,
         neighbours: Neighbours,
     ):
         self.world = replica.world
+        self.received = replica.times.received
         self.scope = scope
         self.group = replica.group.number
         self.epoch = epoch
@@ -46,7 +47,8 @@ class Host:
         self._answering = answering
         self._neighbours = neighbours
         self._done = self._aborted = self._sent = self._records = 0
-        """Operations of this group's that were committed in this tenure, aborted; messages to others; records that were committed."""
+        """Counters of this tenure: operations of this group that were committed, or aborted; messages to other groups; records that were
+        committed."""
 
     @property
     def namespace(self) -> Namespace:
@@ -63,18 +65,15 @@ class Host:
     def now_ns(self) -> int:
         return self._answering.now_ns()
 
-    def heard(self, at_ns: int) -> None:
-        self._answering.heard(at_ns)
-
     def hold(self) -> None:
-        self._answering.hold()
+        self._answering.backlog.hold()
 
     def release(self) -> None:
-        self._answering.release()
+        self._answering.backlog.release()
 
     async def can_commit(self) -> None:
-        while self._writer.parked or self._answering.still:
-            await self.world.clock.sleep(PARKED_NS)
+        while self._writer.stalled or self._answering.still:
+            await self.world.clock.sleep(STALLED_NS)
 
     def position(self) -> Position:
         return self._answering.position()
@@ -105,11 +104,11 @@ class Host:
     def answer(self, op_id: OpId, result: Result | None, error: str, at: Position | None = None) -> None:
         self._answering.settle(op_id, result, error, at)
 
-    def again(self, op_id: OpId) -> None:
-        self._answering.again(op_id)
+    def again(self, op_id: OpId) -> Callable[[], None]:
+        return self._answering.again(op_id)
 
     def resolve_anew(self, op_id: OpId) -> None:
         self._answering.resolve_anew(op_id)
 
     def wake(self) -> None:
-        self._answering.wake()
+        self._answering.backlog.wake()

@@ -1,4 +1,4 @@
-"""Which clients are dead: judged by whoever leads, from the stamps of records, never by a clock where the record is applied (safety rule 10)."""
+"""Detection of dead clients. The leader decides from the stamps of records, never from a clock where the record is applied (safety rule 10)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from nodes.metadata.sessions import Sessions
 from nodes.world import Clock
 
 ENDED_AT_ONCE = 256
-"""Sessions that end in one round."""
+"""Largest number of sessions that end in one round."""
 
 
 class IdleSessions:
-    """One tenure's view of them. A new leader first gives clients time: they may have had nobody to renew their sessions with."""
+    """One tenure's view of idle sessions. A new leader first gives clients time, because they may have had no server for their renewals."""
 
     def __init__(self, clock: Clock, cluster: ClusterConfig):
         self._clock = clock
@@ -23,17 +23,18 @@ class IdleSessions:
 
     @property
     def round_ns(self) -> int:
-        """How often it is looked at."""
+        """Interval between two checks."""
         return max(self.ttl_ns // 8, 10 * MILLISECOND)
 
     def due(self, sessions: Sessions, now_ns: int) -> list[str]:
-        """Clients whose sessions end now; `now_ns` is the stamp that the record would bear."""
+        """Clients whose sessions end now. `now_ns` is the stamp of the record that would end them."""
         if self._never or self._clock.monotonic_ns() < self._from_ns:
             return []
         return sessions.unused_since(now_ns - self.ttl_ns)[:ENDED_AT_ONCE]
 
 
 def check_fresh(operation: Operation, client: str, now_ns: int, ttl_ns: int) -> None:
-    """A copy of `OpenSession` that comes when the session may have ended must not open it again, nor renew a later one. Raises FsError ESTALE."""
+    """A copy of `OpenSession` that arrives when the session may have ended must neither open it again nor renew a later one. Raises FsError
+    ESTALE."""
     if type(operation) is OpenSession and now_ns - operation.asked_ns > ttl_ns:
         raise FsError("ESTALE", f"the session {client} was to be opened long ago: ask again")

@@ -1,4 +1,4 @@
-"""What a person may have the active do to the storage pool, and may ask any server of the images on its disk."""
+"""A person's commands to the active about the storage pool, and queries to any server about the images on its disk."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 from nodes.errors import FsError
 from nodes.metadata.images import ImageDamaged
 from nodes.metadata.paths import split
-from nodes.metadata_server.imaging import Imaging
+from nodes.metadata_server.snapshots import Imaging
 from nodes.slots import ImageStore
 from nodes.units import ROOT
 
@@ -18,7 +18,7 @@ from nodes.units import ROOT
 def pool_orders(
     imaging: Callable[[], Imaging | None],
 ) -> dict[str, Callable[[dict[str, Any]], dict[str, Any]]]:
-    """By the word that asks; `imaging` is None on everybody else."""
+    """Handlers of pool commands by name. `imaging` returns None on every server but the active."""
 
     def take_image(question: dict[str, Any]) -> dict[str, Any]:
         orders = imaging()
@@ -27,14 +27,15 @@ def pool_orders(
     def check_pool(question: dict[str, Any]) -> dict[str, Any]:
         orders = imaging()
         if orders is not None:
-            orders.check_now()
+            orders.pruning.check_now()
         return {"refused": "not active" if orders is None else ""}
 
     return {"take_image": take_image, "check_pool": check_pool}
 
 
 def image_questions(images: ImageStore) -> dict[str, Callable[[dict[str, Any]], Any]]:
-    """`look_in_image`: what the newest image on this disk, or that at `sn`, says of a `path`; from the inode `start` on, the root unless told."""
+    """`look_in_image`: the entry of `path` in the newest image on this disk, or in that at `sn`. Listing begins at the inode `start`, by default
+    the root."""
 
     async def look(question: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -42,9 +43,9 @@ def image_questions(images: ImageStore) -> dict[str, Callable[[dict[str, Any]], 
             seen = await images.look(int(question.get("start") or ROOT), names, int(question.get("sn") or 0))
         except (FsError, ImageDamaged, FileNotFoundError) as error:
             return {"refused": str(error)}
-        told: dict[str, Any] = msgspec.to_builtins(seen)
+        reported: dict[str, Any] = msgspec.to_builtins(seen)
         if seen.found is not None:
-            told["found"] = msgspec.to_builtins(msgspec.structs.asdict(seen.found))
-        return told
+            reported["found"] = msgspec.to_builtins(msgspec.structs.asdict(seen.found))
+        return reported
 
     return {"look_in_image": look}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 TRIES = 3
-"""Orders to standbys before a person is told that none of them took an image."""
+"""Orders to standbys before the person is told that none of them took an image."""
 
 
 class Wish:
-    """Stands until an image comes that was ordered after it, or nobody can take one. It ends with the tenure of the active that was asked."""
+    """The order stands until an image arrives that was ordered after it, or no server can take one. It ends with the tenure of the active that
+    received it."""
 
     def __init__(self) -> None:
         self.stands = False
@@ -16,7 +17,7 @@ class Wish:
         self._last = ""
 
     def begin(self, orders: int) -> None:
-        """`orders`: how many were given so far; an image of one of them may be older than the wish."""
+        """Begins the wish. `orders`: the number of orders so far; an image of one of these may be older than the wish."""
         self.stands, self._after, self._tries, self._last = True, orders, 0, ""
 
     def on_order(self, server: str) -> None:
@@ -24,14 +25,14 @@ class Wish:
         self._last = f"{server} fell silent"
 
     def on_image(self, server: str, order: int, taken: bool) -> None:
-        """An answer to the order of this number."""
+        """A standby's answer to the order of this number."""
         if taken and order > self._after:
             self.stands = False
         elif not taken:
             self._last = f"{server} took none"
 
     def failure(self, standbys: bool) -> str:
-        """Why the image cannot be had, while none is being taken; empty when it is to be ordered again."""
+        """Reason why no image can be had while none is being taken; empty when the image is to be ordered again."""
         if not self.stands or (standbys and self._tries < TRIES):
             return ""
         self.stands = False

@@ -1,4 +1,4 @@
-"""What the servers of one group say to each other of images, in every family (CFS §4.1.1; VSSP §III.D)."""
+"""Messages about images between the servers of one group, in every family (CFS §4.1.1; VSSP §III.D)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ class TakeImage(Message, array_like=True, tag=True, gc=False):
 
     epoch: int
     order: int
-    """Counts the images of the epoch; sent again until it is answered."""
+    """Number of the image within the epoch. The order is repeated until it is answered."""
     replicas: list[str]
 
 
 class ImageTaken(Message, array_like=True, tag=True, gc=False):
-    """Who has the image whole; nobody when the standby could not take one."""
+    """The servers that have the whole image; none when the standby could not take one."""
 
     epoch: int
     order: int
@@ -24,14 +24,14 @@ class ImageTaken(Message, array_like=True, tag=True, gc=False):
 
 
 class ImageGoesOn(Message, array_like=True, tag=True, gc=False):
-    """The standby still writes the image of this order; the answer to being asked again."""
+    """Reply to a repeated order: the standby is still writing the image of this order."""
 
     epoch: int
     order: int
 
 
 class Prune(Message, array_like=True, tag=True, gc=False):
-    """Nobody needs the journal up to `sn` any more who does not have an image that reaches further."""
+    """Order to prune the journal up to `sn`. Only servers without an image that reaches further still need it."""
 
     epoch: int
     sn: int

@@ -1,4 +1,4 @@
-"""Who is active in the other groups, as their global views say."""
+"""The actives of the other groups, as their global views name them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from nodes.config import MILLISECOND, ClusterConfig
 from nodes.replicas.view import GlobalView, Watch
 from nodes.wake import Wake
 from nodes.wire.messages import Message
-from nodes.world import CoordinationError, World
+from nodes.world import CoordinationError, World, wait_at_most
 
 LOOK_NS = 500 * MILLISECOND
 
@@ -22,13 +22,13 @@ class Neighbours:
         self._changed = Wake()
 
     def send(self, group: int, message: Message) -> None:
-        """To the active of the group, as far as it is known."""
+        """Sends a message to the active of the group, as far as it is known."""
         active = self._active.get(group)
         if active:
             self._world.network.send(active, message)
 
     def speaks(self, peer: str) -> bool:
-        """Whether this is a server of another group: of its first configuration, or active there as far as is known."""
+        """Whether this peer is a server of another group: of its first configuration, or its active as far as is known."""
         return peer in self._members or peer in self._active.values()
 
     async def follow(self) -> None:
@@ -43,9 +43,7 @@ class Neighbours:
                     await self._look(number, view, watches[number])
                 except CoordinationError:
                     watches[number].forget()
-            timer = self._world.clock.call_later(LOOK_NS, self._changed.set)
-            await self._changed.wait()
-            timer.cancel()
+            await wait_at_most(self._world.clock, self._changed, LOOK_NS)
 
     async def _look(self, number: int, view: GlobalView, watch: Watch) -> None:
         node, _ = await view.epoch(watch)

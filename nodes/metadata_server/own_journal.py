@@ -1,12 +1,11 @@
-"""A server's own journal where others keep the group's, too: the namespace is read from here when it starts again.
+"""A server's own journal in families where other nodes also keep the group's journal. A restarted server reads the namespace from it.
 
-One procedure writes it, so that what comes while it is syncing shares the next sync.
+One procedure writes the journal, so that groups that arrive during a sync share the next one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from nodes.listeners import Listeners
 from nodes.metadata.namespace import Namespace
 from nodes.metadata_server.replica import Replica, rebuild
 from nodes.replicas.log import decode_group, mark_of
@@ -16,7 +15,7 @@ from nodes.wire.messages import JournalGroup, Mark
 
 
 class NotNext(Exception):
-    """A group does not follow on the last one."""
+    """A group that does not follow on the last one."""
 
 
 class OwnJournal:
@@ -26,49 +25,48 @@ class OwnJournal:
         self._state = replica.state
         self.log = replica.log
         self.number = replica.group.number
-        """Of the group whose journal it is."""
-        self.on_durable: Callable[[Mark], None] = lambda mark: None
+        self.on_durable: Listeners[Mark] = Listeners()
         self._unsynced: list[Durable] = []
         self._cuts: list[tuple[int, str]] = []
         self._image: tuple[Namespace, Mark] | None = None
         self._wanted = Rounds()
 
-    def append(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
-        """`on_durable` is called when it is."""
-        self.log.append(mark, octets)
+    def append(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
+        """Appends a group. `on_durable` is called when it is durable."""
+        self.log.append(mark, data)
         self._replica.pins.on_group(group)
         self._unsynced.append(
-            Durable(mark.sn, mark.epoch, group.groupid, mark.crc, len(group.records), len(octets))
+            Durable(mark.sn, mark.epoch, group.groupid, mark.crc, len(group.records), len(data))
         )
         self._wanted.set()
 
     async def take(self, groups: list[bytes]) -> None:
-        """Groups of the shared journal, which are to be applied when they are committed; durable when it returns.
+        """Groups of the shared journal, to be applied when they are committed. Durable on return.
 
         Raises NotNext, msgspec.DecodeError.
         """
-        for octets in groups:
-            group = decode_group(octets)
+        for data in groups:
+            group = decode_group(data)
             if group.previous != self.log.last:
                 raise NotNext(
                     f"group {group.sn} follows {group.previous}, this journal ends with {self.log.last}"
                 )
-            self.append(group, octets, mark_of(group, octets))
+            self.append(group, data, mark_of(group, data))
             self._state.prepared(group)
         await self._wanted.over()
 
     async def cut(self, sn: int, reason: str) -> None:
-        """Removes what comes after sn, from the namespace too if it is there; durable when it returns."""
+        """Removes the groups after sn, and restores the namespace if it contains them. Durable on return."""
         self._cuts.append((sn, reason))
         await self._wanted.over()
 
     async def begin_from(self, namespace: Namespace, mark: Mark) -> None:
-        """An image takes the place of journal and namespace; durable when it returns, and done also if nobody waits for it any more."""
+        """Replaces journal and namespace with an image. Durable on return; also completed when the caller is cancelled."""
         self._image = (namespace, mark)
         await self._wanted.over()
 
     async def run(self) -> None:
-        """For ever. Raises OSError of the disk."""
+        """Writes and syncs without end. Raises OSError of the disk."""
         await self._replica.identity.keep()
         await self.log.sync()
         while True:
@@ -92,7 +90,7 @@ class OwnJournal:
 
     async def _begin_from(self, namespace: Namespace, mark: Mark) -> None:
         self._unsynced = []
-        # Before the await: an image may be ordered meanwhile, and log and namespace have to fit.
+        # Before the await: an image may be ordered meanwhile, and log and namespace must match.
         self._state.restart(namespace, mark.sn)
         await self.log.restart_at(mark)
         self._world.trace.emit(Renewing("image", mark.sn, mark.sn))

@@ -1,8 +1,8 @@
-"""A server whose disk cannot be read moves what lies there out of the way and goes on as one that counts for nothing (safety rule 23).
+"""A server whose disk cannot be read quarantines the disk's content and continues as one that does not count (safety rule 23).
 
-The file `unfit` is written first. As long as it is there the server answers no election and draws for no lock, whatever its new journal holds: what
-it acknowledged in its earlier life may lie aside. It goes when the view calls the server a standby, for then it has been given all that was
-acknowledged. It is a sealed file (nodes/storage/sealed.py).
+The file `unfit` is written first. While it exists the server answers no election and draws for no lock, whatever its new journal holds: groups
+that it acknowledged before may lie in quarantine. The file is removed when the view calls the server a standby, because it has then received all
+that was acknowledged. It is a sealed file (nodes/storage/sealed.py).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ JOURNAL, IMAGES = "journal", "image"
 class Unfit(msgspec.Struct, array_like=True, frozen=True):
     reason: str
     directory: str
-    """Where everything was moved."""
+    """The directory to which the files were moved."""
     moved: bool
-    """False until all of it was: what a crash left in its place is not to be read."""
+    """False until every file has been moved. Files that a crash left in their place are not read."""
 
 
 def stored_unfit(disk: Disk) -> Unfit | None:
-    """None for a server that counts. Raises UnknownSeal, OSError."""
+    """The record of an unfit server; None for a server that counts. Raises UnknownSeal, OSError."""
     try:
         return unseal(FILE, MAGIC, FORMAT, disk.read(FILE), Unfit)
     except FileNotFoundError:
@@ -44,9 +44,9 @@ def stored_unfit(disk: Disk) -> Unfit | None:
 
 
 async def quarantine(disk: Disk, reason: str, files: Sequence[str]) -> Unfit:
-    """Moves journal, images and all small files, `files` of the family among them, under `aside/`; durable when it returns.
+    """Moves journal, images and all small files, including the family's `files`, under `aside/`. Durable on return.
 
-    Whoever finds it unfinished begins it again.
+    A caller that finds it unfinished begins it again.
 
     Raises OSError.
     """

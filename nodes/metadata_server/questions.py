@@ -1,4 +1,4 @@
-"""What somebody may ask a metadata server over the way that no fault touches."""
+"""Queries to a metadata server over the control connection, which no fault touches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nodes.world import World
 
 
 class Asked(Protocol):
-    """A server as far as it is asked about here."""
+    """The part of a server that these queries need."""
 
     world: World
     state: ReplicatedState
@@ -23,15 +23,14 @@ class Asked(Protocol):
 
 
 def answer_questions(server: Asked, others: dict[str, Callable[[dict[str, Any]], Any]]) -> None:
-    """`group`: a journal group as it lies on this server's disk; `tree`: a page of its namespace; and the others."""
-    answer = getattr(server.world, "answer", None)
-    if answer is not None:
-        answer("group", lambda question: tell_group(server.log, int(question["sn"])))
-        for word, step in others.items():
-            answer(word, step)
-        answer("tree", lambda question: page_of(server.state.namespace, question))
+    """Registers the queries: `group`, a journal group on this server's disk; `tree`, a page of its namespace; and the others."""
+    answer = server.world.answer
+    answer("group", lambda question: report_group(server.log, int(question["sn"])))
+    for word, step in others.items():
+        answer(word, step)
+    answer("tree", lambda question: page_of(server.state.namespace, question))
 
 
-def tell_group(log: GroupLog, sn: int) -> dict[str, Any]:
+def report_group(log: GroupLog, sn: int) -> dict[str, Any]:
     group = log.group_at(sn)
     return {"group": None if group is None else named_fields(group)}

@@ -1,10 +1,11 @@
-"""What every metadata server of a group has on its disk, whatever its family and its role: journal, images, namespace, incarnation."""
+"""A metadata server's state on disk, whatever its family and role: journal, images, namespace, incarnation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from nodes.calls import Calls
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
 from nodes.metadata_server.checkpoints.incarnation import Origin, stored_origin
@@ -24,20 +25,19 @@ from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.storage.sealed import SealBroken
 from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
 from nodes.trace.pool_events import JournalPruned
-from nodes.wire.calls import Calls
 from nodes.wire.data_messages import Void
 from nodes.wire.messages import Mark
 from nodes.world import World
 
 IMAGES_TO_START_FROM = 2
-"""The journal reaches back to the older one: where one bit of the newest has rotted the server begins from that (safety rule 18)."""
+"""Number of newest images behind which the journal is kept. If a bit of the newest has rotted, the server begins from the older (safety rule 18)."""
 
 Log = TypeVar("Log", bound=GroupLog, covariant=True)
 
 
 @dataclass
 class GroupReplica(Generic[Log]):
-    """One server's replica of its group, as it was found on its disk. The log is the agreement's: most have a journal of groups."""
+    """One server's replica of its group, as found on its disk. The log belongs to the agreement: most families have a journal of groups."""
 
     world: World
     config: ServerConfig
@@ -53,13 +53,12 @@ class GroupReplica(Generic[Log]):
     """The incarnation of the cluster that this server lives in."""
     forcing: Forcing
     identity: Identity
-    """Of its disk."""
     unfit: Unfit | None
-    """Why it counts for nothing; None when it counts."""
+    """Reason why this server does not count; None when it counts."""
     void: Void = field(default_factory=Void)
-    """The blocks that are no part of its past."""
+    """Blocks that do not belong to this server's past."""
     times: RecordClock = field(init=False)
-    """What stamps this server's records, since its process began."""
+    """Clock that stamps this server's records, since its process began."""
 
     def __post_init__(self) -> None:
         self.times = RecordClock(self.world.clock, self.config.cluster.mutations.clock_jump_stamps)
@@ -70,19 +69,20 @@ class GroupReplica(Generic[Log]):
 
     @property
     def last(self) -> Mark:
-        """Where its journal ends."""
+        """The end of this server's journal."""
         return self.log.last
 
     @property
     def min_in_step(self) -> int:
-        """The configuration never becomes smaller (safety rule 19)."""
+        """Smallest number of members in step. The configuration never becomes smaller (safety rule 19)."""
         return self.config.cluster.min_in_step or (len(self.group.members) + 1) // 2
 
-    def step(self, procedure: str, step: str, paper: str, detail: str, epoch: int) -> None:
-        self.world.trace.emit(StepTaken(procedure, step, paper, detail, epoch))
+    def step(self, procedure: str, step: str, paper: str, detail: str, epoch: int, **typed: Any) -> None:
+        """Reports a step. `typed`: fields of the event that programs read."""
+        self.world.trace.emit(StepTaken(procedure, step, paper, detail, epoch, **typed))
 
     def prune(self, sn: int) -> None:
-        """Forgets the journal up to sn, but for what this server or a checkpoint that it can reach needs."""
+        """Prunes the journal up to sn, except the part that this server or a checkpoint that it can reach needs."""
         mutations = self.config.cluster.mutations
         images = 1 if mutations.rotten_image_stops_server else IMAGES_TO_START_FROM
         first_sn = 1 if mutations.never_prunes_again else self.log.base.sn + 1
@@ -90,7 +90,7 @@ class GroupReplica(Generic[Log]):
             self.world.trace.emit(JournalPruned(self.log.base.sn + 1))
 
     def is_in_step(self, place: Place) -> None:
-        """The view says standby: all that was acknowledged is here, and this server counts from now on. Raises OSError."""
+        """The view calls this server a standby: it has all that was acknowledged, and it counts from now on. Raises OSError."""
         if self.unfit is not None and self.log.last.sn >= place.sn:
             self.world.disk.remove(UNFIT_FILE)
             self.world.trace.emit(Warned(f"{self.name} has been renewed and counts again"))
@@ -103,20 +103,20 @@ class GroupReplica(Generic[Log]):
         return not origin.incarnation or last.incarnation == origin.incarnation or last == origin.barrier
 
     def journal_report(self) -> list[StoredFile]:
-        """This server's journal for the logical volume: its last mark stands for all before it."""
+        """This server's journal for the logical volume. Its last mark stands for all groups before it."""
         first, last = self.log.base.sn + 1, self.log.last
         size = self.log.size
         return [StoredFile("journal", size, size, last.crc, last.incarnation, last.epoch, first, last.sn)]
 
 
 Replica = GroupReplica[ReplicaLog]
-"""Of a family whose log is a journal of groups."""
+"""Replica of a family whose log is a journal of groups."""
 
 
 def open_replica(
     world: World, config: ServerConfig, group: GroupConfig, image_store: MakeImageStore
 ) -> Replica:
-    """Reads image and journal, and applies what they know to be committed. Raises Damaged, UnknownFormat, OSError."""
+    """Reads image and journal, and applies the groups known to be committed. Raises Damaged, UnknownFormat, OSError."""
     unfit = stored_unfit(world.disk)
     if unfit is not None and not unfit.moved:
         raise SealBroken(unfit.reason)
@@ -135,7 +135,7 @@ def open_replica(
         journal.restart_at(image.sn + 1)
     log = ReplicaLog(journal, image if base is None else base, holes.sn_without_epoch)
     state = ReplicatedState(
-        namespace, image.sn, lambda sn, epoch, digest: tell_applied(world, sn, epoch, digest)
+        namespace, image.sn, lambda sn, epoch, digest: report_applied(world, sn, epoch, digest)
     )
     state.forgets = mutations.duplicate_after_second_failover
     pins = Pins(images, group.name, lambda: state.namespace.tree.bodies.next_block, holes.checkpoint_unpinned)
@@ -147,7 +147,7 @@ def open_replica(
             commit_sn = max(commit_sn, written.commit_sn)
     last = log.last
     world.trace.emit(
-        JournalOpened(log.base.sn + 1, last.sn, last.epoch, last.crc, journal.cut_octets, image.sn)
+        JournalOpened(log.base.sn + 1, last.sn, last.epoch, last.crc, journal.cut_bytes, image.sn)
     )
     state.commit(commit_sn)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
@@ -162,7 +162,7 @@ def open_replica(
 def stored_namespace(
     images: ImageStore, journal: Journal, config: ServerConfig, group: GroupConfig
 ) -> tuple[Namespace, Mark]:
-    """The newest image behind which the journal goes on, or which reaches further; with a whole journal it may be none.
+    """The newest image from which the journal continues, or which reaches further; with a whole journal there may be no image.
 
     Raises JournalCorrupt when the journal begins later.
     """
@@ -175,7 +175,7 @@ def stored_namespace(
     return empty_namespace(config, group), NOTHING
 
 
-def tell_applied(world: World, sn: int, epoch: int, digest: int) -> None:
+def report_applied(world: World, sn: int, epoch: int, digest: int) -> None:
     world.trace.emit(Applied(sn, epoch, digest))
 
 
@@ -185,7 +185,7 @@ def empty_namespace(config: ServerConfig, group: GroupConfig) -> Namespace:
 
 
 async def keep_aside(replica: Replica, sn: int) -> None:
-    """Groups that were applied are about to be cut: a person forced another server that lacks them, or a hole is open. Raises OSError."""
+    """Quarantines applied groups that are about to be cut: a person forced another server that lacks them, or a hole is open. Raises OSError."""
     directory = f"aside/after-{sn}-of-epoch-{replica.log.last.epoch}"
     if replica.log.last.sn > sn:
         await set_groups_aside(replica.world.disk, replica.log, sn, directory)
@@ -193,7 +193,7 @@ async def keep_aside(replica: Replica, sn: int) -> None:
 
 
 def rebuild(replica: Replica) -> None:
-    """Makes the namespace anew from image and journal after applied groups were cut."""
+    """Rebuilds the namespace from image and journal after applied groups were cut."""
     stored = replica.images.newest(replica.log.holds)
     if stored is None and replica.log.base.sn:
         raise JournalCorrupt("journal", 0, replica.log.base.sn + 1, "no whole image reaches so far")

@@ -1,7 +1,7 @@
-"""The metadata server: what one server of a group is and answers in every family. How the group agrees is the affair of its agreement.
+"""The metadata server: the behaviour of one server of a group that is the same in every family. The agreement decides how the group agrees.
 
-The agreement is the slot `replication` (house: one folder a family). It says what a server does when it looks at the view, and who leads; this
-server gives it a session, a view to follow and a replica, and does everything else.
+The agreement is the slot `replication` (one folder per family). It decides what a server does when it reads the view, and which server leads.
+This server gives it a session, a view to follow and a replica, and does everything else.
 """
 
 from __future__ import annotations
@@ -15,16 +15,15 @@ from nodes.families import family_named
 from nodes.metadata_server import messages as m
 from nodes.metadata_server.checkpoints import messages as marking
 from nodes.metadata_server.checkpoints.commands import Commands
+from nodes.metadata_server.dispatch import Handlers, hand, hand_call
 from nodes.metadata_server.forcing import force_questions
-from nodes.metadata_server.handing import Handlers, hand, hand_call
 from nodes.metadata_server.image_questions import image_questions, pool_orders
-from nodes.metadata_server.loading import loader
-from nodes.metadata_server.photographer import Photographer
 from nodes.metadata_server.questions import answer_questions
 from nodes.metadata_server.replica import GroupReplica
+from nodes.metadata_server.snapshot_writer import SnapshotWriter
 from nodes.metadata_server.tenure import ServingLeader
-from nodes.replicas.following import Following
 from nodes.replicas.session import Session
+from nodes.replicas.view_watcher import ViewWatcher
 from nodes.slots import GroupLog
 from nodes.wire.messages import AskView, CheckOperation, CrossGroupMessage, Message, Request
 from nodes.world import World
@@ -36,34 +35,33 @@ class Agreement(Protocol):
     """Slot `replication`: one server's part in the agreement of its group."""
 
     handlers: Handlers
-    """Its own messages."""
 
     @property
     def epoch(self) -> int:
-        """The highest that this server has promised: orders of an earlier one are not carried out."""
+        """The highest epoch that this server has promised. Orders of an earlier epoch are not carried out."""
 
     @property
     def rests(self) -> bool:
-        """Whether journal and namespace are left to this server: nothing is read into them from elsewhere."""
+        """Whether journal and namespace belong to this server alone: no procedure reads other servers' groups or images into them."""
 
     def forget_session(self) -> None:
-        """A new session with coordination has begun, and watches of the old one are gone."""
+        """A new session with coordination has begun; watches of the old one are gone."""
 
     def begin(self) -> None:
-        """Spawns what runs as long as the server does."""
+        """Spawns the procedures that run as long as the server does."""
 
     async def enter(self) -> None:
         """Makes this server's place, once per session. Raises CoordinationError."""
 
     async def look_at_view(self) -> None:
-        """One look, and what follows from it; run again and again. Raises CoordinationError."""
+        """Looks at the view once and acts on it; run again and again. Raises CoordinationError."""
 
     def stop_reading(self) -> None:
-        """Ends whatever reads into journal or namespace."""
+        """Ends every procedure that reads into journal or namespace."""
 
 
 class MetadataServer(Generic[L]):
-    """One server of a group. The agreement is made last, of everything else."""
+    """One server of a group. Its agreement is constructed last, from everything else."""
 
     def __init__(
         self,
@@ -76,10 +74,11 @@ class MetadataServer(Generic[L]):
         self.config = config
         self.group = group_of(config.cluster, config.group)
         self.replica = replica
-        self.following = Following(replica)
-        self.photographer = Photographer(replica)
-        self.session: Session[L] = Session(replica, self.following, self._enter, self._look, [self._forget])
-        self.session.on_lost = self.photographer.stop
+        self.following = ViewWatcher(replica)
+        self.snapshot_writer = SnapshotWriter(replica)
+        self.session: Session[L] = Session(
+            replica, self.following, self._enter, self._look, [self._forget], self.snapshot_writer.stop
+        )
         self._commands = Commands(replica, self._begin_marking)
         self.blocks = BlockKeeper(
             world, self.group, config.cluster.data, replica.state, self._commands_data_nodes,
@@ -98,9 +97,9 @@ class MetadataServer(Generic[L]):
         self.agreement.forget_session()
 
     def stop_reading(self) -> None:
-        """No renewing and no image, so that the journal and the namespace are left alone."""
+        """Ends renewing and imaging, so that journal and namespace do not change."""
         self.agreement.stop_reading()
-        self.photographer.stop()
+        self.snapshot_writer.stop()
 
     def start(self) -> None:
         world, replica = self.world, self.replica
@@ -124,8 +123,7 @@ class MetadataServer(Generic[L]):
                 self._cannot_serve,
             ),
             "remove": lambda question: {"refused": self._remove(str(question["server"]))},
-            "counters": self._tell_counters,
-            "load_journal": loader(self.world, lambda: session.leader.answering if session.leader else None),
+            "counters": self._report_counters,
             **pool_orders(lambda: session.leader.imaging if session.leader else None),
             **image_questions(replica.images),
             **(self._commands.steps() if family_named(self.config.cluster.protocol).checkpoints else {}),
@@ -136,12 +134,12 @@ class MetadataServer(Generic[L]):
         return "" if unfit is None else f"it has to be renewed first: {unfit.reason}"
 
     def _remove(self, server: str) -> str:
-        """Why a server cannot leave the group; empty when it will."""
+        """Reason why a server cannot leave the group; empty when it will."""
         leader = self.session.leader
         return "it does not lead" if leader is None else leader.remove(server)
 
-    def _tell_counters(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Only the leader counts; from all others null."""
+    def _report_counters(self, question: dict[str, Any]) -> dict[str, Any]:
+        """The leader's counters; null on every other server."""
         leader = self.session.leader
         return {"counters": None if leader is None else leader.counters()}
 
@@ -150,7 +148,7 @@ class MetadataServer(Generic[L]):
         return None if leader is None else leader.begin_marking(name)
 
     def _commands_data_nodes(self) -> tuple[int, bool]:
-        """Only the leader does, for as long as it may answer."""
+        """Only the leader commands data nodes, for as long as it may answer."""
         leader = self.session.leader
         if leader is None or not leader.serving or not leader.lease.holds:
             return 0, False
@@ -176,7 +174,7 @@ class MetadataServer(Generic[L]):
         }
 
     def on_message(self, peer: str, message: Message) -> None:
-        """What groups tell each other is for the mechanism of the slot `cross_group`, which alone knows its kinds."""
+        """Messages between groups go to the mechanism of the slot `cross_group`, which alone knows their kinds."""
         if isinstance(message, CrossGroupMessage):
             if self.session.leader is not None:
                 self.session.leader.on_cross_group(peer, message)
@@ -190,7 +188,7 @@ class MetadataServer(Generic[L]):
     def _on_take_image(self, peer: str, message: m.TakeImage) -> None:
         ours = message.epoch == self.agreement.epoch
         free = ours and self.agreement.rests and self.session.leader is None
-        self.photographer.on_order(peer, message, self.session.scope if free else None)
+        self.snapshot_writer.on_order(peer, message, self.session.scope if free else None)
 
     def _on_prune(self, peer: str, message: m.Prune) -> None:
         if message.epoch == self.agreement.epoch and self.agreement.rests:

@@ -1,4 +1,4 @@
-"""What the events say of committed records, and of those that belong to operations on several groups."""
+"""Events about committed records, and about those that belong to operations on several groups."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AT_PARTICIPANT: dict[type, str] = {
 
 
 def shared_step(group: str, number: int, record: Record) -> SharedStep | None:
-    """The event of a record that was committed by the group of this name and number; None for one of another kind."""
+    """The event of a committed record of the group of this name and number; None for a record of another kind."""
     commit = getattr(record, "commit", True)
     step = AT_COORDINATOR.get(type(record))
     if step is not None:
@@ -41,10 +41,10 @@ def shared_step(group: str, number: int, record: Record) -> SharedStep | None:
 
 
 class Commits:
-    """Emits what one tenure commits, for whoever checks, draws and counts."""
+    """Emits one tenure's commits, for checkers, drawings and counters."""
 
     def __init__(self, trace: Trace, group: str, number: int, several: bool):
-        """`several`: in a cluster of several groups it is also said what was committed when, and for whom else."""
+        """`several`: in a cluster of several groups, events also state what was committed when, and for which other groups."""
         self._trace = trace
         self._group = group
         self._number = number
@@ -53,7 +53,7 @@ class Commits:
     def emit(
         self, entry: JournalGroup, epoch: int, crc: int, holders: list[str], configuration_number: int
     ) -> None:
-        """A group of the journal, or a slot, that nothing can lose from now on; `crc` is its mark's."""
+        """Reports a group of the journal, or a slot, that can no longer be lost. `crc` is that of its mark."""
         records = entry.records
         operations = [call_of(record) for record in records]
         stamps = [record.at_ns for record in records] if self._several else []

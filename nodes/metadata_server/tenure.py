@@ -1,6 +1,6 @@
-"""One tenure of a group's leader, as far as the metadata server goes: intake, journal writer, images, other groups, checkpoints.
+"""One tenure of a group's leader, apart from the agreement: intake, journal writer, images, other groups, checkpoints.
 
-A family adds how it takes over and how its groups become safe: `run` in a subclass, a `JournalSync`, the `ImageTakers`.
+A family adds its takeover and the way its groups become safe: `run` in a subclass, a `JournalSync`, the `ImageTakers`.
 """
 
 from __future__ import annotations
@@ -12,18 +12,19 @@ from typing import NamedTuple
 from msgspec.structs import asdict
 
 from nodes.config import MILLISECOND
+from nodes.ignoring import Ignoring
 from nodes.metadata.pages import Crossed, counters_of
 from nodes.metadata.placement import placement
 from nodes.metadata.records import IncarnationRecord
-from nodes.metadata_server.answering import Answering
 from nodes.metadata_server.checkpoints.barrier import GroupBarrier
 from nodes.metadata_server.checkpoints.time_server import TimeServer, as_time_server
 from nodes.metadata_server.hosting import Host
-from nodes.metadata_server.imaging import Imaging
 from nodes.metadata_server.messages import ImageGoesOn, ImageTaken
 from nodes.metadata_server.neighbours import Neighbours
 from nodes.metadata_server.replica import GroupReplica, Replica
+from nodes.metadata_server.request_handler import RequestHandler
 from nodes.metadata_server.shared_steps import Commits
+from nodes.metadata_server.snapshots import Imaging
 from nodes.metadata_server.writer import JournalWriter
 from nodes.replicas.leader import Leader
 from nodes.scope import Tenure
@@ -36,7 +37,6 @@ from nodes.slots import (
     MakeImageStore,
     RecordWriter,
 )
-from nodes.trace.ignoring import Ignoring
 from nodes.wire.messages import Mark, Message
 from nodes.world import CoordinationError
 
@@ -46,10 +46,12 @@ class Choice(NamedTuple):
 
     image_store: MakeImageStore
     cross_group: Callable[[GroupHost], CrossGroup]
+    on_service: Callable[..., None]
+    """Callback with the world and the leader whose tenure begins to serve, for measurements inside the server."""
 
 
 class ServingLeader(Leader):
-    """From the lock to the end; what is None is made on the way."""
+    """A leader from taking the lock to the end of its tenure. Parts that are None are made during the takeover."""
 
     def __init__(
         self, replica: GroupReplica[GroupLog], choice: Choice, tenure: Tenure, ended: Callable[[], None]
@@ -59,18 +61,20 @@ class ServingLeader(Leader):
         self._choice = choice
         cluster = replica.config.cluster
         early = cluster.holes.reads_before_flush
-        self.answering = Answering(replica.world, replica.state, self.lease, replica.times, cluster, early)
+        self.answering = RequestHandler(
+            replica.world, replica.state, self.lease, replica.times, cluster, early, self._log_is_full
+        )
         self.writer: RecordWriter | None = None
         self.imaging: Imaging | None = None
         self.host: Host | None = None
-        """Made when this tenure begins to serve, in a cluster of several groups."""
+        """The host of cross-group operations; made when this tenure begins to serve, in a cluster of several groups."""
         self.neighbours: Neighbours | None = None
         """None in a cluster of one group."""
         if len(cluster.groups) > 1:
             self.neighbours = Neighbours(replica.world, cluster, replica.group.name)
             tenure.spawn(self.neighbours.follow(), "the other groups")
         self._barrier: GroupBarrier | None = None
-        """Once it serves."""
+        """The part in checkpoints; made when this tenure begins to serve."""
         self._ignoring = Ignoring(replica.world)
 
     @property
@@ -80,17 +84,17 @@ class ServingLeader(Leader):
 
     @property
     def writes(self) -> bool:
-        """Whether it serves, writes too."""
+        """Whether this leader serves requests, writes included."""
         if not self.serving or not self.lease.holds:
             return False
-        return self.writer is not None and not self.writer.parked
+        return self.writer is not None and not self.writer.stalled
 
     def remove(self, server: str) -> str:
-        """An orderly leave, which is done as soon as it can lose nothing; the reason when it never is."""
+        """Lets a server leave in order, as soon as nothing can be lost. Returns the reason when it never can."""
         return f"the servers of {self._replica.group.name} are the configured ones"
 
     def counters(self) -> dict[str, int] | None:
-        """None before it serves."""
+        """Counters; None before this leader serves."""
         if not self.serving:
             return None
         assert self.imaging is not None
@@ -104,25 +108,25 @@ class ServingLeader(Leader):
             self.imaging.on_image(peer, message)
 
     def on_cross_group(self, peer: str, message: Message) -> None:
-        """From the active of another group; one that comes too early or while nothing can be committed is sent again.
+        """A message of another group's active. A message that comes too early, or while nothing can be committed, is sent again.
 
-        From anybody else it is an event and has no effect.
+        A message of any other peer is an event without effect.
         """
         if self.neighbours is None or not self.neighbours.speaks(peer):
-            self._ignoring.tell(peer, message, "not of a server of another group")
+            self._ignoring.report(peer, message, "not of a server of another group")
             return
         cross_group = self.answering.cross_group
-        ready = self.writer is not None and not self.writer.parked and not self.answering.still
+        ready = self.writer is not None and not self.writer.stalled and not self.answering.still
         if cross_group is not None and self.serving and ready:
             cross_group.on_message(peer, message)
 
     def on_marking(self, peer: str, message: Message) -> None:
-        """Of a checkpoint of all groups; who does not serve takes no part, and the checkpoint will be void."""
+        """A message about marking a checkpoint. A leader that does not serve takes no part, and the checkpoint will be void."""
         if self._barrier is not None:
             self._barrier.on_message(peer, message)
 
     def begin_marking(self, name: str) -> asyncio.Task[str] | None:
-        """As the time server; None before it serves."""
+        """Begins marking as the time server; None before this leader serves."""
         if self._barrier is None:
             return None
         server = TimeServer(self._replica, self.epoch, self._barrier)
@@ -134,21 +138,22 @@ class ServingLeader(Leader):
         group = self._replica.group
         return Commits(self._replica.world.trace, group.name, group.number, self.neighbours is not None)
 
+    def _log_is_full(self) -> bool:
+        return self.imaging is not None and self.imaging.is_full()
+
     def _begin_writing(self, writer: RecordWriter, takers: ImageTakers) -> None:
-        """The log goes on in this epoch: what lies behind is applied, and images are ordered from now on."""
+        """Continues the log in this epoch. Earlier groups are applied, and images are ordered from now on."""
         replica = self._replica
         self.writer = writer
-        imaging = self.imaging = Imaging(replica, takers, self.answering, self.epoch)
+        imaging = self.imaging = Imaging(replica, takers, self.answering, writer, self.epoch)
         replica.state.apply_ahead()
-        self.answering.writer = writer
-        self.answering.full = imaging.is_full
-        writer.on_unparked = self.answering.on_unparked
+        self.answering.write_to(writer, self.epoch)
         self._tenure.spawn(imaging.run(), "images")
-        self._tenure.spawn(imaging.look_after(), "pool")
+        self._tenure.spawn(imaging.pruning.run(), "pool")
         self._tenure.spawn(self._follow_checkpoints(), "checkpoints")
 
     def _begin_service(self, role: str, reason: str, mark: Mark) -> None:
-        """Requests are carried out from now on; operations on several groups that are open are taken up before new ones come (DCFS2 §4.4).
+        """Begins to carry out requests. Open operations on several groups resume before new ones come (DCFS2 §4.4).
 
         Everything up to `mark` is committed.
         """
@@ -158,8 +163,9 @@ class ServingLeader(Leader):
         self._barrier = GroupBarrier(replica, self._tenure, self.epoch, self.writer, self.answering)
         if self.neighbours is not None:
             self._join_groups(self.neighbours, self.writer)
-        self.answering.begin(self.epoch)
+        self.answering.backlog.release()
         self._tenure.spawn(self.answering.end_idle_sessions(), "sessions of dead clients")
+        self._choice.on_service(replica.world, self)
 
     def _join_groups(self, neighbours: Neighbours, writer: RecordWriter) -> None:
         replica, cluster = self._replica, self._replica.config.cluster
@@ -172,7 +178,7 @@ class ServingLeader(Leader):
         cross_group.resume()
 
     async def _follow_checkpoints(self) -> None:
-        """Once per heartbeat: what was deleted is kept no more."""
+        """Releases, once per heartbeat, the state that was kept for deleted checkpoints."""
         replica = self._replica
         while True:
             await replica.world.clock.sleep(replica.config.cluster.timing.heartbeat_ms * MILLISECOND)
@@ -187,7 +193,7 @@ class ServingLeader(Leader):
 
 
 class JournalLeader(ServingLeader):
-    """Of a family whose log is a journal of groups."""
+    """The leader of a family whose log is a journal of groups."""
 
     _replica: Replica
     writer: JournalWriter | None
@@ -196,13 +202,13 @@ class JournalLeader(ServingLeader):
         replica = self._replica
         writer = JournalWriter(
             replica.world, self._commits(), self.epoch, replica.origin.incarnation,
-            replica.log, replica.state, sync, replica.config.cluster.knobs.records_per_group,
+            replica.log, replica.state, sync, self.answering.backlog.resume, replica.config.cluster.knobs.records_per_group,
         )  # fmt: skip
         self._begin_writing(writer, takers)
         return writer
 
     def _close_first_group(self, writer: JournalWriter) -> int:
-        """Its sn: the first group of this epoch, which is empty, or says that a new incarnation of the cluster begins."""
+        """The sn of the first group of this epoch, which is empty or begins a new incarnation of the cluster."""
         replica = self._replica
         if replica.log.last.incarnation < replica.origin.incarnation:
             writer.apply(IncarnationRecord(self.answering.now_ns(), replica.origin.incarnation))

@@ -1,4 +1,4 @@
-"""The process of a client that carries out a script of calls, as a trial on real processes has them."""
+"""The process of a client that carries out a script of calls, for a trial on real processes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from nodes.explore.script import Script
 from nodes.real.process import Process, ProcessFile, RealWorld
 
 PROGRESS = "progress"
-"""The file in its directory that says how far it is: it outlives a kill."""
+"""Name of the progress file in the client's directory, which survives a kill."""
 
 
 class CallerConfig(msgspec.Struct):
-    """What a client with a script is started with."""
+    """The configuration of a client with a script."""
 
     name: str
     cluster: ClusterConfig
@@ -28,19 +28,17 @@ class CallerConfig(msgspec.Struct):
 
 
 class Progress(msgspec.Struct):
-    """How far a client has come."""
-
     begun: int = 0
     answered: int = 0
     done: bool = False
     acknowledged: dict[str, int] = {}
-    """Records of content that were acknowledged: tag to the inode of the file."""
+    """Acknowledged records of content: tag to the inode of the file."""
     under_way: dict[int, str] = {}
-    """In words, the calls that had not returned when another one did."""
+    """As text, the calls that had not returned when another one did."""
 
 
 def read_progress(directory: Path) -> Progress:
-    """What a client has recorded; nothing when it has not begun."""
+    """A client's recorded progress; empty when it has not begun."""
     try:
         return msgspec.json.decode((directory / PROGRESS).read_bytes(), type=Progress)
     except FileNotFoundError:
@@ -48,14 +46,15 @@ def read_progress(directory: Path) -> Progress:
 
 
 async def run_caller(file: ProcessFile) -> int:
-    """Its calls begin when it is asked to: a process takes a second to start. Raises CannotStart, msgspec.ValidationError."""
+    """Runs the client. Its calls begin on request, because a process takes a second to start. Raises CannotStart, msgspec.ValidationError."""
     config = msgspec.json.decode(file.config, type=CallerConfig)
     process = Process(file, config.name, config.cluster.cluster)
 
     def start(world: RealWorld) -> None:
         client = SmartClient(world, config.cluster, f"{config.name}.1", reports_calls=True)
-        script = Script(config.caller, client, FileClient(world, config.cluster, client), world.clock)
-        script.on_progress = lambda: record(script, Path(file.data))
+        files = FileClient(world, config.cluster, client)
+        keep = partial(record, directory=Path(file.data))
+        script = Script(config.caller, client, files, world.clock, keep)
         spawn = partial(world.scope.spawn, name="calls")
         world.answer("begin", lambda question: script.begin(spawn))
 
@@ -63,7 +62,7 @@ async def run_caller(file: ProcessFile) -> int:
 
 
 def record(script: Script, directory: Path) -> None:
-    """The file is whole at every moment."""
+    """Writes the progress file atomically."""
     open_calls = {number: str(call) for number, call in script.under_way.items()}
     progress = Progress(script.begun, script.answered, script.done, script.acknowledged, open_calls)
     new = directory / f".{PROGRESS}.new"

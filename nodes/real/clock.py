@@ -12,7 +12,7 @@ SECOND = 1_000_000_000
 
 
 def monotonic_ns() -> int:
-    """Goes on while the process is stopped, and (on Linux) while the machine sleeps."""
+    """A clock that also runs while the process is stopped, and (on Linux) while the machine sleeps."""
     return time.clock_gettime_ns(_CLOCK)
 
 
@@ -21,7 +21,7 @@ class RealClock:
         self._loop = loop
         self.monotonic_ns = monotonic_ns
         self.skew_ns = 0
-        """How wrong this process's time of day is."""
+        """Error of this process's wall clock."""
 
     def wall_ns(self) -> int:
         return time.time_ns() + self.skew_ns

@@ -11,27 +11,26 @@ import msgspec
 
 from nodes.wire import framing
 from nodes.wire.codec import BadFrame
-from nodes.wire.framing import Challenge, Frames, FrameTooLong, Hello, Stranger, Welcome
+from nodes.wire.framing import Challenge, Frames, FrameTooLong, Hello, UnknownPeer, Welcome
 
 GREETING_S = 3.0
 WRITE_MAX = 64 << 20
-"""A peer that does not read is given up beyond so many octets."""
+"""Number of unsent bytes beyond which a peer that does not read is given up."""
 UNHEARD_MS = 2_000
-"""A connection whose other end acknowledges nothing for so long is given up."""
+"""A connection is given up when its other end acknowledges nothing for this time."""
 
 
 class Identity(msgspec.Struct, frozen=True):
-    """Who this process is."""
-
     cluster: str
     name: str
     token: bytes
 
 
 def given_up_soon(raw: socket.socket) -> None:
-    """Left to itself, the kernel asks again over a cut wire at ever longer intervals, and finds it whole as late again as it was cut.
+    """Lets the kernel give up soon. By default it retransmits over a cut link at ever longer intervals, and notices a heal as late again as the
+    cut lasted.
 
-    Whoever dials anew finds it soon. The end that says nothing asks too, so that no half of a connection is left.
+    A new connection notices it soon. The silent end also probes, so that no half-open connection remains.
     """
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (("TCP_USER_TIMEOUT", UNHEARD_MS), ("TCP_KEEPIDLE", 1), ("TCP_KEEPINTVL", 1)):
@@ -59,7 +58,7 @@ class Connection(asyncio.Protocol):
         self._on_closed = on_closed
         self._warn = warn
         self._frames = Frames()
-        self._nonce = os.urandom(framing.NONCE_OCTETS)
+        self._nonce = os.urandom(framing.NONCE_BYTES)
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._greeted = False
@@ -81,7 +80,7 @@ class Connection(asyncio.Protocol):
     def _greet(self, said: Challenge | Hello | Welcome) -> None:
         self.write(framing.frame(msgspec.msgpack.encode(said)))
 
-    def write(self, octets: bytes) -> None:
+    def write(self, data: bytes) -> None:
         transport = self._transport
         if transport is None or transport.is_closing():
             return
@@ -89,7 +88,7 @@ class Connection(asyncio.Protocol):
             self._warn(f"{self.peer or 'a peer'} does not read: its connection is closed")
             transport.abort()
             return
-        transport.write(octets)
+        transport.write(data)
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -98,7 +97,7 @@ class Connection(asyncio.Protocol):
                     self._on_payload(self, payload)
                 else:
                     self._on_greeting(payload)
-        except (Stranger, FrameTooLong, BadFrame) as error:
+        except (UnknownPeer, FrameTooLong, BadFrame) as error:
             self._warn(f"{self.peer or self._from()}: {error}")
             self.close()
 
@@ -137,7 +136,7 @@ class Connection(asyncio.Protocol):
         if self.expected:
             return self.expected
         where = self._transport.get_extra_info("peername") if self._transport else None
-        return f"a stranger at {where[0]}:{where[1]}" if where else "a stranger"
+        return f"an unknown peer at {where[0]}:{where[1]}" if where else "an unknown peer"
 
     def close(self) -> None:
         if self._transport is not None:

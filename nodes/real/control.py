@@ -14,7 +14,7 @@ Step = Callable[[dict[str, Any]], Any]
 
 
 class BadQuestion(Exception):
-    """A question that cannot be answered; one line says why."""
+    """A question that cannot be answered; one line gives the reason."""
 
 
 class Control:

@@ -1,4 +1,4 @@
-"""A server's directory. The one sync of a turn blocks the loop: it takes less time than a thread's wake-up.
+"""A server's directory. The single sync of a turn blocks the loop: it takes less time than waking a thread.
 
 `slow_ns` and `fails` are the faults of a disk.
 """
@@ -33,9 +33,9 @@ class RealFile:
         else:
             self._synced.limit(self._slot, self.size)
 
-    def append(self, octets: bytes) -> None:
+    def append(self, data: bytes) -> None:
         self._disk.check(self._path)
-        view = memoryview(octets)
+        view = memoryview(data)
         while view:
             written = os.write(self._fd, view)
             self.size += written
@@ -67,7 +67,7 @@ class RealDisk:
         self._synced: Synced | None = None
 
     def synced(self) -> Synced:
-        """The record of what is durable; opened with the first file. Raises Damaged, OSError."""
+        """The record of durable lengths, opened with the first file. Raises Damaged, OSError."""
         if self._synced is None:
             self.root.mkdir(parents=True, exist_ok=True)
             self._synced = Synced(self.root)
@@ -82,7 +82,7 @@ class RealDisk:
             raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
 
     async def before_sync(self, path: Path) -> None:
-        """Lets the turn's messages leave first: the peers' disks work while ours does."""
+        """Sends the turn's messages first, so that the peers' disks work in parallel."""
         await self._turn.over()
         if self.slow_ns:
             await asyncio.sleep(self.slow_ns / SECOND)
@@ -104,24 +104,24 @@ class RealDisk:
         return (self.root / path).stat().st_size
 
     def capacity(self) -> int:
-        told = os.statvfs(self.root)
-        return told.f_frsize * told.f_blocks
+        reported = os.statvfs(self.root)
+        return reported.f_frsize * reported.f_blocks
 
     def free(self) -> int:
-        told = os.statvfs(self.root)
-        return told.f_frsize * told.f_bavail
+        reported = os.statvfs(self.root)
+        return reported.f_frsize * reported.f_bavail
 
     def open_append(self, path: str) -> RealFile:
         self.check(self.root / path)
         return RealFile(self, self.root / path)
 
-    async def replace(self, path: str, octets: bytes) -> None:
+    async def replace(self, path: str, data: bytes) -> None:
         whole = self.root / path
         await self.before_sync(whole)
         whole.parent.mkdir(parents=True, exist_ok=True)
         fresh = whole.with_name(whole.name + ".new")
         with fresh.open("wb") as file:
-            file.write(octets)
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         synced = self.synced()

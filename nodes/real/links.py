@@ -13,11 +13,10 @@ from nodes.wire.messages import Message
 EVERYBODY = "*"
 MILLISECOND = 1_000_000
 Caused = tuple[Message, Cause]
-"""A message and what led to it."""
 
 
 class Rule(msgspec.Struct, forbid_unknown_fields=True):
-    """`to` is the way from this process to the peer."""
+    """`to` is the direction from this process to the peer."""
 
     peer: str
     direction: str
@@ -28,7 +27,7 @@ class Rule(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Way:
-    """What happens on one way of one link."""
+    """The faults of one direction of one link."""
 
     __slots__ = ("damage", "delay_ns", "drop", "loss")
 
@@ -48,7 +47,7 @@ class Way:
         return self.drop or (self.loss > 0 and rng.random() < self.loss)
 
     def passed(self, messages: list[Caused], rng: random.Random) -> list[Caused]:
-        """What comes through, some of it damaged."""
+        """The messages that pass, some of them damaged."""
         left = [caused for caused in messages if not self.loses(rng)]
         if not self.damage:
             return left
@@ -70,7 +69,7 @@ class LinkRules:
         self._ways.clear()
 
     def way(self, peer: str, direction: str) -> Way | None:
-        """None when the way is whole."""
+        """The faults of a direction; None when there are none."""
         key = (peer, direction)
         if key not in self._ways:
             self._ways[key] = self._made(peer, direction)

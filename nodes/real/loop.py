@@ -1,4 +1,4 @@
-"""The event loop of a process: asyncio's, which remembers the present cause and hands it on to every callback and timer."""
+"""The event loop of a process: asyncio's, which also holds the present cause and passes it on to every callback and timer."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _later = FastLoop.call_later
 
 
 class CausalLoop(FastLoop):
-    """Every callback leaves no cause behind, also one that had none and told an event. What runs without one of its callbacks around it (what a
-    socket brings, another thread) has no cause until it says so.
+    """Clears the cause after every callback, even one that began without a cause and emitted an event. Code outside its callbacks (from a socket
+    or another thread) has no cause until it sets one.
 
-    A task that waits for a future goes on with the cause of whoever resolved it: that is who calls `call_soon` for it.
+    A task that waits for a future continues with the cause of the code that resolved it, because that code calls `call_soon`.
     """
 
     def __init__(self) -> None:

@@ -1,6 +1,6 @@
-"""Messages between processes over TCP: one frame a turn for each peer, one connection dialled to each peer that is sent to.
+"""Messages between processes over TCP: one frame per turn and peer, one connection dialled to each peer.
 
-Who has no address (a client) is answered on the connection it dialled.
+A peer without an address (a client) is answered on the connection that it dialled.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from nodes.real.connection import Connection, Identity
 from nodes.real.links import Caused, LinkRules, Way
 from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
-from nodes.trace.present import OF_CALLS, UNKNOWN, Causal, Present, cause_of, told
+from nodes.trace.present import OF_CALLS, UNKNOWN, Causal, Present, cause_of, reported
 from nodes.wire.codec import Codec
 from nodes.wire.framing import FRAME_MAX, frame
 from nodes.wire.messages import Message
@@ -23,12 +23,12 @@ WAITING_MAX = 4096
 """Messages kept for a peer that is being dialled; older ones are dropped first."""
 DIAL_AGAIN_S = (0.02, 0.5)
 DIAL_S = 1.0
-"""Before the kernel asks for a second time: a wire that is whole again is found soon."""
+"""Timeout of a dial, shorter than the kernel's first retransmission, so that a healed link is noticed soon."""
 SECOND = 1_000_000_000
 
 
 class Peer:
-    """What is known of another process."""
+    """The known facts about another process."""
 
     def __init__(self, name: str):
         self.name = name
@@ -73,6 +73,8 @@ class RealNetwork:
         self._step: Callable[[str, Message], None] = lambda peer, message: None
         self._server: asyncio.Server | None = None
         self._loop = asyncio.get_running_loop()
+        self._dials: set[asyncio.Task[None]] = set()
+        """Dials under way. The event loop itself keeps no strong reference to a task."""
         self.closed = False
         turn.at_end(self.flush)
 
@@ -123,7 +125,7 @@ class RealNetwork:
     # --- sending ---------------------------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """The end of a turn: one frame for each peer."""
+        """Ends a turn: one frame for each peer."""
         outbox, self._outbox = self._outbox, {}
         for to, messages in outbox.items():
             way = self.rules.way(to, "to")
@@ -152,7 +154,7 @@ class RealNetwork:
             if peer.address:
                 peer.waiting.extend(messages)
             return
-        payload = self._codec.frame(messages, told)
+        payload = self._codec.frame(messages, reported)
         if len(payload) > FRAME_MAX and len(messages) > 1:
             half = len(messages) // 2
             self._hand_over(peer, messages[:half])
@@ -176,7 +178,12 @@ class RealNetwork:
         peer.dialling = True
         low, high = DIAL_AGAIN_S
         delay_s = 0.0 if not peer.failures else min(high, low * 2**peer.failures) * (0.5 + self._rng.random())
-        self._loop.call_later(delay_s, lambda: self._loop.create_task(self._dialling(peer)))
+        self._loop.call_later(delay_s, self._begin_dialling, peer)
+
+    def _begin_dialling(self, peer: Peer) -> None:
+        dial = self._loop.create_task(self._dialling(peer))
+        self._dials.add(dial)
+        dial.add_done_callback(self._dials.discard)
 
     async def _dialling(self, peer: Peer) -> None:
         host, _, port = peer.address.rpartition(":")

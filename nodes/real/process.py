@@ -1,4 +1,4 @@
-"""One operating-system process of a cluster: its configuration file, its world, its life and its end."""
+"""One operating-system process of a cluster: its configuration file, its world, its run and its end."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ from nodes.wire.codec import Codec
 
 BUG_EXIT = 70
 AGAIN_EXIT = 75
-"""The journal was found damaged while it served: whoever runs the process starts it again, and opening the journal decides what becomes of it."""
+"""Exit code when the journal was found damaged during service. The fabric starts the process again, and opening the journal decides how it
+continues."""
 WARN_EVERY_NS = 1_000 * MILLISECOND
 
 
 class ProcessFile(msgspec.Struct, forbid_unknown_fields=True):
-    """What the file given by `--config` says."""
+    """The content of the `--config` file."""
 
     role: str
     config: msgspec.Raw
@@ -56,13 +57,13 @@ class ProcessFile(msgspec.Struct, forbid_unknown_fields=True):
     token_file: str
     control: str
     advertise: str = ""
-    """Where peers dial, when that is not where it listens: a name outlives an address."""
+    """Address at which peers dial, when it differs from the listening one: a name outlives an address."""
     seed: int | None = None
-    """Of the draws and the jitter; a fresh one at each start when it is not given."""
+    """Seed of the draws and the jitter; a fresh one at each start when absent."""
 
 
 class CannotStart(Exception):
-    """One line for standard error."""
+    """The process cannot start; one line for standard error gives the reason."""
 
 
 class RealWorld:
@@ -95,12 +96,11 @@ class RealWorld:
         self._loop.call_soon(step)
 
     def answer(self, name: str, step: Step) -> None:
-        """Only real worlds have a control socket: `step(question)` answers {"do": name}."""
         self.control.answer(name, step)
 
 
 class Process:
-    """From the configuration file to the exit code."""
+    """One process, from the configuration file to the exit code."""
 
     def __init__(self, file: ProcessFile, name: str, cluster: str):
         self._file = file
@@ -132,7 +132,7 @@ class Process:
     # --- errors ----------------------------------------------------------------------------------------------------
 
     def _warn(self, what: str) -> None:
-        """At most one a second: strangers must not fill the disk. Nothing follows from a warning."""
+        """Warns at most once a second: unauthenticated peers must not fill the disk. A warning is the cause of no other event."""
         now = monotonic_ns()
         if now - self._warned_ns > WARN_EVERY_NS:
             self._warned_ns = now
@@ -141,7 +141,8 @@ class Process:
             self.trace.follows(cause)
 
     def _on_error(self, error: BaseException) -> None:
-        """A disk that fails, or a bug: this server is no use to its group any more. It ends also when nobody can be told."""
+        """Ends the process on a failing disk or a bug: this server is of no use to its group any more. It ends even when the error cannot be
+        reported."""
         if self._code:
             return
         self._code = AGAIN_EXIT if self._began and isinstance(error, JournalCorrupt) else BUG_EXIT
@@ -170,7 +171,7 @@ class Process:
     # --- life ------------------------------------------------------------------------------------------------------
 
     async def run(self, start: Callable[[RealWorld], None], session_timeout_ms: int) -> int:
-        """Returns the exit code. Raises CannotStart."""
+        """Runs the process; returns its exit code. Raises CannotStart."""
         world, file = self.world, self._file
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -329,7 +330,7 @@ async def run_workload(file: ProcessFile) -> int:
 
 
 class Silence(Causeless):
-    """The trace of a client that nobody follows."""
+    """The trace of a client without readers."""
 
     def emit(self, event: Event) -> int:
         return 0

@@ -1,6 +1,6 @@
-"""A TCP relay in front of the coordination service, one for each server: cuts, delay and stalls act here.
+"""A TCP relay in front of the coordination service, one for each server, which injects cuts, delay and stalls.
 
-A cut way carries nothing, its connections stay open: what was held goes on its way after a heal, as TCP would send it again.
+A cut direction carries nothing, but its connections stay open: held data continues after a heal, as TCP would send it again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import deque
 CHUNK = 1 << 16
 HELD_MAX = 4 << 20
 DIAL_S = 1.0
-"""Until a connection that is passed on must stand."""
+"""Timeout for a relayed connection to be established."""
 
 
 class Way:
@@ -23,23 +23,23 @@ class Way:
         self._outward = outward
         self.sink: asyncio.Transport | None = None
         self._held: deque[tuple[float, bytes]] = deque()
-        self._octets = 0
+        self._size = 0
         self._timer: asyncio.TimerHandle | None = None
 
-    def take(self, octets: bytes) -> None:
+    def take(self, data: bytes) -> None:
         loop = asyncio.get_running_loop()
         relay = self._relay
         delay_s = relay.delay_ms / 1000
         if relay.loss and random.random() < relay.loss:
             delay_s += 0.2
-        self._octets += len(octets)
-        if self._octets > HELD_MAX and self.sink is not None:
+        self._size += len(data)
+        if self._size > HELD_MAX and self.sink is not None:
             self.sink.abort()
-        self._held.append((loop.time() + delay_s, octets))
+        self._held.append((loop.time() + delay_s, data))
         self.go_on()
 
     def go_on(self) -> None:
-        """Passes on what is due, unless the way is cut."""
+        """Passes on due data, unless the direction is cut."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -48,14 +48,14 @@ class Way:
             return
         loop = asyncio.get_running_loop()
         while self._held:
-            at_s, octets = self._held[0]
+            at_s, data = self._held[0]
             if at_s > loop.time():
                 self._timer = loop.call_at(at_s, self.go_on)
                 return
             self._held.popleft()
-            self._octets -= len(octets)
+            self._size -= len(data)
             if not self.sink.is_closing():
-                self.sink.write(octets)
+                self.sink.write(data)
 
 
 class Pipe(asyncio.Protocol):
@@ -94,7 +94,7 @@ class Pair:
         return Pipe(self, self.back, self.to)
 
     def made(self, transport: asyncio.Transport) -> None:
-        """The far end may come when the near one has gone."""
+        """Connects the far end. It may come when the near one has gone."""
         if self._over:
             transport.abort()
         else:
@@ -136,7 +136,8 @@ class Relay:
         return near
 
     async def _dial(self, pair: Pair) -> None:
-        """Gives up before the kernel asks for a second time: whoever waits tries again, and a wire that is whole again is found soon."""
+        """Dials the far end. The timeout is shorter than the kernel's first retransmission: the caller tries again, and a healed link is noticed
+        soon."""
         dialling = asyncio.get_running_loop().create_connection(pair.far, self._host, self._target_port)
         try:
             await asyncio.wait_for(dialling, DIAL_S)
@@ -146,7 +147,7 @@ class Relay:
     def rules(
         self, cut_to: bool = False, cut_from: bool = False, delay_ms: float = 0, loss: float = 0.0
     ) -> None:
-        """`to` is the way towards coordination; replaces what held before."""
+        """`to` is the direction towards coordination; the rules replace the previous ones."""
         self.cut_to, self.cut_from, self.delay_ms, self.loss = cut_to, cut_from, delay_ms, loss
         for pair in list(self.pairs):
             pair.to.go_on()

@@ -1,4 +1,4 @@
-"""Message events on their way to the page: a bounded ring that counts what it drops; off unless somebody looks."""
+"""Message events for the page: a bounded ring that counts dropped events; off unless the page reads it."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class MessageRing:
         self._events: deque[list[Any]] = deque()
         self._dropped = 0
 
-    def sent(self, to: str, messages: list[Caused], octets: int) -> None:
-        """`octets` is the size of their frame; each is told its share."""
+    def sent(self, to: str, messages: list[Caused], size: int) -> None:
+        """Records sent messages. `bytes` is the size in bytes of their frame, of which each message gets its share."""
         now = self._now_ns()
         for message, (server, cause) in messages:
             if len(self._events) == RING:
                 self._dropped += 1
                 continue
-            told = ["MessageSent", to, type(message).__name__, octets // len(messages)]
-            self._events.append([self._server, 0, 0, now, cause, told, server])
+            reported = ["MessageSent", to, type(message).__name__, size // len(messages)]
+            self._events.append([self._server, 0, 0, now, cause, reported, server])
 
     def turn(self, on: bool) -> None:
         if on == self.on:
@@ -37,7 +37,7 @@ class MessageRing:
         self._dropped = 0
 
     def take(self) -> dict[str, Any]:
-        """What came since the last call, and how many did not fit."""
+        """The events since the last call, and the number of dropped ones."""
         taken = {"messages": list(self._events), "dropped": self._dropped}
         self._events.clear()
         self._dropped = 0

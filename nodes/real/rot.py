@@ -25,4 +25,4 @@ def corrupt(root: Path, what: str) -> str:
         os.pwrite(fd, bytes([octet ^ 1]), offset)
     finally:
         os.close(fd)
-    return f"{name} at octet {offset}"
+    return f"{name} at byte {offset}"

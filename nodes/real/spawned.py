@@ -1,4 +1,4 @@
-"""How a process that was just started is heard: its ready line, or its last words."""
+"""Output of a process that was just started: its ready line, or its last error line."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 
 def ready_line(output: Path) -> dict[str, Any] | None:
-    """The JSON object in the first line of its standard output; None while it has not said it."""
+    """The JSON object in the first line of its standard output; None before it is written."""
     line, whole, _ = output.read_bytes().partition(b"\n")
     if not whole:
         return None
     try:
-        told = json.loads(line)
+        reported = json.loads(line)
     except ValueError:
         return None
-    return told if isinstance(told, dict) else None
+    return reported if isinstance(reported, dict) else None
 
 
 def last_words(errors: Path, mark: int) -> str:
-    """The last line that it wrote to its standard error since the offset `mark`; empty for none."""
+    """The last line of its standard error since the offset `mark`; empty for none."""
     with errors.open("rb") as file:
         file.seek(mark)
         lines = [line for line in file.read()[-8192:].decode("utf-8", "replace").splitlines() if line.strip()]

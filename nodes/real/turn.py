@@ -1,4 +1,4 @@
-"""The end of a turn: what was emitted is written, then what was sent leaves."""
+"""The end of a turn: emitted events are written, then messages are sent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 class Turn:
-    """Runs its steps once, in their order, after whatever is ready now."""
+    """Runs its steps once, in order, after all ready callbacks."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop):
         self._loop = loop
@@ -15,7 +15,7 @@ class Turn:
         self._scheduled = False
 
     def at_end(self, step: Callable[[], None]) -> None:
-        """Adds a step that every end of a turn takes."""
+        """Adds a step to every end of a turn."""
         self._steps.append(step)
 
     def wanted(self) -> None:
@@ -29,7 +29,7 @@ class Turn:
             step()
 
     async def over(self) -> None:
-        """Returns when what waits now has been handed to the system."""
+        """Returns when the present output has been handed to the system."""
         self.wanted()
         passed: asyncio.Future[None] = self._loop.create_future()
         self._loop.call_soon(_pass, passed)
@@ -37,6 +37,6 @@ class Turn:
 
 
 def _pass(passed: asyncio.Future[None]) -> None:
-    """Who waited may have been ended in this very turn."""
+    """Completes the future; its waiter may have been cancelled in this very turn."""
     if not passed.done():
         passed.set_result(None)

@@ -1,4 +1,4 @@
-"""An empty disk in the place of a server's."""
+"""Replaces a server's disk with an empty one."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import shutil
 from pathlib import Path
 
 KEPT = ("trace", "lock", "process.json")
-"""What the server was started with and what it has emitted: those who run it have that, and its disk may go."""
+"""Entries that a new disk keeps: trace, lock and configuration belong to the person or program that runs the server."""
 
 
 def wipe(root: Path) -> None:
-    """Removes all that a stopped server has stored below its directory. Raises OSError."""
+    """Removes everything that a stopped server has stored below its directory. Raises OSError."""
     for path in root.iterdir() if root.is_dir() else ():
         if path.name in KEPT:
             continue

@@ -1,6 +1,6 @@
-"""A server's session with ZooKeeper, or with the embedded server that speaks its protocol: kazoo, always.
+"""A server's session with ZooKeeper, or with the embedded server that implements its protocol, through kazoo in both cases.
 
-kazoo lives in threads of its own; whatever it tells enters the loop by `call_soon_threadsafe`, in its order.
+kazoo runs threads of its own; its notifications enter the loop by `call_soon_threadsafe`, in order.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kazoo.protocol.states import KazooState, WatchedEvent
 from kazoo.retry import KazooRetry
 
 from nodes.real.clock import monotonic_ns
+from nodes.states import SessionState
 from nodes.trace.present import UNKNOWN, Cause, causal, change_of
 from nodes.world import (
     BadVersion,
@@ -34,7 +35,7 @@ from nodes.world import (
     Stat,
 )
 
-STATES = {
+STATES: dict[str, SessionState] = {
     KazooState.CONNECTED: "connected",
     KazooState.SUSPENDED: "suspended",
     KazooState.LOST: "lost",
@@ -66,28 +67,28 @@ class Zookeeper:
             hosts=hosts, timeout=session_timeout_ms / 1000, connection_retry=retry, logger=_quiet()
         )
         self._client.add_listener(self._listener)
-        self._on_state: Callable[[str], None] = lambda state: None
+        self._on_state: Callable[[SessionState], None] = lambda state: None
         self._begun_by = UNKNOWN
-        """What led the server to ask for a session: kazoo tells of connections from a thread of its own."""
+        """The cause of the server's request for a session: kazoo reports connections from its own thread."""
         self._on_close: Callable[[], list[Change]] = list
         self._negotiated_ms = session_timeout_ms
         self._observe_negotiation()
-        self.state = "suspended"
+        self.state: SessionState = "suspended"
         self.session = 0
         self.session_timeout_ns = session_timeout_ms * 1_000_000
         self._closed = False
 
     @property
     def credentials(self) -> tuple[int, bytes]:
-        """Of the session: who has them can end it. (0, b"") before the first one."""
+        """Session number and password, with which the session can be ended. (0, b"") before the first one."""
         return self._client.client_id or (0, b"")
 
     def start(self) -> None:
-        """Connects, and goes on trying for as long as it takes."""
+        """Connects, and retries as long as necessary."""
         self._client.start_async()
 
     async def close(self) -> None:
-        """Writes what `on_close` asks for and ends the session, if that is possible within a second."""
+        """Writes the changes of `on_close` and ends the session, if possible within a second."""
         changes = self._on_close()
         if changes:
             try:
@@ -103,12 +104,12 @@ class Zookeeper:
     # --- state -----------------------------------------------------------------------------------------------------
 
     def _listener(self, state: str) -> None:
-        """In a thread of kazoo's."""
+        """Called in a thread of kazoo's."""
         session = self._client.client_id[0] if self._client.client_id else 0
         self._enter(self._become, STATES[state], session, self._negotiated_ms)
 
     def _observe_negotiation(self) -> None:
-        """kazoo keeps to itself what time-out the service chose: it is read from the answer to the handshake, in a thread of kazoo's."""
+        """Reads the negotiated time-out from the handshake's answer, in a thread of kazoo's, because kazoo does not expose it."""
         connection = self._client._connection
         invoke = connection._invoke
 
@@ -127,7 +128,7 @@ class Zookeeper:
             if not self._closed:
                 raise
 
-    def _become(self, state: str, session: int, timeout_ms: int) -> None:
+    def _become(self, state: SessionState, session: int, timeout_ms: int) -> None:
         if self._closed:
             return
         self.session_timeout_ns = timeout_ms * 1_000_000
@@ -138,7 +139,7 @@ class Zookeeper:
             self._on_state(state)
             self._causal.cause = self._causal.began = UNKNOWN
 
-    def on_state(self, step: Callable[[str], None]) -> None:
+    def on_state(self, step: Callable[[SessionState], None]) -> None:
         self._begun_by = self._causal.cause
         self._on_state = step
 
@@ -160,7 +161,7 @@ class Zookeeper:
         return await answered
 
     def _settle(self, asked: Cause, answered: asyncio.Future[Any], result: Any) -> None:
-        """Who waits goes on with the cause with which it asked: kazoo's threads know of none."""
+        """Resolves a call. Its caller continues with the cause of its request: kazoo's threads have none."""
         if answered.done():
             return
         self._causal.cause = asked
@@ -171,20 +172,20 @@ class Zookeeper:
         self._causal.cause = UNKNOWN
 
     def _watch(self, step: Callable[[str], None] | None) -> Callable[[WatchedEvent], None] | None:
-        """kazoo calls a watch also when the session ends, without a path: that is told as a state."""
+        """Wraps a watch's callback. kazoo also calls it without a path when the session ends, which is reported as a state."""
         if step is None:
             return None
         return lambda event: self._enter(self._fire, step, event.path) if event.path else None
 
     def _fire(self, step: Callable[[str], None], path: str) -> None:
-        """Nothing says whose write it was: the cause is the change of this node at this time (nodes/trace/outside.py)."""
+        """Runs a watch's callback. The writer is unknown, so the cause is the change of this node at this time (nodes/trace/outside.py)."""
         self._causal.cause = self._causal.began = change_of(path, monotonic_ns())
         step(path)
         self._causal.cause = self._causal.began = UNKNOWN
 
     async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, Stat]:
-        octets, stat = await self._call(self._client.get_async, path, self._watch(watch))
-        return octets, _stat(stat)
+        data, stat = await self._call(self._client.get_async, path, self._watch(watch))
+        return data, _stat(stat)
 
     async def exists(self, path: str, watch: Callable[[str], None] | None = None) -> Stat | None:
         stat = await self._call(self._client.exists_async, path, self._watch(watch))
@@ -209,8 +210,8 @@ class Zookeeper:
 
 
 _ADD: dict[type, Callable[[TransactionRequest, Any], None]] = {
-    Create: lambda t, change: t.create(change.path, change.octets, ephemeral=change.ephemeral),
-    Set: lambda t, change: t.set_data(change.path, change.octets, change.version),
+    Create: lambda t, change: t.create(change.path, change.data, ephemeral=change.ephemeral),
+    Set: lambda t, change: t.set_data(change.path, change.data, change.version),
     Delete: lambda t, change: t.delete(change.path, change.version),
     Check: lambda t, change: t.check(change.path, change.version),
 }

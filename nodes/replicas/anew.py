@@ -1,8 +1,8 @@
-"""A server whose journal is damaged before its end sets it aside and begins with an empty disk (safety rule 23).
+"""A server whose journal is damaged before its end quarantines it and begins with an empty disk (safety rule 23).
 
-The identity of the disk goes first, then the journal from its last segment to its first. So a crash in between leaves a journal under no identity:
-whatever it still holds, the server counts for nothing until it has been given what the others have and its new disk has been recorded. Where the
-journal is only a cache of a shared one, it is read again from there.
+The identity of the disk is moved first, then the journal from its last segment to its first. A crash in between therefore leaves a journal
+without an identity. Whatever that journal holds, the server does not count until it has received what the others have and its new disk has
+been recorded. A journal that only caches a shared one is read again from there.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ def start_anew_if_damaged(
     journal: str = JOURNAL,
     identity: str = DISK_FILE,
 ) -> None:
-    """Starts a server; `files` are those beside its journal and its identity that are set aside with them.
+    """Starts a server. `files` are quarantined together with its journal and its identity.
 
-    An event names the damaged record. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of what lies on the disk.
+    An event names the damaged record. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of the disk's content.
     """
     try:
         start()

@@ -1,14 +1,14 @@
-"""Which servers count, by their disks (safety rule 23): pure.
+"""The servers that count, by their disks (safety rule 23). Pure.
 
-A record names the disk of each member. While it names none, the group has never acknowledged anything, or was made by a version that knew no disks:
-then everybody counts.
+A record names the disk of each member. While it names none, the group has never acknowledged anything, or was made by a version without disk
+identities; then every member counts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from nodes.storage.identity import DiskId
+from nodes.units import DiskId
 
 WHOLE, DOUBTFUL, OTHER = "whole", "doubtful", "other"
 
@@ -22,7 +22,7 @@ class Roll:
         self._replaced_votes = replaced_disk_votes
 
     def standing(self, member: str, disk: DiskId) -> str:
-        """WHOLE: has all that it ever acknowledged. DOUBTFUL: may lack the end of it. OTHER: is not the member's disk."""
+        """WHOLE: the disk has all that the member ever acknowledged. DOUBTFUL: it may lack the end of it. OTHER: it is not the member's disk."""
         recorded = self.disks.get(member, 0)
         if recorded == disk.instance:
             return WHOLE
@@ -30,19 +30,21 @@ class Roll:
             return DOUBTFUL
         return WHOLE if self._replaced_votes or not self.disks else OTHER
 
-    def whole(self, heard: Mapping[str, DiskId]) -> list[str]:
-        """The members that count, of those heard."""
-        return [m for m in self.members if m in heard and self.standing(m, heard[m]) == WHOLE]
+    def whole(self, received: Mapping[str, DiskId]) -> list[str]:
+        """The members in `received` that count."""
+        return [m for m in self.members if m in received and self.standing(m, received[m]) == WHOLE]
 
-    def suffices(self, quorum: int, heard: Mapping[str, DiskId]) -> bool:
-        """Whether nothing that was acknowledged can lie elsewhere: so many that count have been heard, or all members have.
+    def suffices(self, quorum: int, received: Mapping[str, DiskId]) -> bool:
+        """Whether no other server can hold anything acknowledged: enough members that count have answered, or all members have.
 
-        A doubtful one counts for nothing by itself; where all have been heard there is nobody left to ask. One whose recorded disk is gone is
-        never heard.
+        A doubtful member does not count by itself; when all members have answered, no other copy exists. A member whose recorded disk is gone
+        never answers.
         """
-        return len(self.whole(heard)) >= quorum or all(self._heard(member, heard) for member in self.members)
+        return len(self.whole(received)) >= quorum or all(
+            self._received(member, received) for member in self.members
+        )
 
-    def _heard(self, member: str, heard: Mapping[str, DiskId]) -> bool:
-        if member not in heard:
+    def _received(self, member: str, received: Mapping[str, DiskId]) -> bool:
+        if member not in received:
             return False
-        return member not in self.disks or self.standing(member, heard[member]) != OTHER
+        return member not in self.disks or self.standing(member, received[member]) != OTHER

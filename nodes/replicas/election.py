@@ -1,8 +1,8 @@
 """Active election (CFS §4.2.1, Algorithm 2).
 
-Everybody in step writes a random number into the view, the largest takes the lock; with nobody in step left those that are behind do. Among
-different journals the one that ends later, by (epoch, sn), goes first: the numbers decide among equals. The draw is advice: safety comes from
-what the elected must hear before it goes on.
+Every server in step writes a random number into the view, and the largest takes the lock. When no server in step is left, the servers that
+are behind draw. Among different journals the one that ends later, by (epoch, sn), goes first; the numbers decide among equals. The draw is
+only advice: safety comes from the answers that the elected server must collect before it continues.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from nodes.config import MILLISECOND
 from nodes.replicas.view import Draw, GlobalView, Place, Watch
 from nodes.roles import BEHIND, FOLLOWING
 from nodes.wire.messages import Mark
-from nodes.world import World
+from nodes.world import World, wait_at_most
 
 LOOK_AGAIN_NS = 20 * MILLISECOND
 FIRST_NS = 2_000 * MILLISECOND
 
 
 def contenders(places: dict[str, Place], electable: Collection[str] | None = None) -> list[str]:
-    """Who draws: those in step (standbys, secondaries), or those behind when nobody else is left.
+    """Servers that draw: those in step (standbys, secondaries), or those behind when no other is left.
 
-    `electable`: the only ones that may ever lead; None for everybody. Nobody waits for the draw of another.
+    `electable`: the only servers that may ever lead; None for all. A server outside it is never waited for.
     """
     drawing = {s: place for s, place in places.items() if electable is None or s in electable}
     in_step = [server for server, place in drawing.items() if place.state in FOLLOWING]
@@ -32,7 +32,7 @@ def contenders(places: dict[str, Place], electable: Collection[str] | None = Non
 
 
 def winner(draws: dict[str, Draw], drawing: list[str]) -> str:
-    """The largest (epoch, sn, number), the name breaking ties; empty when nobody drew."""
+    """The server with the largest (epoch, sn, number), names breaking ties; empty when there is no draw."""
     best = max(
         ((draws[s].epoch, draws[s].sn, draws[s].number, s) for s in drawing if s in draws), default=None
     )
@@ -50,7 +50,7 @@ class Election:
         self._draw_wait_ns = draw_wait_ns
         self._electable = electable
         self._key = world.rng.getrandbits(64)
-        """With the round it makes the number: one seed draws alike on every fabric."""
+        """Key that makes the number together with the round, so that one seed draws the same numbers on every fabric."""
         self._drawn = asyncio.Event()
         self._watch = Watch(self._drawn.set)
 
@@ -58,9 +58,9 @@ class Election:
         self._watch.forget()
 
     async def run(self, last: Mark, forced: bool = False) -> bool:
-        """Draws in the present round. True when the lock is ours; False when it is, or should soon be, somebody else's.
+        """Draws in the present round. True when this server took the lock; False when another server has it, or should soon have it.
 
-        `forced`: a person wants this server to lead; it does not ask who else would.
+        `forced`: a person wants this server to lead; it takes the lock without a draw.
         """
         view = self._view
         round = await view.draw_round()
@@ -90,13 +90,11 @@ class Election:
 
     async def _look_again(self, deadline: int) -> None:
         left = min(LOOK_AGAIN_NS, deadline - self._world.clock.monotonic_ns())
-        timer = self._world.clock.call_later(max(left, 1), self._drawn.set)
-        await self._drawn.wait()
-        timer.cancel()
+        await wait_at_most(self._world.clock, self._drawn, max(left, 1))
 
 
 async def await_members(world: World, view: GlobalView, members: list[str]) -> None:
-    """Before the first epoch of a group: gives its members some time to enter, so that all of them draw."""
+    """Before the first epoch of a group: gives its members time to enter, so that all of them draw."""
     clock = world.clock
     deadline = clock.monotonic_ns() + FIRST_NS
     while clock.monotonic_ns() < deadline:

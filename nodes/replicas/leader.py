@@ -1,4 +1,4 @@
-"""One tenure of a holder of the lock, as far as all families have it alike: lease, guard, end (CFS §4.2; safety rules 16 and 17)."""
+"""One tenure of a holder of the lock, as far as all families share it: lease, guard, end (CFS §4.2; safety rules 16 and 17)."""
 
 from __future__ import annotations
 
@@ -7,28 +7,32 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from nodes.config import MILLISECOND
-from nodes.replicas.following import Following, Server
 from nodes.replicas.lease import Lease, lock_term
 from nodes.replicas.view import EpochNode, LostLock, Place, ViewMoved
+from nodes.replicas.view_watcher import Server, ViewWatcher
 from nodes.roles import LEADING
 from nodes.scope import Tenure
 from nodes.trace.events import RoleChanged, Serving, StoppedServing
 from nodes.wire.messages import Mark
-from nodes.world import Change, Clock, ConnectionLoss, CoordinationError
+from nodes.world import Change, Clock, ConnectionLoss, CoordinationError, wait_at_most
 
 LOOK_NS = 10 * MILLISECOND
 RETRY_NS = 100 * MILLISECOND
 LOOKS = 4
-"""Per session time-out, at members that do not answer."""
+"""Number of looks at silent members per session time-out."""
 ASKING = 4
-"""Session time-outs for which a member that asks but answers nothing may still come to count: its disk may be slow."""
+"""Session time-outs within which a member that asks but answers nothing may still come to count: its disk may be slow."""
+
+
+class Stopped(Exception):
+    """A takeover cannot continue: the leader releases the lock, and the group elects again."""
 
 
 class Leader:
-    """From the lock to the end. `ended` is told once."""
+    """A leader from taking the lock to the end of its tenure. `ended` is called once."""
 
     WORD: ClassVar[str] = "epoch"
-    """What the family calls the number of a tenure."""
+    """The family's term for the number of a tenure."""
 
     def __init__(self, server: Server, tenure: Tenure, ended: Callable[[], None]):
         self._server = server
@@ -37,37 +41,38 @@ class Leader:
         self.lease = Lease(server.world, server.config.cluster)
         self._confirm_now = asyncio.Event()
         self.serving = False
-        self.sits_out = False
-        """Too few answer: this server leaves the next round to the others (safety rule 17)."""
-        self._heard_ns: dict[str, int] = {}
-        """When a message of each of the others came last."""
+        self.skip_next_election = False
+        """Too few members answer, so this server leaves the next round to the others (safety rule 17)."""
+        self._received_ns: dict[str, int] = {}
+        """Time of the last message from each of the others."""
         self._reached_ns = server.world.clock.monotonic_ns()
-        """When enough of them counted last, or this tenure began."""
+        """Time when enough members counted last, or when this tenure began."""
         self._answered_ns: dict[str, int] = {}
-        """When one that answers what was sent from here did: so both ways are whole."""
+        """Time of the last answer to this server's messages, by member. An answer proves that both directions work."""
 
     @property
     def epoch(self) -> int:
-        """0 before it is known."""
+        """Epoch of the tenure; 0 before it is known."""
         raise NotImplementedError
 
     def _end(self) -> None:
-        """Takes back what is ahead of commit, and sends those who wait elsewhere."""
+        """Undoes changes ahead of commit, and redirects waiting callers."""
         raise NotImplementedError
 
-    async def run(self) -> None:
+    async def take_over(self) -> None:
+        """Runs the family's takeover and service as long as the tenure lasts. Raises Stopped, LostLock, CoordinationError."""
         raise NotImplementedError
 
     # --- steps -------------------------------------------------------------------------------------------------
 
     def hear(self, peer: str, answers: bool) -> None:
-        """A message of this server has come."""
-        self._heard_ns[peer] = self._server.world.clock.monotonic_ns()
+        """Notes a message of this peer. `answers`: it replies to a message of this server."""
+        self._received_ns[peer] = self._server.world.clock.monotonic_ns()
         if answers:
-            self._answered_ns[peer] = self._heard_ns[peer]
+            self._answered_ns[peer] = self._received_ns[peer]
 
     def stand_down(self, reason: str) -> None:
-        """Ends the tenure at once: nothing is answered from here on (CFS §4.2.2, Fig. 5a)."""
+        """Ends the tenure at once: no answer is sent from here on (CFS §4.2.2, Fig. 5a)."""
         if not self._tenure.open:
             return
         self._tenure.close()
@@ -80,18 +85,18 @@ class Leader:
         self._ended()
 
     def on_connected(self) -> None:
-        """The connection to coordination is there again: what its loss suspended is confirmed now, not with the next heartbeat."""
+        """The connection to coordination is back. A lease that its loss suspended is confirmed now, not with the next heartbeat."""
         self._confirm_now.set()
 
     def on_begun(self, epoch: int) -> bool:
-        """A later epoch has begun: one of an earlier serves no more. Whether that is so."""
+        """A later epoch has begun, so that a leader of an earlier one stops serving. Returns whether this is so."""
         earlier = 0 < self.epoch < epoch
         if earlier:
             self.stand_down(f"{self.WORD} {epoch} has begun")
         return earlier
 
     def _could_go_on(self, there: int, size: int, spares: int) -> bool:
-        """Whether so many members of a configuration of this size could serve without this server; `spares` could become members."""
+        """Whether so many members of a configuration of this size could serve without this server. `spares` are servers that could become members."""
         return 2 * there > size
 
     def _role(self, role: str, reason: str) -> None:
@@ -105,8 +110,19 @@ class Leader:
 
     # --- procedures --------------------------------------------------------------------------------------------
 
+    async def run(self) -> None:
+        """Runs from the lock to the end of the tenure."""
+        try:
+            await self.take_over()
+        except LostLock as lost:
+            self.stand_down(str(lost))
+        except Stopped as stopped:
+            await self._give_up(str(stopped))
+        except CoordinationError as error:
+            await self._give_up(f"{type(error).__name__} while taking over: {error}")
+
     async def _give_up(self, reason: str) -> None:
-        """Lets another take the lock, who need not wait: nothing is answered from here on."""
+        """Releases the lock so that the next holder need not wait: no answer is sent from here on."""
         self.lease.end()
         try:
             await self._server.view.release_lock()
@@ -120,12 +136,12 @@ class Leader:
         may_lead: Callable[[Place], bool],
         takes_in: Callable[[], bool],
     ) -> None:
-        """For ever: leaves the lock to the others when too few of them count for a session's time, though those that the view has places of could
-        go on alone, and some of these will never count here.
+        """Watches, without end, for too few counting members, and releases the lock after a session time-out of these. It does so only when
+        servers with a place in the view could continue alone, and some of them will never count here.
 
-        What is broken may be this server's own way to them; as long as it renews its session nobody else would try (safety rule 17).
-        `out_of_reach`: the members of the last configuration while too few count, else none; `may_lead`: by its place, who could;
-        `takes_in`: whether who is heard of comes to count now.
+        The fault may be in this server's own links. While it renews its session no other server would try (safety rule 17). `out_of_reach`:
+        members of the last configuration while too few count, else none; `may_lead`: whether a server with this place could lead; `takes_in`:
+        whether a server that sends messages comes to count now.
         """
         server = self._server
         if server.config.cluster.mutations.cut_off_leader_stays:
@@ -150,18 +166,19 @@ class Leader:
             lost = [name for name in there if not takes_in() or not self._comes_to_count(name)]
             found = found + 1 if led and lost else 0
             if found > LOOKS:
-                self.sits_out = True
+                self.skip_next_election = True
                 await self._give_up(f"{', '.join(lost)} of {', '.join(there)} are there and do not count")
 
     def _comes_to_count(self, name: str) -> bool:
-        """It is heard, and not for long only with questions, which come from who hears nothing of this server, too."""
+        """The member sends messages, and has not sent only questions for long. A member that receives nothing from this server sends questions,
+        too."""
         world = self._server.world
         now, session_ns = world.clock.monotonic_ns(), world.coordination.session_timeout_ns
         answered_ns = max(self._answered_ns.get(name, 0), self._reached_ns)
-        return now - self._heard_ns.get(name, 0) <= session_ns and now - answered_ns <= ASKING * session_ns
+        return now - self._received_ns.get(name, 0) <= session_ns and now - answered_ns <= ASKING * session_ns
 
     def _confirm_lease(self) -> None:
-        """From here on, once per heartbeat, by a write of its own, which is the heartbeat (CFS §5.4; safety rule 16)."""
+        """Confirms the lease from here on, once per heartbeat, by a write of its own, which is the heartbeat (CFS §5.4; safety rule 16)."""
         heartbeat_ns = self._server.config.cluster.timing.heartbeat_ms * MILLISECOND
         pause_ns = min(heartbeat_ns, self.lease.held_ns * 2 // 3)
         self._tenure.spawn(self._heartbeat(pause_ns), "heartbeat")
@@ -181,12 +198,10 @@ class Leader:
                 continue
             self.lease.confirmed(sent_ns)
             self._confirm_now.clear()
-            timer = clock.call_later(pause_ns, self._confirm_now.set)
-            await self._confirm_now.wait()
-            timer.cancel()
+            await wait_at_most(clock, self._confirm_now, pause_ns)
 
     async def _confirm_lock(self) -> None:
-        """Raises LostLock; ViewMoved or CoordinationError when nothing is confirmed for now."""
+        """Confirms the lock. Raises LostLock; ViewMoved or CoordinationError when nothing is confirmed for now."""
         server = self._server
         if server.config.cluster.mutations.heartbeat_by_follower_read:
             node, _ = await server.view.epoch()
@@ -197,7 +212,8 @@ class Leader:
 
 
 async def write_epoch(server: Server, begin: Callable[[EpochNode], int], leads: str, led: str) -> None:
-    """One guarded transaction: the epoch that `begin` makes of the last one, ourselves `leads`, who led before `led`. Raises LostLock."""
+    """One guarded transaction: writes the epoch that `begin` makes of the last one, and gives this server the role `leads` and the previous
+    leader the role `led`. Raises LostLock."""
     view, name, epoch = server.view, server.world.name, 0
     while True:
         node, version = await view.epoch()
@@ -219,7 +235,7 @@ async def write_epoch(server: Server, begin: Callable[[EpochNode], int], leads: 
 
 
 async def may_answer(server: Server) -> list[str]:
-    """Who held the lock before us and is not known to have stopped. That its session has ended proves nothing (safety rule 16)."""
+    """Earlier holders of the lock that are not known to have stopped. The end of a session proves nothing (safety rule 16)."""
     names = server.view.confirmations.unstopped()
     if server.config.cluster.mutations.session_ended_early:
         places = await server.view.places()
@@ -228,19 +244,19 @@ async def may_answer(server: Server) -> list[str]:
 
 
 def lease_over_ns(server: Server, holder: str) -> int:
-    """When the lease of who held the lock has surely run out: counted from when the newest version of its confirmation was first seen here."""
+    """Time when the lease of an earlier holder has surely run out, counted from the first sighting here of its newest confirmation."""
     seen = server.view.confirmations.sighting(holder)
     session_ns = server.world.coordination.session_timeout_ns
     term = lock_term(session_ns, server.config.cluster.mutations)
     return 0 if seen is None else seen.at_ns + term.outlived_ns
 
 
-async def outlive_holders(
+async def wait_out_old_leases(
     server: Server, unsure: Callable[[list[str]], list[str]] = lambda others: others
 ) -> None:
-    """Waits, under our epoch, until nobody who held the lock before answers: it has stopped, or its lease has surely run out (safety rule 16).
+    """Waits, under this server's epoch, until every earlier holder of the lock has stopped or its lease has surely run out (safety rule 16).
 
-    `unsure`: who of them has not promised our epoch. After a session's time-out there is nothing left to wait for. Raises CoordinationError.
+    `unsure`: the holders among them that have not promised this epoch. The wait is at most a session time-out. Raises CoordinationError.
     """
     clock, confirmations = server.world.clock, server.view.confirmations
     await confirmations.look_around(clock)
@@ -252,8 +268,8 @@ async def outlive_holders(
         await clock.sleep(min(left_ns, LOOK_NS))
 
 
-async def guard_lock(following: Following, leader: Leader, clock: Clock) -> None:
-    """The leader's watchers: its place, the epoch, the lock; losing any of them ends the tenure."""
+async def guard_lock(following: ViewWatcher, leader: Leader, clock: Clock) -> None:
+    """The leader's watchers of its place, the epoch and the lock. Losing any of them ends the tenure."""
     while True:
         try:
             seen = await following.look()

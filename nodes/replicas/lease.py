@@ -1,7 +1,7 @@
-"""Leases: the lock's, under which an active answers (CFS §3.1 IO fencing; safety rule 16), and how both ends of any lease count it.
+"""Leases: the lock's lease, under which an active answers (CFS §3.1 IO fencing; safety rule 16), and the times that both ends of any lease count.
 
-Epochs protect writes; the lease protects reads. It runs from the moment the confirming write was sent, for two thirds of the negotiated session
-time-out less a margin, on a clock that goes on while the process is stopped.
+Epochs protect writes; the lease protects reads. It runs from the moment when the confirming write was sent, for two thirds of the negotiated session
+time-out less a margin, on a clock that also runs while the process is stopped.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from nodes.world import Coordination, World
 
 
 class Term(NamedTuple):
-    """How long the two ends of one lease count, in nanoseconds, each on its own clock."""
+    """Times that the two ends of one lease count, in nanoseconds, each on its own clock."""
 
     held_ns: int
-    """The holder, from when it sent what the lease confirms or asks for."""
+    """The holder counts this time from when it sent the message that asks for or confirms the lease."""
     outlived_ns: int
-    """Whoever waits for its end, from when it answered or saw that."""
+    """A server that waits for the lease's end counts this time from when it answered or saw that message."""
 
 
 def term_of(length_ns: int, mutations: Mutations) -> Term:
@@ -31,7 +31,7 @@ def term_of(length_ns: int, mutations: Mutations) -> Term:
 
 
 def lock_term(session_timeout_ns: int, mutations: Mutations) -> Term:
-    """The lock's lease: two thirds of a session, so that it is outlived before the session's time-out is over."""
+    """The lock's lease: two thirds of a session, so that it has run out before the session's time-out is over."""
     return term_of(session_timeout_ns * 2 // 3, mutations)
 
 
@@ -43,7 +43,7 @@ def session_of_lease_ns(coordination: Coordination, cluster: ClusterConfig) -> i
 
 
 class Lease:
-    """One tenure's: its end is reported once, and that it holds again."""
+    """The lease of one tenure. It emits an event when it ends and when it holds again."""
 
     def __init__(self, world: World, cluster: ClusterConfig):
         self._clock = world.clock
@@ -53,37 +53,37 @@ class Lease:
         self._never_ends = cluster.holes.no_fencing
         self._until_ns = 0
         self._over = False
-        """For good."""
+        """The lease has ended for good."""
         self._ended = False
-        """And so it was reported."""
+        """The end of the lease was reported."""
 
     @property
     def held_ns(self) -> int:
-        """How long it holds after a confirmation."""
+        """Time for which the lease holds after a confirmation."""
         session_ns = session_of_lease_ns(self._coordination, self._cluster)
         return lock_term(session_ns, self._cluster.mutations).held_ns
 
     def confirmed(self, sent_at_ns: int) -> None:
-        """A write sent at this time was answered: the lock was ours, under our session."""
+        """The service answered a write sent at this time: the lock was this server's, under its session."""
         self._until_ns = max(self._until_ns, sent_at_ns + self.held_ns)
 
     def suspend(self) -> None:
-        """The connection is in doubt: nothing is answered before the next confirmation."""
+        """The connection is in doubt: no answer is sent before the next confirmation."""
         self._until_ns = 0
 
     def end(self) -> None:
-        """Nothing is answered in this tenure any more, whatever is confirmed."""
+        """No answer is sent in this tenure any more, whatever is confirmed."""
         self._over = True
 
     @property
     def holds(self) -> bool:
-        """Asked in the same step that sends an answer."""
+        """Whether the lease holds. Checked in the same step that sends an answer."""
         if self._over:
             return False
         return self._never_ends or self._clock.monotonic_ns() < self._until_ns
 
-    def lets_out(self, epoch: int) -> bool:
-        """Asked in the same step that sends an answer; reports when that has changed."""
+    def may_reply(self, epoch: int) -> bool:
+        """Whether an answer may be sent. Checked in the same step that sends it; a change is reported."""
         holds = self.holds
         if holds == self._ended:
             self._ended = not holds
@@ -92,8 +92,8 @@ class Lease:
         return holds
 
     async def watch(self, epoch: int, pause_ns: int) -> None:
-        """For ever: its end is reported though there is no answer to be held back."""
+        """Reports the end of the lease, without end, even when no answer is held back."""
         while True:
             left_ns = self._until_ns - self._clock.monotonic_ns()
             await self._clock.sleep(left_ns if 0 < left_ns < pause_ns else pause_ns)
-            self.lets_out(epoch)
+            self.may_reply(epoch)

@@ -13,39 +13,39 @@ from nodes.storage.journal_file import Journal
 from nodes.wire.messages import JournalGroup, Mark
 
 NOTHING = Mark(0, 0, 0, 0)
-TAILS_TOLD = 64
+TAILS_REPORTED = 64
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(JournalGroup)
 
 
 def encode_group(group: JournalGroup) -> tuple[bytes, Mark]:
-    octets = _encoder.encode(group)
-    return octets, Mark(group.incarnation, group.epoch, group.sn, crc32c(octets))
+    data = _encoder.encode(group)
+    return data, Mark(group.incarnation, group.epoch, group.sn, crc32c(data))
 
 
-def decode_group(octets: bytes) -> JournalGroup:
+def decode_group(data: bytes) -> JournalGroup:
     """Raises msgspec.DecodeError, msgspec.ValidationError."""
-    return _decoder.decode(octets)
+    return _decoder.decode(data)
 
 
 def named_fields(entry: msgspec.Struct) -> dict[str, Any]:
-    """A journal's entry, which has `records`, for a person's eyes: fields by name, each record with its kind."""
+    """A journal's entry, which has `records`, for display: fields by name, each record with its kind."""
     fields = msgspec.structs.asdict(entry)
-    told: dict[str, Any] = msgspec.to_builtins(fields)
-    told["records"] = [
+    reported: dict[str, Any] = msgspec.to_builtins(fields)
+    reported["records"] = [
         {"kind": type(record).__name__, **msgspec.to_builtins(msgspec.structs.asdict(record))}
         for record in fields["records"]
     ]
-    return told
+    return reported
 
 
-def mark_of(group: JournalGroup, octets: bytes) -> Mark:
-    return Mark(group.incarnation, group.epoch, group.sn, crc32c(octets))
+def mark_of(group: JournalGroup, data: bytes) -> Mark:
+    return Mark(group.incarnation, group.epoch, group.sn, crc32c(data))
 
 
 def base_under(journal: Journal, mark: Mark) -> Mark | None:
-    """The mark before the first group of a journal that holds the group `mark`, or begins right behind it; None when it does neither."""
+    """The mark before the first group of a journal that holds the group `mark`, or begins directly after it; None for any other journal."""
     if not journal.first_sn - 1 <= mark.sn <= journal.last_sn:
         return None
     first = next(iter(journal.entries(journal.first_sn, journal.first_sn)), None)
@@ -54,14 +54,14 @@ def base_under(journal: Journal, mark: Mark) -> Mark | None:
     base = decode_group(first[1]).previous
     if mark.sn < journal.first_sn:
         return base if base == mark else None
-    [(_, octets)] = journal.entries(mark.sn, mark.sn)
-    return base if mark_of(decode_group(octets), octets) == mark else None
+    [(_, data)] = journal.entries(mark.sn, mark.sn)
+    return base if mark_of(decode_group(data), data) == mark else None
 
 
 class ReplicaLog:
     """The journal on disk and, in memory, the mark of each of its groups.
 
-    `base` is the mark before the first group: of nothing, of the last group inside an image, or of the last that was pruned.
+    `base` is the mark before the first group: NOTHING, the last group inside an image, or the last group that was pruned.
     """
 
     def __init__(self, journal: Journal, base: Mark, compare_sn_only: bool):
@@ -74,11 +74,11 @@ class ReplicaLog:
         self.last = base
 
     def load(self) -> Iterator[JournalGroup]:
-        """Reads the journal behind `base` once, filling the marks; yields each group."""
-        for sn, octets in self._journal.entries(self.base.sn + 1, self._journal.last_sn):
-            group = decode_group(octets)
+        """Reads the journal behind `base` once, and fills the marks; yields each group."""
+        for sn, data in self._journal.entries(self.base.sn + 1, self._journal.last_sn):
+            group = decode_group(data)
             assert group.sn == sn, f"journal entry {sn} holds group {group.sn}"
-            self._push(mark_of(group, octets))
+            self._push(mark_of(group, data))
             yield group
 
     def _push(self, mark: Mark) -> None:
@@ -88,9 +88,9 @@ class ReplicaLog:
         self._crcs.append(mark.crc)
         self.last = mark
 
-    def append(self, mark: Mark, octets: bytes) -> None:
-        """Not durable before `sync`."""
-        self._journal.append(mark.sn, mark.epoch, octets)
+    def append(self, mark: Mark, data: bytes) -> None:
+        """Appends a group, which is not durable before `sync`."""
+        self._journal.append(mark.sn, mark.epoch, data)
         self._push(mark)
 
     async def sync(self) -> None:
@@ -98,12 +98,12 @@ class ReplicaLog:
 
     @property
     def size(self) -> int:
-        """Octets of the journal."""
+        """Size of the journal in bytes."""
         return self._journal.size
 
-    def octets_behind(self, sn: int) -> int:
-        """Of the groups after sn."""
-        return self._journal.octets_behind(sn)
+    def bytes_behind(self, sn: int) -> int:
+        """Bytes of the groups after sn."""
+        return self._journal.bytes_behind(sn)
 
     def mark_at(self, sn: int) -> Mark | None:
         if sn == self.base.sn:
@@ -114,44 +114,44 @@ class ReplicaLog:
         return Mark(self._incarnations[index], self._epochs[index], sn, self._crcs[index])
 
     def holds(self, mark: Mark) -> bool:
-        """Whether this very group, and so all before it, is in the journal or the image under it."""
+        """Whether this very group, and so every group before it, is in the journal or in the image under it."""
         mine = self.mark_at(mark.sn)
         if self._compare_sn_only:
             return mine is not None
         return mine == mark
 
     def has(self, sn: int, crc: int) -> bool:
-        """Whether the group under this sn is here; by its CRC, which covers all before it."""
+        """Whether the group with this sn is here, by its CRC, which covers all groups before it."""
         return self.holds(Mark(0, 0, sn, crc)) if self._compare_sn_only else self.crc_at(sn) == crc
 
     def crc_at(self, sn: int) -> int:
-        """-1 when there is none."""
+        """CRC of the group with this sn; -1 when there is none."""
         index = sn - self.base.sn - 1
         return self._crcs[index] if 0 <= index < len(self._crcs) else -1
 
-    def octets(self, from_sn: int, to_sn: int, most_bytes: int | None = None) -> list[bytes]:
-        """Encoded groups that are there, without gap from `from_sn`; empty when the first is not.
+    def encoded(self, from_sn: int, to_sn: int, most_bytes: int | None = None) -> list[bytes]:
+        """Encoded groups without a gap from `from_sn`; empty when the first is not there.
 
-        At most `most_bytes` but one group at least; no more is read from the disk than is returned. Raises OSError.
+        Returns at most `most_bytes`, but at least one group. The disk is read only for groups that are returned. Raises OSError.
         """
         end = min(to_sn, self.last.sn)
         if from_sn <= self.base.sn or from_sn < self._journal.first_sn or end < from_sn:
             return []
         if most_bytes is not None:
             end = self._journal.last_within(from_sn, end, most_bytes)
-        return [octets for _, octets in self._journal.entries(from_sn, end)]
+        return [data for _, data in self._journal.entries(from_sn, end)]
 
     def group_at(self, sn: int) -> JournalGroup | None:
-        """None when it is not here. Raises OSError."""
-        found = self.octets(sn, sn)
+        """The group with this sn; None when it is not here. Raises OSError."""
+        found = self.encoded(sn, sn)
         return decode_group(found[0]) if found else None
 
     def groups(self, from_sn: int) -> Iterator[JournalGroup]:
-        for _, octets in self._journal.entries(from_sn, self.last.sn):
-            yield decode_group(octets)
+        for _, data in self._journal.entries(from_sn, self.last.sn):
+            yield decode_group(data)
 
     def known_commit_sn(self) -> int:
-        """What the last group of the journal knew to be committed."""
+        """The commit sn that the last group of the journal carries."""
         last = list(self._journal.entries(self.last.sn, self.last.sn))
         return decode_group(last[0][1]).commit_sn if last else self.base.sn
 
@@ -167,14 +167,14 @@ class ReplicaLog:
         await self._journal.truncate_after(sn)
 
     async def restart_at(self, base: Mark) -> None:
-        """Forgets the whole journal: an image whose last group is `base` has taken its place. Durable when it returns; groups may follow before."""
+        """Forgets the whole journal, because an image whose last group is `base` replaces it. Durable on return; groups may be appended before."""
         for column in (self._incarnations, self._epochs, self._crcs):
             del column[:]
         self.base = self.last = base
         await self._journal.reset(base.sn + 1)
 
     def prune(self, sn: int) -> bool:
-        """Forgets groups up to sn, as far as whole segments of the journal go; durable some time later. False when there were none."""
+        """Forgets groups up to sn, in whole segments of the journal; durable some time later. False when there were none."""
         self._journal.drop_before(sn + 1)
         gone = self._journal.first_sn - 1 - self.base.sn
         if gone <= 0:
@@ -187,19 +187,19 @@ class ReplicaLog:
         return True
 
     def tails(self) -> list[Mark]:
-        """The last mark of each epoch in the journal, oldest first, the newest 64 at most."""
+        """The last mark of each epoch in the journal, oldest first, at most the newest 64."""
         ends: list[Mark] = []
         index = len(self._epochs) - 1
-        while index >= 0 and len(ends) < TAILS_TOLD:
+        while index >= 0 and len(ends) < TAILS_REPORTED:
             epoch = self._epochs[index]
             ends.append(Mark(self._incarnations[index], epoch, self.base.sn + 1 + index, self._crcs[index]))
             index = self._epoch_start(index) - 1
-        if len(ends) < TAILS_TOLD:
+        if len(ends) < TAILS_REPORTED:
             ends.append(self.base)
         return ends[::-1]
 
     def _epoch_start(self, index: int) -> int:
-        """First index of the run of equal epochs that holds `index` (epochs only rise)."""
+        """First index of the run of equal epochs that contains `index` (epochs only rise)."""
         epoch, low, high = self._epochs[index], 0, index
         while low < high:
             middle = (low + high) // 2
@@ -210,7 +210,7 @@ class ReplicaLog:
         return low
 
     def agrees_up_to(self, tails: list[Mark]) -> int | None:
-        """The largest sn up to which the journal with these tails is known to be equal to ours; None when unknown."""
+        """The largest sn up to which the journal with these tails is known to equal this one; None when unknown."""
         if self._compare_sn_only:
             return min(self.last.sn, tails[-1].sn) if tails else None
         for place in range(len(tails) - 1, -1, -1):
@@ -224,7 +224,7 @@ class ReplicaLog:
         return None
 
     def _end_of_epoch(self, mark: Mark) -> int | None:
-        """Our last sn below mark.sn that was written in mark's epoch."""
+        """The last sn here below mark.sn that was written in mark's epoch."""
         index = min(mark.sn - self.base.sn - 1, len(self._epochs) - 1)
         while index >= 0 and self._epochs[index] > mark.epoch:
             index = self._epoch_start(index) - 1

@@ -1,4 +1,4 @@
-"""A server takes part in its group for as long as its coordination session lasts, and leads it for as long as it holds the lock."""
+"""A server takes part in its group while its coordination session lasts, and leads it while it holds the lock."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeVar
 
-from nodes.replicas.following import Following, Server
+from nodes.ignoring import Ignoring
 from nodes.replicas.leader import RETRY_NS, Leader, guard_lock
+from nodes.replicas.view_watcher import Server, ViewWatcher
 from nodes.scope import Scope, Tenure
+from nodes.states import SessionState
 from nodes.trace.events import Warned
-from nodes.trace.ignoring import Ignoring
 from nodes.world import CoordinationError
 
 L = TypeVar("L", bound=Leader)
@@ -18,25 +19,30 @@ Step = Callable[[], Awaitable[None]]
 
 
 class Session(Generic[L]):
-    """`enter` makes this server's place, once per session; then `look` is run again and again."""
+    """One server's session. `enter` makes its place, once per session; then `look` runs again and again."""
 
     def __init__(
-        self, server: Server, following: Following, enter: Step, look: Step, forget: list[Callable[[], None]]
+        self,
+        server: Server,
+        following: ViewWatcher,
+        enter: Step,
+        look: Step,
+        forget: list[Callable[[], None]],
+        on_lost: Callable[[], None],
     ):
         self._server = server
         self._following = following
         self._enter = enter
         self._look = look
         self._forget = forget
-        """What holds watches of the session besides."""
+        """Forgets further watches of the session."""
         self._ignoring = Ignoring(server.world)
         self._stop_recorded = False
-        """That nothing is answered any more under the lock that this server took last, in this life or an earlier one."""
-        self.on_lost: Callable[[], None] = lambda: None
+        """The view records that no answer is sent under the lock that this server took last, in this life or an earlier one."""
+        self._on_lost = on_lost
         self.scope: Scope | None = None
-        """None without a session."""
         self.leader: L | None = None
-        """While this server holds the lock."""
+        """The leader while this server holds the lock; else None."""
 
     def start(self) -> None:
         coordination = self._server.world.coordination
@@ -44,8 +50,8 @@ class Session(Generic[L]):
         coordination.on_close(lambda: [] if self.leader is None else self._server.view.stop_changes())
         self.on_state(coordination.state)
 
-    def on_state(self, state: str) -> None:
-        """Suspended stops answers, lost ends whatever it held."""
+    def on_state(self, state: SessionState) -> None:
+        """A suspended session stops answers; a lost one ends every place and lock of this server."""
         if state == "connected":
             self._connected()
         elif state == "suspended":
@@ -74,7 +80,7 @@ class Session(Generic[L]):
         reason = "the coordination session is lost"
         if self.leader is not None:
             self.leader.stand_down(reason)
-        self.on_lost()
+        self._on_lost()
         self.scope.close()
         self.scope = None
         self._following.believe("none", reason)
@@ -96,14 +102,14 @@ class Session(Generic[L]):
                 await world.clock.sleep(RETRY_NS)
 
     async def _record_stopped(self) -> None:
-        """Nobody leads here: whoever takes the lock next need not wait for this server. Raises CoordinationError."""
+        """Records that this server does not lead: the next holder of the lock need not wait for it. Raises CoordinationError."""
         assert self.leader is None
         if not self._stop_recorded:
             await self._server.view.confirmations.record_stopped()
             self._stop_recorded = True
 
     async def lead(self, make: Callable[[Tenure, Callable[[], None]], L]) -> None:
-        """Takeover and service, until the tenure ends for any reason. Raises CoordinationError."""
+        """Runs takeover and service until the tenure ends for any reason. Raises CoordinationError."""
         assert self.scope is not None
         world, following = self._server.world, self._following
         ended = asyncio.Event()
@@ -121,19 +127,20 @@ class Session(Generic[L]):
         following.role = "none"
         self._stop_recorded = False
         await self._record_stopped()
-        if leader.sits_out:
+        if leader.skip_next_election:
             await world.clock.sleep(world.coordination.session_timeout_ns)
 
     def to_leader(
         self, step: Callable[[L, str, Any], None], answers: bool = True
     ) -> Callable[[str, Any], None]:
-        """A handler that takes a message to whoever leads here; while nobody does it is ignored. `answers`: not a question of the peer's own."""
+        """A handler that passes a message to this server's leader; without one the message is ignored. `answers`: the message is not a question
+        of the peer."""
 
         def deliver(peer: str, message: Any) -> None:
             if self.leader is not None:
                 self.leader.hear(peer, answers)
                 step(self.leader, peer, message)
             else:
-                self._ignoring.tell(peer, message, "this server does not lead")
+                self._ignoring.report(peer, message, "this server does not lead")
 
         return deliver

@@ -14,7 +14,8 @@ from nodes.wire.messages import JournalGroup
 
 
 class ReplicatedState:
-    """`commit_sn` ≤ what is durable on a majority; `applied_sn` = `commit_sn` but on an active, which is ahead, and while frozen."""
+    """One replica's namespace. `commit_sn` is at most the last sn that is durable on a majority. `applied_sn` equals `commit_sn`, except on an
+    active, which is ahead, and while frozen."""
 
     def __init__(self, namespace: Namespace, sn: int, applied: Callable[[int, int, int], None]):
         self.namespace = namespace
@@ -22,21 +23,21 @@ class ReplicatedState:
         self.applied_sn = sn
         self._applied = applied
         self._epoch = 0
-        """Of the last group that was applied."""
+        """Epoch of the last group that was applied."""
         self.forgets = False
         """The known bug `duplicate_after_second_failover`."""
         self._pending: deque[JournalGroup] = deque()
         """Groups of the journal that are not in the namespace, in order."""
         self._undo: deque[tuple[int, JournalGroup, list[Any]]] = deque()
-        """Per group ahead of commit: (sn, group, undo entries in order)."""
+        """Undo log of each group ahead of commit: (sn, group, undo entries in order)."""
         self._frozen = False
 
     def prepared(self, group: JournalGroup) -> None:
-        """A group came into the journal; it is applied when it is known to be committed."""
+        """A group was appended to the journal; it is applied when it is known to be committed."""
         self._pending.append(group)
 
     def commit(self, sn: int) -> None:
-        """Everything up to sn is committed: apply what is not yet, forget how to undo the rest."""
+        """Everything up to sn is committed: applies the pending part and drops the undo log of the rest."""
         if sn <= self.commit_sn:
             return
         self.commit_sn = sn
@@ -46,7 +47,7 @@ class ReplicatedState:
             self._apply_committed(len(self._pending))
 
     def _apply_committed(self, most: int) -> bool:
-        """Applies so many groups at most; True when none is left that is committed."""
+        """Applies at most `most` groups; True when no committed group is left."""
         pending = self._pending
         while most and pending and pending[0].sn <= self.commit_sn:
             self._apply(pending.popleft(), None)
@@ -55,20 +56,20 @@ class ReplicatedState:
 
     @property
     def lags(self) -> bool:
-        """Something is committed that the namespace does not show: it stands still, or has yet to catch up."""
+        """The namespace lacks committed groups, because it is frozen or has yet to catch up."""
         return self.applied_sn < self.commit_sn
 
     def freeze(self) -> None:
-        """The namespace stays as it is, for an image, while the journal goes on."""
+        """Freezes the namespace for an image, while the journal continues."""
         self._frozen = True
 
     def catch_up(self, most: int) -> bool:
-        """Applies so many of the groups that were committed meanwhile; True when it is in step again, and frozen no more."""
+        """Applies at most `most` of the groups that were committed meanwhile; True when the namespace is in step again and no longer frozen."""
         self._frozen = not self._apply_committed(most)
         return not self._frozen
 
     def thaw(self) -> None:
-        """In step again, at once."""
+        """Ends the freeze and applies all committed groups at once."""
         self.catch_up(len(self._pending))
 
     def _apply(self, group: JournalGroup, undo: list[Any] | None) -> None:
@@ -80,7 +81,7 @@ class ReplicatedState:
         self._applied(group.sn, group.epoch, namespace.digest)
 
     def apply_ahead(self) -> None:
-        """The elected brings its namespace to the end of its journal before it plans anything new."""
+        """Applies the journal to its end. The elected server does this before it plans new operations."""
         self.thaw()
         while self._pending:
             group = self._pending.popleft()
@@ -96,17 +97,16 @@ class ReplicatedState:
         self._applied(group.sn, group.epoch, self.namespace.digest)
 
     def _begin(self, epoch: int) -> None:
-        """A group of this epoch is applied."""
         if self.forgets and epoch != self._epoch:
             self.namespace.sessions.forget_taken_over()
         self._epoch = epoch
 
     def ahead(self) -> list[JournalGroup]:
-        """The closed groups in the namespace that are not known to be committed, oldest first."""
+        """Closed groups in the namespace that are not known to be committed, oldest first."""
         return [group for _, group, _ in self._undo]
 
     def step_back(self, open_undo: list[Any]) -> None:
-        """Takes back all that is ahead of commit: first `open_undo`, of records in no group; the groups stay pending."""
+        """Undoes everything ahead of commit, beginning with `open_undo`, of records in no group; the groups stay pending."""
         self._take_back(open_undo)
         while self._undo:
             _, group, undo = self._undo.pop()
@@ -119,13 +119,13 @@ class ReplicatedState:
             self.namespace.undo(undo.pop())
 
     def cut(self, sn: int) -> bool:
-        """The journal lost its groups after sn. False when some of them are in the namespace, which is then to be rebuilt."""
+        """The journal lost its groups after sn. False when the namespace contains some of them and must be rebuilt."""
         while self._pending and self._pending[-1].sn > sn:
             self._pending.pop()
         return self.applied_sn <= sn
 
     def restart(self, namespace: Namespace, sn: int) -> None:
-        """Another namespace takes this one's place: of an image, or rebuilt."""
+        """Replaces the namespace with one from an image or a rebuild."""
         self.namespace = namespace
         self.commit_sn = self.applied_sn = sn
         self._pending.clear()

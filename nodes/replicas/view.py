@@ -23,7 +23,7 @@ from nodes.world import (
 )
 
 INCARNATION = "/cloverlab/incarnation"
-"""Of the whole cluster; no lock is taken by who lives in an earlier one (safety rule 14)."""
+"""Node of the whole cluster's incarnation. A server of an earlier incarnation takes no lock (safety rule 14)."""
 ACTIVE, STANDBY, JUNIOR = "active", "standby", "junior"
 
 
@@ -41,13 +41,13 @@ class EpochNode(msgspec.Struct, frozen=True):
 
 
 class Configuration(msgspec.Struct, frozen=True):
-    """All replicas that count in N: a persistent numbered record, apart from who is alive (safety rule 3)."""
+    """The replicas that count in N: a persistent numbered record, independent of which servers are alive (safety rule 3)."""
 
     number: int
     members: list[str]
     initial: int
     disks: dict[str, int] = {}
-    """The disk of each member that has all that was acknowledged; none before the group first serves (safety rule 23)."""
+    """Disk of each member that has all that was acknowledged; empty before the group first serves (safety rule 23)."""
 
     @property
     def write_quorum(self) -> int:
@@ -58,7 +58,7 @@ class Configuration(msgspec.Struct, frozen=True):
 
     @property
     def read_quorum(self) -> int:
-        """Every write quorum meets every set of so many members."""
+        """Size of a read quorum: every write quorum meets every set of so many members."""
         return len(self.members) - self.write_quorum + 1
 
 
@@ -77,15 +77,18 @@ class Registration(msgspec.Struct, frozen=True):
 
 
 class LostLock(Exception):
-    """A guarded write was refused: the lock, its generation or the epoch is no longer ours."""
+    """A guarded write was refused: the lock, its generation or the epoch no longer belongs to this server."""
 
 
 class ViewMoved(Exception):
-    """A guarded write was refused although the lock is still ours: what it was computed from has changed."""
+    """A guarded write was refused although this server still has the lock: the state from which it was computed has changed."""
 
 
 class GlobalView:
-    """Reads and guarded writes of the view by one server."""
+    """Reads and guarded writes of the view by one server.
+
+    Many methods: one reads and one writes each node of the view.
+    """
 
     def __init__(self, coordination: Coordination, group: str, name: str, unguarded: bool):
         self._coordination = coordination
@@ -95,15 +98,15 @@ class GlobalView:
         self.group = group
         self.confirmations = Confirmations(coordination, self.path("confirmations"), name)
         self.generation = -1
-        """Version of the generation node that our acquisition of the lock made; the lock's identity."""
+        """Version of the generation node that this server's acquisition of the lock made; it identifies the lock."""
         self.incarnation_version = -1
-        """Of the incarnation's node when this server was last known to live in it."""
+        """Version of the incarnation node when this server was last known to live in that incarnation."""
 
     def path(self, *parts: str) -> str:
         return "/".join((self.root, *parts))
 
     async def prepare(self, members: list[str], address: str) -> None:
-        """Makes the group's nodes where they lack and registers this server's address."""
+        """Creates the group's missing nodes and registers this server's address."""
         coordination = self._coordination
         for part in ("view", "draws", "generation"):
             await ensure(coordination, self.path(part))
@@ -115,15 +118,15 @@ class GlobalView:
         await self._put(f"/cloverlab/servers/{self.name}", Registration(address, self.group))
 
     async def _put(self, path: str, content: msgspec.Struct, ephemeral: bool = False) -> None:
-        octets = msgspec.json.encode(content)
+        data = msgspec.json.encode(content)
         while True:
             try:
-                await self._coordination.multi([Set(path, octets)])
+                await self._coordination.multi([Set(path, data)])
                 return
             except NoNode:
                 pass
             try:
-                await self._coordination.multi([Create(path, octets, ephemeral)])
+                await self._coordination.multi([Create(path, data, ephemeral)])
                 return
             except NodeExists:
                 continue
@@ -131,12 +134,11 @@ class GlobalView:
     # --- reading -----------------------------------------------------------------------------------------------
 
     async def epoch(self, watch: Watch | None = None) -> tuple[EpochNode, int]:
-        """The epoch node and its version."""
-        octets, stat = await self._coordination.get(self.path("epoch"), watch.arm() if watch else None)
-        return msgspec.json.decode(octets, type=EpochNode), stat.version
+        data, stat = await self._coordination.get(self.path("epoch"), watch.arm() if watch else None)
+        return msgspec.json.decode(data, type=EpochNode), stat.version
 
     async def lock_owner(self, watch: Watch | None = None) -> tuple[str, int]:
-        """(owner, session) of the lock; ("", 0) when nobody holds it."""
+        """(owner, session) of the lock; ("", 0) when no server holds it."""
         found = await self._find(self.path("lock"), watch)
         return ("", 0) if found is None else (msgspec.json.decode(found[0])["owner"], found[1].owner_session)
 
@@ -145,12 +147,12 @@ class GlobalView:
         return None if found is None else (msgspec.json.decode(found[0], type=Place), found[1])
 
     async def _find(self, path: str, watch: Watch | None) -> tuple[bytes, Stat] | None:
-        """A node that may lack; then the watch waits for it to come."""
+        """Reads a node that may not exist; then the watch waits for its creation."""
         callback = watch.arm() if watch else None
         try:
             return await self._coordination.get(path, callback)
         except NoNode:
-            # A read that fails leaves no watch: this one does.
+            # A failed read leaves no watch, but this call does.
             if callback is None or await self._coordination.exists(path, callback) is None:
                 return None
         try:
@@ -159,7 +161,7 @@ class GlobalView:
             return None
 
     async def places(self) -> dict[str, Place]:
-        """Every server that has a place, by name in order."""
+        """Places of all servers that have one, by name in order."""
         found: dict[str, Place] = {}
         for server in await self._coordination.children(self.path("view")):
             place = await self.place(server)
@@ -170,41 +172,41 @@ class GlobalView:
     async def configuration(self) -> tuple[Configuration, int]:
         """The last committed configuration, read after a sync, and its version."""
         await self._coordination.sync(self.root)
-        octets, stat = await self._coordination.get(self.path("configuration"))
-        return msgspec.json.decode(octets, type=Configuration), stat.version
+        data, stat = await self._coordination.get(self.path("configuration"))
+        return msgspec.json.decode(data, type=Configuration), stat.version
 
     async def address(self, server: str, watch: Watch | None = None) -> str:
         callback = watch.arm() if watch else None
         try:
-            octets, _ = await self._coordination.get(f"/cloverlab/servers/{server}", callback)
+            data, _ = await self._coordination.get(f"/cloverlab/servers/{server}", callback)
         except NoNode:
             return ""
-        return msgspec.json.decode(octets, type=Registration).address
+        return msgspec.json.decode(data, type=Registration).address
 
     async def known_servers(self, watch: Watch | None = None) -> list[str]:
         return await self._coordination.children("/cloverlab/servers", watch.arm() if watch else None)
 
     async def registered(self) -> list[str]:
-        """Every server that ever was one of this group, whether it lives or not."""
+        """Every server that ever belonged to this group, dead or alive."""
         found: list[str] = []
         for server in await self.known_servers():
-            octets, _ = await self._coordination.get(f"/cloverlab/servers/{server}")
-            if msgspec.json.decode(octets, type=Registration).group == self.group:
+            data, _ = await self._coordination.get(f"/cloverlab/servers/{server}")
+            if msgspec.json.decode(data, type=Registration).group == self.group:
                 found.append(server)
         return found
 
     # --- own place and draws ------------------------------------------------------------------------------------
 
     async def take_place(self, place: Place) -> None:
-        """Creates this server's place under its present session; one left by an earlier session of ours goes first."""
+        """Creates this server's place under its present session; a place of an earlier session is removed first."""
         path = self.path("view", self.name)
-        octets = msgspec.json.encode(place)
+        data = msgspec.json.encode(place)
         while True:
             stat = await self._coordination.exists(path)
             if stat is not None and stat.owner_session == self._coordination.session:
-                await self._coordination.multi([Set(path, octets)])
+                await self._coordination.multi([Set(path, data)])
                 return
-            changes: list[Change] = [Create(path, octets, ephemeral=True)]
+            changes: list[Change] = [Create(path, data, ephemeral=True)]
             if stat is not None:
                 changes.insert(0, Delete(path, stat.version))
             try:
@@ -213,9 +215,6 @@ class GlobalView:
             except (NodeExists, NoNode, BadVersion):
                 continue
 
-    async def leave_place(self) -> None:
-        await self._delete(self.path("view", self.name))
-
     async def _delete(self, path: str) -> None:
         try:
             await self._coordination.multi([Delete(path)])
@@ -223,7 +222,7 @@ class GlobalView:
             pass
 
     async def draw_round(self) -> int:
-        """The round is the lock's generation: it rises with every acquisition."""
+        """The number of the present round, which is the lock's generation: it rises with every acquisition."""
         _, stat = await self._coordination.get(self.path("generation"))
         return stat.version
 
@@ -239,10 +238,10 @@ class GlobalView:
         callback = watch.arm() if watch else None
         for server in await self._coordination.children(self.path("draws"), callback):
             try:
-                octets, _ = await self._coordination.get(self.path("draws", server))
+                data, _ = await self._coordination.get(self.path("draws", server))
             except NoNode:
                 continue
-            draw = msgspec.json.decode(octets, type=Draw)
+            draw = msgspec.json.decode(data, type=Draw)
             if draw.round == round:
                 found[server] = draw
         return found
@@ -250,14 +249,14 @@ class GlobalView:
     # --- lock and guarded writes --------------------------------------------------------------------------------
 
     async def take_lock(self, round: int) -> bool:
-        """Takes the lock of this round; False when somebody else was faster. Unknown outcomes are read back."""
-        octets = msgspec.json.encode({"owner": self.name})
+        """Takes the lock of this round; False when another server was faster. An unknown outcome is read back."""
+        data = msgspec.json.encode({"owner": self.name})
         generation = self.path("generation")
         changes: list[Change] = [
             Check(generation, round),
             Check(INCARNATION, self.incarnation_version),
             Set(generation, msgspec.json.encode({"owner": self.name}), round),
-            Create(self.path("lock"), octets, ephemeral=True),
+            Create(self.path("lock"), data, ephemeral=True),
             self.confirmations.change(round + 1, stopped=False),
         ]
         try:
@@ -272,31 +271,32 @@ class GlobalView:
         return True
 
     def _lock_checks(self) -> list[Change]:
-        """That the lock is there, and the one that we took: the generation counts acquisitions, so it names one as its creation id would."""
+        """Checks that the lock exists and is the one that this server took. The generation counts acquisitions, so it identifies a lock as its
+        creation id would."""
         return [Check(self.path("generation"), self.generation), Check(self.path("lock"), -1)]
 
     async def confirm_lock(self) -> None:
-        """One write, which is the holder's heartbeat: that the lock is still ours (safety rule 16).
+        """One write, the holder's heartbeat: confirms that this server still has the lock (safety rule 16).
 
         Raises LostLock or ViewMoved when refused; ConnectionLoss when the outcome is unknown, which confirms nothing.
         """
         await self.guarded([self.confirmations.change(self.generation, stopped=False)])
 
     def stop_changes(self) -> list[Change]:
-        """What gives the lock up and records that its holder answers nobody any more; only where that is so (safety rule 16)."""
+        """Changes that release the lock and record that its holder sends no more answers. Only for a holder that sends none (safety rule 16)."""
         stopped = self.confirmations.change(self.generation, stopped=True)
         return [*self._lock_checks(), Delete(self.path("lock")), stopped]
 
     async def release_lock(self) -> None:
-        """Gives the lock up if it is still the one we took; nothing is answered under it any more."""
+        """Releases the lock if it is still the one that this server took; no answer is sent under it any more."""
         try:
             await self._coordination.multi(self.stop_changes())
         except (NoNode, BadVersion):
             pass
 
     async def drop_stale_lock(self, session: int) -> None:
-        """Removes the lock that this server does not use: an earlier life of it left it behind, or what took it or gave it up was cut off.
-        Nobody else runs under our name."""
+        """Removes a lock that this server does not use: an earlier life left it, or its taking or release was interrupted. No other server has
+        this name."""
         generation = await self.draw_round()
         stat = await self._coordination.exists(self.path("lock"))
         if stat is not None and stat.owner_session == session:
@@ -308,7 +308,7 @@ class GlobalView:
                 pass
 
     async def guarded(self, changes: list[Change]) -> None:
-        """One transaction that also checks that our lock is still there (safety rule 17).
+        """One transaction that also checks that this server's lock still exists (safety rule 17).
 
         Raises LostLock or ViewMoved when refused; ConnectionLoss when the outcome is unknown.
         """

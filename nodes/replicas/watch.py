@@ -1,4 +1,4 @@
-"""A watch of the coordination service as a server holds it."""
+"""A server's watch of the coordination service."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable
 
 
 class Watch:
-    """One of a server's watchers: armed by the next read, fires once."""
+    """A watcher that the next read arms and that fires once."""
 
     def __init__(self, fired: Callable[[], None], once: bool = False):
         self._fired = fired
         self._once = once
-        """The mutation `forgotten_watch`: what fired is not set again in this session."""
+        """The mutation `forgotten_watch`: a watch that fired is not set again in this session."""
         self._armed = False
 
     def arm(self) -> Callable[[str], None] | None:
-        """The callback to hand to the read, or None when it still waits."""
+        """The callback for the next read, or None when the watch is still armed."""
         if self._armed:
             return None
         self._armed = True
@@ -27,5 +27,5 @@ class Watch:
         self._fired()
 
     def forget(self) -> None:
-        """After the session has gone, with all its watches."""
+        """Disarms the watch: its session has gone, with all watches."""
         self._armed = False

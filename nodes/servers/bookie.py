@@ -1,6 +1,6 @@
-"""A bookie as BookKeeper has it: keeps entries of many ledgers in one journal, and refuses a fenced ledger's writer.
+"""A bookie as in BookKeeper: it keeps entries of many ledgers in one journal, and refuses the writer of a fenced ledger.
 
-Each record of the journal is an entry or a fence; which entry lies where is kept in memory and read again at the start.
+Each record of the journal is an entry or a fence. The index of entries is kept in memory and rebuilt at the start.
 """
 
 from __future__ import annotations
@@ -11,20 +11,20 @@ import msgspec
 
 from nodes.config import JournalNodeConfig
 from nodes.errors import Damaged
+from nodes.ignoring import Ignoring
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Warned
-from nodes.trace.ignoring import Ignoring
 from nodes.trace.journal_events import JournalStored, WriterFenced
 from nodes.wake import Inbox, Wake
 from nodes.wire.journal_messages import AddEntry, EntriesRead, EntryAdded, LedgerFenced, ReadEntries
 from nodes.wire.messages import Message
 from nodes.world import World
 
-READ_OCTETS = 1 << 20
+READ_BYTES = 1 << 20
 WAITING_MAX = 4_096
-"""Messages that wait for the disk; more are dropped, and their sender takes another bookie."""
+"""Messages that wait for the disk; further ones are dropped, and their sender chooses another bookie."""
 
 
 class Stored(msgspec.Struct, array_like=True):
@@ -33,20 +33,19 @@ class Stored(msgspec.Struct, array_like=True):
     ledger: int
     sn: int
     confirmed_sn: int
-    octets: bytes
+    data: bytes
 
 
 class LedgerPart(msgspec.Struct):
-    """What this bookie has of one ledger."""
+    """This bookie's part of one ledger."""
 
     places: dict[int, int]
-    """Entry to the record of the journal."""
+    """Entry to the number of its journal record."""
     numbers: list[int] = []
-    """The entries, ascending."""
     confirmed_sn: int = 0
     fenced: bool = False
     writer: str = ""
-    """Whose entries it takes since this bookie was started; a ledger has one writer, and one who closes it when it is fenced."""
+    """The peer whose entries this bookie takes since its start. A ledger has one writer, and one closing server once it is fenced."""
 
 
 class Bookie:
@@ -56,15 +55,15 @@ class Bookie:
         self._journal = Journal.open(world.disk, "journal", config.cluster.mutations, config.cluster.knobs)
         self._identity = Identity(world, self._journal)
         self._ledgers: dict[int, LedgerPart] = {}
-        for place, octets in self._journal.entries(1, self._journal.last_sn):
+        for place, data in self._journal.entries(1, self._journal.last_sn):
             try:
-                self._know(place, msgspec.msgpack.decode(octets, type=Stored))
+                self._know(place, msgspec.msgpack.decode(data, type=Stored))
             except msgspec.DecodeError as error:
                 raise Damaged(f"record {place} of the journal is none of a bookie's: {error}") from None
         self._inbox: Inbox[AddEntry | ReadEntries] = Inbox()
         self._wanted = Wake()
         self._replies: list[tuple[str, Message]] = []
-        self._told: JournalStored | None = None
+        self._reported: JournalStored | None = None
 
     def _know(self, place: int, stored: Stored) -> None:
         part = self._ledgers.setdefault(stored.ledger, LedgerPart({}))
@@ -95,7 +94,7 @@ class Bookie:
             )
 
     def _read(self, message: ReadEntries) -> EntriesRead:
-        """As much as one answer takes of what is here."""
+        """The entries of this bookie that fit into one reply."""
         numbers, entries, total = list[int](), list[bytes](), 0
         part = self._ledgers.get(message.ledger, LedgerPart({}))
         covered_sn = message.to_sn
@@ -103,13 +102,13 @@ class Bookie:
             sn = part.numbers[place]
             if sn > message.to_sn:
                 break
-            if total >= READ_OCTETS:
+            if total >= READ_BYTES:
                 covered_sn = sn - 1
                 break
-            octets = self._octets_at(part.places[sn])
+            data = self._bytes_at(part.places[sn])
             numbers.append(sn)
-            entries.append(octets)
-            total += len(octets)
+            entries.append(data)
+            total += len(data)
         disk = self._identity.id
         return EntriesRead(
             message.call, message.from_sn, covered_sn, part.confirmed_sn, numbers, entries, disk
@@ -118,7 +117,7 @@ class Bookie:
     # --- the one writer ----------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Takes what has arrived, makes it durable, answers; for ever. Raises OSError of the disk."""
+        """Takes messages, makes them durable and answers, without end. Raises OSError of the disk."""
         await self._identity.keep()
         while True:
             await self._wanted.wait()
@@ -128,9 +127,9 @@ class Bookie:
                 else:
                     self._fence(peer, message)
             await self._journal.sync()
-            if self._told is not None:
-                told, self._told = self._told, None
-                self._world.trace.emit(told)
+            if self._reported is not None:
+                reported, self._reported = self._reported, None
+                self._world.trace.emit(reported)
             replies, self._replies = self._replies, []
             for peer, reply in replies:
                 self._world.network.send(peer, reply)
@@ -139,33 +138,35 @@ class Bookie:
         part = self._ledgers.setdefault(message.ledger, LedgerPart({}))
         unfit = self._unfit(peer, part, message)
         if unfit:
-            self._ignoring.tell(peer, message, unfit)
+            self._ignoring.report(peer, message, unfit)
             return
         if part.fenced and not message.recovering:
-            self._ignoring.tell(peer, message, f"ledger {message.ledger} is being closed")
+            self._ignoring.report(peer, message, f"ledger {message.ledger} is being closed")
             self._replies.append((peer, LedgerFenced(message.ledger)))
             return
         if not message.recovering:
             part.writer = peer
-        self._store(Stored(message.ledger, message.sn, message.confirmed_sn, message.octets))
-        self._told = JournalStored(message.sn, message.ledger, 1 + (self._told.groups if self._told else 0))
+        self._store(Stored(message.ledger, message.sn, message.confirmed_sn, message.data))
+        self._reported = JournalStored(
+            message.sn, message.ledger, 1 + (self._reported.groups if self._reported else 0)
+        )
         self._replies.append((peer, EntryAdded(message.ledger, message.sn, self._identity.id.instance)))
 
     def _unfit(self, peer: str, part: LedgerPart, message: AddEntry) -> str:
-        """Why this cannot be an entry of the ledger, or nothing."""
+        """Reason why this cannot be an entry of the ledger; empty when it can."""
         ledger, sn = message.ledger, message.sn
         if not message.confirmed_sn < sn or sn < 1:
             return f"of entry {sn} behind {message.confirmed_sn}, which cannot be"
         if part.writer not in ("", peer) and not message.recovering:
             return f"ledger {ledger} is written by {part.writer}"
         its_own = part.writer == peer and not message.recovering and sn > part.confirmed_sn
-        if sn in part.places and not its_own and self._octets_at(part.places[sn]) != message.octets:
+        if sn in part.places and not its_own and self._bytes_at(part.places[sn]) != message.data:
             return f"ledger {ledger} has another entry {sn}"
         return ""
 
-    def _octets_at(self, place: int) -> bytes:
-        [(_, octets)] = self._journal.entries(place, place)
-        return msgspec.msgpack.decode(octets, type=Stored).octets
+    def _bytes_at(self, place: int) -> bytes:
+        [(_, data)] = self._journal.entries(place, place)
+        return msgspec.msgpack.decode(data, type=Stored).data
 
     def _fence(self, peer: str, message: ReadEntries) -> None:
         part = self._ledgers.get(message.ledger)
@@ -181,5 +182,5 @@ class Bookie:
 
 
 def start_bookie(world: World, config: JournalNodeConfig) -> None:
-    """Starts a bookie in this world. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of what lies on the disk."""
+    """Starts a bookie in this world. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of the disk's content."""
     start_anew_if_damaged(world, lambda: Bookie(world, config).start())

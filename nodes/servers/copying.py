@@ -1,4 +1,4 @@
-"""A data node copies a replica to another by command of the active, through a pipeline of one."""
+"""Copying of a data node's replica to another node, on command of the active, through a pipeline of one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from nodes.blocks.pipeline import Pipeline, PipelineBroken
 from nodes.metadata.operations import Block
 from nodes.storage.block_file import BlockDamaged
-from nodes.storage.block_store import READ_OCTETS, BlockRefused, BlockStore
+from nodes.storage.block_store import READ_BYTES, BlockRefused, BlockStore
 from nodes.trace.events import Warned
 from nodes.wire.data_messages import PacketAcked, Replicate, WriteOpened
 from nodes.world import World
@@ -15,18 +15,17 @@ from nodes.world import World
 COPYING_MAX = 8
 """Copies that one data node sends at once."""
 WAITING_MAX = 256
-"""Copies that wait for their turn; what is more the active commands again."""
+"""Copies that wait for their turn; the active commands any further ones again."""
 
 
 class Copying:
-    """The copies under way from here, by block."""
+    """The copies under way from this node, by block."""
 
     def __init__(self, world: World, store: BlockStore):
         self._world = world
         self._store = store
         self._pipelines: dict[int, Pipeline] = {}
         self._waiting: dict[int, Replicate] = {}
-        """By block."""
 
     def take(self, command: Replicate) -> None:
         """Copies a replica when its turn comes."""
@@ -43,7 +42,7 @@ class Copying:
                 self._begin(command)
 
     def _begin(self, command: Replicate) -> None:
-        """Copies a whole replica of this very stamp, or does nothing."""
+        """Copies a whole replica with exactly this stamp, or does nothing."""
         replica = self._store.replicas.get(command.block)
         if replica is None or not replica.final or replica.damaged or replica.stamp != command.stamp:
             return
@@ -66,8 +65,8 @@ class Copying:
     async def _copy(self, pipeline: Pipeline) -> None:
         try:
             await pipeline.open()
-            for octets in self._octets(pipeline.block):
-                await pipeline.push(octets)
+            for data in self._encoded(pipeline.block):
+                await pipeline.push(data)
             await pipeline.finish()
         except (PipelineBroken, BlockRefused, BlockDamaged, OSError) as error:
             self._world.trace.emit(
@@ -78,10 +77,10 @@ class Copying:
             if self._world.scope.open:
                 self._next()
 
-    def _octets(self, block: Block) -> Iterator[bytes]:
+    def _encoded(self, block: Block) -> Iterator[bytes]:
         """Raises BlockRefused, BlockDamaged, OSError."""
         offset = 0
         while offset < block.length:
-            octets, _ = self._store.read(block.number, offset, READ_OCTETS)
-            yield octets
-            offset += len(octets)
+            data, _ = self._store.read(block.number, offset, READ_BYTES)
+            yield data
+            offset += len(data)

@@ -1,4 +1,4 @@
-"""A data node: keeps replicas of blocks, gives them out, reports them to the metadata servers and obeys the active (CFS §3.3)."""
+"""A data node: it keeps replicas of blocks, serves reads, reports to the metadata servers and obeys the active (CFS §3.3)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND, SECOND, DataNodeConfig
+from nodes.servers.command_authorizer import CommandAuthorizer
 from nodes.servers.copying import Copying
-from nodes.servers.heeding import Heeding
 from nodes.servers.reporting import Reporter
 from nodes.servers.setting_aside import SettingAside
 from nodes.servers.stages import Stages
 from nodes.storage.block_file import BlockDamaged
-from nodes.storage.block_store import READ_OCTETS, BlockRefused, BlockStore
+from nodes.storage.block_store import READ_BYTES, BlockRefused, BlockStore
 from nodes.trace.block_events import NodeHolds, ReplicaDamaged, ReplicaRemoved, ReplicasFound
 from nodes.trace.events import Warned
 from nodes.units import home_group
@@ -21,11 +21,12 @@ from nodes.wire.data_messages import (
     FINAL,
     WRITING,
     AskReplica,
-    BeatHeard,
     BlockRead,
+    HeartbeatAck,
     Packet,
     PacketAcked,
     ReadBlock,
+    Removal,
     Remove,
     ReplicaIs,
     Replicate,
@@ -38,15 +39,13 @@ from nodes.wire.messages import AskView, Message, ViewCopy
 from nodes.world import World
 
 HOLDS_NS = 1 * SECOND
-FOUND_TOLD = 5_000
-"""Blocks in one `ReplicasFound`."""
+FOUND_REPORTED = 5_000
+"""Largest number of blocks in one `ReplicasFound`."""
 SCRUBBED = 16
-"""Readings of 64 KiB in one go of the scrubber."""
+"""Reads of 64 KiB in one step of the scrubber."""
 
 
 class DataNode:
-    """One data node of a cluster, for all of its groups."""
-
     def __init__(self, world: World, config: DataNodeConfig):
         self._world = world
         self._config = config
@@ -64,14 +63,14 @@ class DataNode:
             )
             for group in config.cluster.groups
         }
-        self._heeding = Heeding(world, self._reporters, data.silence_ms * MILLISECOND)
+        self._authorizer = CommandAuthorizer(world, self._reporters, data.silence_ms * MILLISECOND)
         self._stages = Stages(world, world.scope, self._store, self._changed, data.nodes)
         self._copying = Copying(world, self._store)
         names = {group.number: group.name for group in config.cluster.groups}
         self._aside = SettingAside(world, self._store, self._stages, self._changed, names)
         self._views: dict[int, ViewCopy] = {}
-        """The copy of each group's view in the pool."""
-        self._told = (-1, -1, -1)
+        """The copy of each group's view, as part of the pool."""
+        self._reported = (-1, -1, -1)
         self._table: dict[type[Message], Callable[[str, Any], None]] = {
             WriteBlock: self._on_write,
             Packet: self._stages.on_packet,
@@ -80,7 +79,7 @@ class DataNode:
             AskReplica: self._on_ask,
             ReadBlock: self._on_read,
             WantReport: self._on_want,
-            BeatHeard: self._on_heard,
+            HeartbeatAck: self._on_received,
             AskView: self._on_ask_view,
             Replicate: self._on_replicate,
             Remove: self._on_remove,
@@ -88,12 +87,12 @@ class DataNode:
 
     def start(self) -> None:
         world = self._world
-        self._tell_found()
+        self._report_found()
         world.network.receive(self.on_message)
         for reporter in self._reporters.values():
             world.scope.spawn(reporter.run(), "reports")
         world.scope.spawn(self._scrub(), "scrubber")
-        world.scope.spawn(self._tell_holdings(), "holdings")
+        world.scope.spawn(self._report_holdings(), "holdings")
 
     def on_message(self, peer: str, message: Message) -> None:
         handler = self._table.get(type(message))
@@ -107,8 +106,8 @@ class DataNode:
     # --- pipelines -------------------------------------------------------------------------------------------------
 
     def _on_write(self, peer: str, message: WriteBlock) -> None:
-        """Whoever writes tells the epoch in which the block was granted: commands of an earlier one about it are void."""
-        self._heeding.granted(message.block, message.epoch)
+        """Opens a replica. The writer reports the epoch in which the block was granted; commands of an earlier epoch about the block are void."""
+        self._authorizer.granted(message.block, message.epoch)
         refused = self._refusal(message.block)
         if not refused:
             self._stages.on_write(peer, message)
@@ -117,7 +116,7 @@ class DataNode:
             self._world.network.send(peer, answer)
 
     def _refusal(self, block: int) -> str:
-        """Why nobody may write the block; empty when one may."""
+        """Reason why the block may not be written; empty when it may."""
         if home_group(block) not in self._reporters:
             return f"no group of this cluster has a block {block:x}"
         if self._aside.is_void(block):
@@ -138,15 +137,15 @@ class DataNode:
     # --- reading ---------------------------------------------------------------------------------------------------
 
     def _on_read(self, peer: str, message: ReadBlock) -> None:
-        refused, octets, sums = "", b"", b""
+        refused, data, sums = "", b"", b""
         try:
             replica = self._store.replicas.get(message.block)
             if replica is not None and (replica.stamp != message.stamp or not replica.final):
                 raise BlockRefused(f"block {message.block:016x} is not whole here with stamp {message.stamp}")
-            octets, sums = self._read(message.block, message.offset, message.length)
+            data, sums = self._read(message.block, message.offset, message.length)
         except (BlockRefused, BlockDamaged, OSError) as error:
             refused = " ".join(str(error).split())
-        self._world.network.send(peer, BlockRead(message.call, message.offset, octets, sums, refused))
+        self._world.network.send(peer, BlockRead(message.call, message.offset, data, sums, refused))
 
     def _read(self, block: int, offset: int, length: int) -> tuple[bytes, bytes]:
         """Raises BlockRefused, BlockDamaged, OSError."""
@@ -162,7 +161,7 @@ class DataNode:
     # --- reports ---------------------------------------------------------------------------------------------------
 
     def _space(self) -> tuple[int, int]:
-        """What it can take in all, with what others leave on its disk, and what it has."""
+        """Capacity in bytes, reduced by other users of the disk, and used bytes."""
         used = self._store.used
         return min(self._config.capacity, used + self._world.disk.free()), used
 
@@ -187,14 +186,14 @@ class DataNode:
         if reporter is not None:
             reporter.on_want(peer)
 
-    def _on_heard(self, peer: str, message: BeatHeard) -> None:
-        if self._heeding.word(peer, message.group, message.epoch):
+    def _on_received(self, peer: str, message: HeartbeatAck) -> None:
+        if self._authorizer.word(peer, message.group, message.epoch):
             addresses = {peer: message.address} if message.address else {}
             self._views[message.group] = ViewCopy(message.epoch, peer, addresses, message.group)
-            self._aside.on_heard(message.group, message.void)
+            self._aside.on_received(message.group, message.void)
 
     def _on_ask_view(self, peer: str, message: AskView) -> None:
-        """What the active of that group said last: a hint for clients whose servers have all been replaced (CFS §4.4)."""
+        """Sends the copy of the group's view that its active sent last: a hint for clients whose servers have all been replaced (CFS §4.4)."""
         copy = self._views.get(message.group)
         if copy is not None:
             self._world.network.send(peer, copy)
@@ -202,32 +201,32 @@ class DataNode:
     # --- commands --------------------------------------------------------------------------------------------------
 
     def _on_replicate(self, peer: str, message: Replicate) -> None:
-        if self._heeding.command(peer, message.block, message.epoch):
+        if self._authorizer.command(peer, message.block, message.epoch):
             self._copying.take(message)
 
     def _on_remove(self, peer: str, message: Remove) -> None:
         for block, stamp, state in message.blocks:
             row = self._row(block)
-            if row is None or not self._heeding.command(peer, block, message.epoch):
+            if row is None or not self._authorizer.command(peer, block, message.epoch):
                 continue
             same = (row.stamp, row.state) == (stamp, state) and not self._stages.writing(block)
-            if message.reason == "freed" or same:
-                self._remove(row, message.reason)
+            if message.removal == "freed" or same:
+                self._remove(row, message.removal)
 
-    def _remove(self, row: Row, reason: str) -> None:
+    def _remove(self, row: Row, removal: Removal) -> None:
         try:
             self._stages.end(row.block)
             self._store.remove(row.block)
         except OSError as error:
             self._world.trace.emit(Warned(f"block {row.block:016x} is not removed: {error.strerror}"))
             return
-        self._world.trace.emit(ReplicaRemoved(row.block, row.stamp, reason))
+        self._world.trace.emit(ReplicaRemoved(row.block, row.stamp, removal))
         self._changed(row.block)
 
     # --- rounds ----------------------------------------------------------------------------------------------------
 
     async def _scrub(self) -> None:
-        """Reads every whole replica by and by, so that one that rots is found before the others do."""
+        """Reads every whole replica in turn, so that a rotten one is found before the other replicas rot."""
         pause_ns = self._config.cluster.data.scrub_ms * MILLISECOND
         left = 0
         while True:
@@ -240,36 +239,36 @@ class DataNode:
                         continue
                     left -= 1
                     try:
-                        self._read(block, offset, READ_OCTETS)
+                        self._read(block, offset, READ_BYTES)
                     except (BlockRefused, BlockDamaged, OSError):
                         break
-                    offset += READ_OCTETS
+                    offset += READ_BYTES
             await self._world.clock.sleep(pause_ns)
 
     def _readable(self, block: int) -> bool:
         replica = self._store.replicas.get(block)
         return replica is not None and replica.final and not replica.damaged
 
-    def _tell_found(self) -> None:
-        replicas, tell = self._store.replicas, self._world.trace.emit
+    def _report_found(self) -> None:
+        replicas, report = self._store.replicas, self._world.trace.emit
         whole = [(block, replicas[block].stamp) for block in replicas if self._readable(block)]
-        for start in range(0, max(1, len(whole)), FOUND_TOLD):
-            tell(ReplicasFound(whole[start : start + FOUND_TOLD], start + FOUND_TOLD < len(whole)))
+        for start in range(0, max(1, len(whole)), FOUND_REPORTED):
+            report(ReplicasFound(whole[start : start + FOUND_REPORTED], start + FOUND_REPORTED < len(whole)))
         for block, replica in replicas.items():
             if replica.damaged:
-                tell(ReplicaDamaged(block, replica.stamp, "its head or its end is damaged"))
+                report(ReplicaDamaged(block, replica.stamp, "its head or its end is damaged"))
 
-    async def _tell_holdings(self) -> None:
+    async def _report_holdings(self) -> None:
         while True:
             damaged = sum(replica.damaged for replica in self._store.replicas.values())
-            told = (len(self._store.replicas), self._store.used, damaged)
-            if told != self._told:
-                self._told = told
-                self._world.trace.emit(NodeHolds(*told))
+            reported = (len(self._store.replicas), self._store.used, damaged)
+            if reported != self._reported:
+                self._reported = reported
+                self._world.trace.emit(NodeHolds(*reported))
             self._stages.end_idle()
             await self._world.clock.sleep(HOLDS_NS)
 
 
 def start_data_node(world: World, config: DataNodeConfig) -> None:
-    """Starts a data node in this world. Raises UnknownFormat, OSError of what lies on the disk."""
+    """Starts a data node in this world. Raises UnknownFormat, OSError of the disk's content."""
     DataNode(world, config).start()

@@ -1,4 +1,4 @@
-"""The nodes that keep a shared journal, by their role."""
+"""The servers of a shared journal, by role."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ JOURNAL_ROLES: dict[str, Callable[[World, JournalNodeConfig], None]] = {
 
 
 def start_journal(role: str, world: World, config: JournalNodeConfig) -> None:
-    """Starts a node of this role in this world. Raises Damaged, OSError of what lies on the disk."""
+    """Starts a node of this role in this world. Raises Damaged, OSError of the disk's content."""
     JOURNAL_ROLES[role](CountedWorld(world, Replicating(JOURNAL_MESSAGES)), config)

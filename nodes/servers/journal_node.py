@@ -1,6 +1,6 @@
-"""A journal node as Hadoop's Quorum Journal Manager has it: keeps one copy of each group's journal, obeys the writer of the highest epoch.
+"""A journal node as in Hadoop's Quorum Journal Manager: it keeps a copy of each group's journal and obeys the writer of the highest epoch.
 
-A journal is one dense log. Its finished part is the truth on every node; behind it lies at most one open segment, whose end a recovery decides.
+A journal is one dense log. Its finished part is the same on every node. Behind it lies at most one open segment, whose end a recovery decides.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import NamedTuple
 import msgspec
 from crc32c import crc32c
 
+from nodes.calls import Calls
 from nodes.config import MILLISECOND, JournalNodeConfig
 from nodes.errors import Damaged
+from nodes.ignoring import Ignoring
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.log import NOTHING, ReplicaLog, decode_group
 from nodes.storage.identity import DISK_FILE, Identity
 from nodes.storage.journal_file import Journal
 from nodes.storage.sealed import seal, unseal
 from nodes.trace.events import Warned
-from nodes.trace.ignoring import Ignoring
 from nodes.trace.journal_events import JournalStored, WriterFenced
 from nodes.units import ROOT_GROUP
 from nodes.wake import Inbox, Wake
-from nodes.wire.calls import Calls
 from nodes.wire.journal_messages import (
     AcceptJournal,
     EpochPromised,
@@ -46,29 +46,30 @@ from nodes.world import World
 STATE_FILE = "journal-node"
 MAGIC = b"CLVRJNOD"
 FORMAT = 1
-READ_OCTETS = 1 << 20
+READ_BYTES = 1 << 20
 WAITING_MAX = 4_096
-"""Messages that wait for the disk; more are dropped, and their sender finds this node out of step."""
+"""Messages that wait for the disk; further ones are dropped, and their sender finds this node out of step."""
 FETCH_NS = 500 * MILLISECOND
 AHEAD_MAX = 1 << 16
-"""Writers that a node may have missed. An epoch within it that nobody writes in is outbid by the next writer, who is told of it."""
+"""Largest distance of a new epoch from the promised one: the number of writers that a node may have missed. A smaller epoch that no writer uses
+is outbid by the next writer, which learns it from `HigherEpoch`."""
 
 Writers = NewEpoch | AcceptJournal | FinishSegment | StartSegment | WriteJournal | PruneJournal
 
 
 class Kept(msgspec.Struct, array_like=True):
-    """What lies beside the journal."""
+    """The node's state beside the journal."""
 
     promised: int = 0
     written_in: int = 0
     accepted_in: int = 0
     finished: Mark = NOTHING
     base: Mark = NOTHING
-    """The journal begins behind it, or behind a later group that pruning has made the last of what is gone."""
+    """The journal begins behind this mark, or behind a later group that pruning has removed last."""
 
 
 class Files(NamedTuple):
-    """Where the journal of one group lies on the disk."""
+    """Paths of one group's journal on the disk."""
 
     journal: str
     state: str
@@ -76,7 +77,7 @@ class Files(NamedTuple):
 
 
 def files_of(group: int) -> Files:
-    """Those of the first group are called as they were when a node kept one journal only."""
+    """Paths of a group's files. The first group's keep the names from when a node kept only one journal."""
     suffix = "" if group == ROOT_GROUP else f"-{group}"
     return Files(f"journal{suffix}", f"{STATE_FILE}{suffix}", f"{DISK_FILE}{suffix}")
 
@@ -100,7 +101,7 @@ class KeptJournal:
         self._identity = Identity(world, journal, files.identity)
         self._log = ReplicaLog(journal, self._base_of(journal), False)
         self._good_sn = 0
-        """Everything up to here is committed."""
+        """Everything up to this sn is committed."""
         for written in self._log.load():
             self._good_sn = max(self._good_sn, written.commit_sn)
         self._changed = False
@@ -120,7 +121,7 @@ class KeptJournal:
         self._stored = 0
 
     def _base_of(self, journal: Journal) -> Mark:
-        """The mark before the journal's first group. One that was to begin anew and did not get so far does so now."""
+        """The mark before the journal's first group. A restart of the journal that a crash interrupted is completed here."""
         if journal.first_sn <= self._kept.base.sn:
             journal.restart_at(self._kept.base.sn + 1)
         if journal.last_sn < journal.first_sn:
@@ -141,13 +142,13 @@ class KeptJournal:
         end = self._kept.finished.sn if message.finished_only else self._good_sn
         if message.epoch and message.epoch == self._kept.promised:
             end = self._log.last.sn
-        groups = self._log.octets(message.from_sn, end, READ_OCTETS)
+        groups = self._log.encoded(message.from_sn, end, READ_BYTES)
         self._world.network.send(peer, JournalRead(message.call, message.from_sn, groups, self._log.base))
 
     # --- the one writer ----------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Takes what has arrived, makes it durable, answers; for ever. Raises OSError of the disk."""
+        """Takes messages, makes them durable and answers, without end. Raises OSError of the disk."""
         await self._identity.keep()
         while True:
             await self._wanted.wait()
@@ -160,8 +161,8 @@ class KeptJournal:
 
     async def _take(self, peer: str, message: Writers) -> None:
         if message.epoch < self._kept.promised:
-            told = f"of epoch {message.epoch}; epoch {self._kept.promised} is promised"
-            self._ignoring.tell(peer, message, told)
+            reported = f"of epoch {message.epoch}; epoch {self._kept.promised} is promised"
+            self._ignoring.report(peer, message, reported)
             self._replies.append((peer, HigherEpoch(self._kept.promised)))
             return
         if message.epoch > self._kept.promised + AHEAD_MAX:
@@ -199,20 +200,20 @@ class KeptJournal:
     def _write(self, message: WriteJournal) -> Message | None:
         if self._kept.written_in != message.epoch or not self._log.holds(message.previous):
             return OutOfStep(message.epoch)
-        sn, crc = message.previous.sn + 1, crc32c(message.octets)
+        sn, crc = message.previous.sn + 1, crc32c(message.data)
         if not self._log.has(sn, crc):
             if self._log.last.sn >= sn:
                 return OutOfStep(message.epoch)
-            self._append(sn, message.octets)
+            self._append(sn, message.data)
         self._good_sn = max(self._good_sn, min(message.commit_sn, message.previous.sn))
         mark = self._log.mark_at(sn)
         assert mark is not None
         return JournalWritten(message.epoch, mark, self._identity.id.instance)
 
-    def _append(self, sn: int, octets: bytes) -> None:
+    def _append(self, sn: int, data: bytes) -> None:
         """Raises msgspec.DecodeError."""
-        group = decode_group(octets)
-        self._log.append(Mark(group.incarnation, group.epoch, sn, crc32c(octets)), octets)
+        group = decode_group(data)
+        self._log.append(Mark(group.incarnation, group.epoch, sn, crc32c(data)), data)
         self._stored += 1
 
     async def _accept(self, message: AcceptJournal) -> Message | None:
@@ -227,7 +228,7 @@ class KeptJournal:
         return JournalAccepted(message.epoch, message.last)
 
     def _finish(self, message: FinishSegment) -> Message | None:
-        """Whoever does not have all of it stays silent, and copies it when the next segment begins."""
+        """Finishes the segment. A node that lacks part of it does not answer, and copies it when the next segment begins."""
         if self._log.last != message.last:
             return None
         self._finished(message.last)
@@ -240,13 +241,13 @@ class KeptJournal:
         self._changed = True
 
     async def _start_segment(self, message: StartSegment) -> Message | None:
-        """A node that missed something of the segments before copies it from the others first."""
-        if message.epoch == self._kept.written_in and message.previous.sn < self._kept.finished.sn:
+        """Begins a segment. A node that missed part of the earlier segments first copies it from the others."""
+        finished, is_late = self._kept.finished, message.epoch == self._kept.written_in
+        if is_late and (message.previous.sn < finished.sn or message.previous == finished):
             return None
-        if message.epoch == self._kept.written_in and self._log.holds(message.previous):
-            # It comes late: what is here behind it is this writer's, and acknowledged.
-            if message.previous != self._kept.finished:
-                self._finished(message.previous)
+        if is_late and self._log.holds(message.previous) and not self._mutations.late_start_cuts:
+            # Later groups here belong to this writer, and were acknowledged.
+            self._finished(message.previous)
             return None
         if not await self._copy_up_to(message.previous, self._others, 0):
             return OutOfStep(message.epoch)
@@ -256,7 +257,8 @@ class KeptJournal:
         return None
 
     async def _copy_up_to(self, last: Mark, sources: list[str], epoch: int) -> bool:
-        """Makes this journal hold `last`: what disagrees behind the finished part goes, what lacks is fetched. False when nobody gives it."""
+        """Makes this journal hold `last`: conflicting groups behind the finished part are cut, missing ones are fetched. False when no source
+        has them."""
         log, sn = self._log, self._kept.finished.sn
         for source in sources:
             while not log.holds(last):
@@ -271,17 +273,17 @@ class KeptJournal:
                     continue
                 if not reply.groups:
                     break
-                for octets in reply.groups:
+                for data in reply.groups:
                     sn += 1
-                    if not log.has(sn, crc32c(octets)):
+                    if not log.has(sn, crc32c(data)):
                         await log.cut(min(sn - 1, log.last.sn))
-                        self._append(sn, octets)
+                        self._append(sn, data)
         return log.holds(last)
 
     async def _begin_behind(self, base: Mark) -> None:
-        """What is before `base` is pruned elsewhere, so that it was finished: this journal goes on there, with nothing else if it lacks the group.
+        """Restarts the journal behind `base`. Groups before `base` are pruned elsewhere and therefore finished; a journal that holds `base` is kept.
 
-        Said on the disk before the journal is emptied: a crash in between ends with the same. Raises OSError.
+        The new base is durable before the journal is emptied, so that a crash in between ends in the same state. Raises OSError.
         """
         self._finished(base)
         if self._log.holds(base):
@@ -320,7 +322,7 @@ class JournalNode:
         self._journals: dict[int, KeptJournal] = {}
 
     def start(self) -> None:
-        """Raises UnknownJournal, UnknownSeal, other Damaged, OSError of what lies on the disk."""
+        """Starts the node. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of the disk's content."""
         for group in self._config.cluster.groups:
             files = files_of(group.number)
             start_anew_if_damaged(
@@ -350,5 +352,5 @@ class JournalNode:
 
 
 def start_journal_node(world: World, config: JournalNodeConfig) -> None:
-    """Starts a journal node in this world. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of what lies on the disk."""
+    """Starts a journal node in this world. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of the disk's content."""
     JournalNode(world, config).start()

@@ -1,6 +1,6 @@
-"""What a data node tells the metadata servers of one group: heartbeats, all replicas at first, changes from then on.
+"""A data node's reports to the metadata servers of one group: heartbeats, one full report, then changes.
 
-It tells them to the active and the standbys alike (CFS §3.3).
+The active and the standbys receive the same reports (CFS §3.3).
 """
 
 from __future__ import annotations
@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from nodes.config import MILLISECOND
-from nodes.wire.data_messages import Changes, FullReport, NodeBeat, Row
+from nodes.wire.data_messages import Changes, FullReport, Heartbeat, Row
 from nodes.world import World
 
 CHANGES_NS = 20 * MILLISECOND
-"""How long changes are gathered."""
 PART_ROWS = 5_000
 PARTS_APART_NS = 1 * MILLISECOND
 
@@ -26,11 +25,11 @@ class Ledger:
         self._fresh: dict[int, Row | None] = {}
 
     def changed(self, block: int, row: Row | None) -> None:
-        """None for a replica that is gone."""
+        """Notes a changed replica; None for a removed one."""
         self._fresh[block] = row
 
     def take(self) -> Changes | None:
-        """What changed since the last time; None when nothing did."""
+        """The changes since the last call; None when there are none."""
         if not self._fresh:
             return None
         fresh, self._fresh = self._fresh, {}
@@ -40,7 +39,7 @@ class Ledger:
         return Changes(self.boot, self.version - 1, self.version, rows, removed)
 
     def full(self, rows: list[Row], part_rows: int = PART_ROWS) -> list[FullReport]:
-        """All there is, after what changed last has been taken."""
+        """The full report. Pending changes must be taken before."""
         starts = range(0, max(1, len(rows)), part_rows)
         return [
             FullReport(self.boot, self.version, part, len(starts), rows[start : start + part_rows])
@@ -64,12 +63,12 @@ class Reporter:
         self._world = world
         self.group = group
         self.servers = dict.fromkeys(servers)
-        """Everybody of the group who was ever heard of."""
+        """Every known server of the group."""
         self._configured = frozenset(servers)
         self._epoch = 0
-        """The highest that a server of the configuration told."""
+        """The highest epoch that a configured server reported."""
         self._guest = (0, 0)
-        """The epoch that another server told last, and until when it is believed."""
+        """The epoch that another server reported last, and the time until which it is believed."""
         self._silence_ns = silence_ms * MILLISECOND
         self._rows = rows
         self._space = space
@@ -82,9 +81,9 @@ class Reporter:
         self._ledger.changed(block, row)
         if not self._gathering:
             self._gathering = True
-            self._world.clock.call_later(CHANGES_NS, self._tell_changes)
+            self._world.clock.call_later(CHANGES_NS, self._report_changes)
 
-    def _tell_changes(self) -> None:
+    def _report_changes(self) -> None:
         self._gathering = False
         changes = self._ledger.take()
         if changes is not None and self._world.scope.open:
@@ -93,12 +92,12 @@ class Reporter:
 
     @property
     def epoch(self) -> int:
-        """The highest that is believed now; of a server that was added later for as long as it may be silent."""
+        """The highest epoch that is believed now. The epoch of a server that was added later expires when the server is silent."""
         epoch, until_ns = self._guest
         return max(self._epoch, epoch) if self._world.clock.monotonic_ns() < until_ns else self._epoch
 
     def on_epoch(self, server: str, epoch: int) -> bool:
-        """Whether a command or word of this epoch is to be heeded."""
+        """Whether a command or message of this epoch is authorized."""
         known = self.epoch
         if epoch < known:
             return False
@@ -111,14 +110,14 @@ class Reporter:
         return True
 
     def on_want(self, server: str) -> None:
-        """Tells a server all there is; of one that asks again meanwhile once."""
+        """Sends a server the full report, once if it asks again meanwhile."""
         self.servers[server] = None
         if server not in self._telling:
             self._telling[server] = None
-            self._world.scope.spawn(self._tell_all(server), "full report")
+            self._world.scope.spawn(self._report_all(server), "full report")
 
-    async def _tell_all(self, server: str) -> None:
-        self._tell_changes()
+    async def _report_all(self, server: str) -> None:
+        self._report_changes()
         self._world.network.send(server, self._beat())
         for part in self._ledger.full(self._rows()):
             self._world.network.send(server, part)
@@ -126,7 +125,7 @@ class Reporter:
         del self._telling[server]
 
     async def run(self) -> None:
-        """Goes on for as long as the data node does."""
+        """Sends heartbeats as long as the data node runs."""
         for server in list(self.servers):
             self.on_want(server)
         while True:
@@ -137,7 +136,7 @@ class Reporter:
         for server in self.servers:
             self._world.network.send(server, self._beat())
 
-    def _beat(self) -> NodeBeat:
+    def _beat(self) -> Heartbeat:
         capacity, used = self._space()
         ledger, address = self._ledger, self._world.network.address
-        return NodeBeat(ledger.boot, ledger.version, address, capacity, used, self.epoch)
+        return Heartbeat(ledger.boot, ledger.version, address, capacity, used, self.epoch)

@@ -1,7 +1,7 @@
-"""A data node goes back with a group to a checkpoint: it sets aside what was written behind the barrier (CFS §4.3; safety rule 14).
+"""A data node's rollback to a checkpoint with a group: it quarantines the replicas of blocks behind the barrier (CFS §4.3; safety rule 14).
 
-The active tells which numbers of blocks those are. Nothing has to be remembered: a data node that starts, or returns after a long sleep, is told with
-the first heartbeat that is heard.
+The active sends the numbers of these blocks. The node stores nothing about it: a node that starts, or returns after a long sleep, receives
+the numbers with the first heartbeat acknowledgement.
 """
 
 from __future__ import annotations
@@ -16,11 +16,9 @@ from nodes.units import home_group
 from nodes.wire.data_messages import Void
 from nodes.world import World
 
-REASON = "set aside"
-
 
 class SettingAside:
-    """Of all groups. `changed(block)` is called for every replica that is set aside; `names`: group by number."""
+    """The rollbacks of all groups. `changed(block)` is called for every replica that is quarantined; `names`: group by number."""
 
     def __init__(
         self,
@@ -38,28 +36,28 @@ class SettingAside:
         self._void: dict[int, Void] = {}
         self._under_way: set[int] = set()
         self._went_back: dict[int, int] = {}
-        """By group: the incarnation for which all is set aside."""
+        """By group: the incarnation whose rollback is complete."""
 
     def is_void(self, block: int) -> bool:
-        """Whether the block is no part of its group's past: nobody may write it any more."""
+        """Whether the block does not belong to its group's past, so that it may not be written any more."""
         return block in self._void.get(home_group(block), Void())
 
-    def on_heard(self, group: int, void: Void) -> None:
-        """From the active; what a failing disk has left undone is done with the next word."""
+    def on_received(self, group: int, void: Void) -> None:
+        """Handles the active's list of void blocks. A rollback that a failing disk left incomplete is repeated with the next list."""
         if void.incarnation > self._went_back.get(group, 0) and group not in self._under_way:
             self._void[group] = void
             self._under_way.add(group)
             self._world.scope.spawn(self._go_back(group, void), "setting aside")
 
     async def _go_back(self, group: int, void: Void) -> None:
-        blocks = octets = 0
+        blocks = size = 0
         try:
             for block in [each for each in self._store.replicas if home_group(each) == group]:
                 if block in void and block in self._store.replicas:
-                    octets += await self._set_aside(block)
+                    size += await self._set_aside(block)
                     blocks += 1
             self._went_back[group] = void.incarnation
-            self._world.trace.emit(BlocksSetAside(self._names[group], void.incarnation, blocks, octets))
+            self._world.trace.emit(BlocksSetAside(self._names[group], void.incarnation, blocks, size))
         except OSError as error:
             self._world.trace.emit(
                 Warned(f"what came after the checkpoint is not set aside: {error.strerror}")
@@ -68,10 +66,10 @@ class SettingAside:
             self._under_way.discard(group)
 
     async def _set_aside(self, block: int) -> int:
-        """Its octets. Raises OSError."""
+        """Quarantines a replica; returns its size in bytes. Raises OSError."""
         self._stages.end(block)
         replica = self._store.replicas[block]
-        octets = await self._store.set_aside(block)
-        self._world.trace.emit(ReplicaRemoved(block, replica.stamp, REASON))
+        size = await self._store.set_aside(block)
+        self._world.trace.emit(ReplicaRemoved(block, replica.stamp, "set aside"))
         self._changed(block)
-        return octets
+        return size

@@ -1,4 +1,4 @@
-"""A data node's part in the pipelines: it writes what it is given, hands it on, and acknowledges what it and all behind it have."""
+"""A data node's part in pipelines: it writes the packets, forwards them, and acknowledges the bytes that it and all nodes behind it have."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nodes.world import World
 WAITING_MAX = 64
 """Packets of one block that may wait for the disk."""
 IDLE_NS = 60 * SECOND
-"""How long a pipeline may stand still before it is given up; its writer builds it anew when it goes on."""
+"""Time without progress after which a pipeline is given up; its writer rebuilds it when it continues."""
 
 
 class Stage:
@@ -42,7 +42,7 @@ class Stage:
 
 
 class Stages:
-    """All pipelines through this data node. `changed(block)` is called whenever a replica is."""
+    """All pipelines through this data node. `changed(block)` is called whenever a replica changes."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class Stages:
         self._scopes: dict[int, Scope] = {}
 
     def writing(self, block: int) -> bool:
-        """Whether somebody writes a replica of this block here now."""
+        """Whether a replica of this block is being written here now."""
         return block in self._stages
 
     # --- steps -----------------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ class Stages:
         scope.spawn(self._take(stage), "pipeline")
 
     def _is_chain(self, chain: list[str]) -> bool:
-        """Whether these can come behind this data node."""
+        """Whether these nodes can follow this data node in a chain."""
         others = set(chain) & set(self._data_nodes) - {self._world.name}
         return len(chain) == len(others) < CHAIN_MAX
 
@@ -114,7 +114,7 @@ class Stages:
         stage.packets.put_nowait(message)
 
     def on_answer(self, peer: str, message: WriteOpened | PacketAcked) -> None:
-        """What comes back through the chain."""
+        """Handles an answer from the rest of the chain."""
         stage = self._stage_of(message)
         if stage is None or peer != stage.downstream:
             return
@@ -122,11 +122,11 @@ class Stages:
             self._refuse(stage, message.node, message.refused)
         elif isinstance(message, WriteOpened):
             stage.ready_below = True
-            self._tell_ready(stage)
+            self._report_ready(stage)
         else:
             stage.written_below = max(stage.written_below, message.length)
             stage.final_below = stage.final_below or message.final
-            self._tell_acked(stage)
+            self._report_acked(stage)
 
     def _stage_of(self, message: WriteOpened | Packet | PacketAcked) -> Stage | None:
         stage = self._stages.get(message.block)
@@ -138,12 +138,12 @@ class Stages:
         answer = WriteOpened(message.block, message.stamp, self._world.name, refused)
         self._world.network.send(peer, answer)
 
-    def _tell_ready(self, stage: Stage) -> None:
+    def _report_ready(self, stage: Stage) -> None:
         if stage.ready and stage.ready_below:
             answer = WriteOpened(stage.block, stage.stamp, self._world.name, "")
             self._world.network.send(stage.upstream, answer)
 
-    def _tell_acked(self, stage: Stage) -> None:
+    def _report_acked(self, stage: Stage) -> None:
         final = stage.final and stage.final_below
         answer = PacketAcked(stage.block, stage.stamp, stage.acked, final, self._world.name, "")
         self._world.network.send(stage.upstream, answer)
@@ -154,13 +154,13 @@ class Stages:
         self._refuse(stage, self._world.name, reason)
 
     def _refuse(self, stage: Stage, node: str, reason: str) -> None:
-        """Tells it upstream, from where the pipeline is built anew without whoever failed."""
+        """Sends the refusal upstream. The writer rebuilds the pipeline without the failed node."""
         answer = PacketAcked(stage.block, stage.stamp, stage.acked, False, node, " ".join(reason.split()))
         self._world.network.send(stage.upstream, answer)
         self.end(stage.block)
 
     def end(self, block: int) -> None:
-        """Nobody writes here any more; what was written stays."""
+        """Ends writing here; the written bytes stay."""
         if self._stages.pop(block, None) is not None:
             self._store.leave(block)
             scope = self._scopes.pop(block, None)
@@ -184,7 +184,7 @@ class Stages:
                 self._world.trace.emit(ReplicaRemoved(stage.block, before.stamp, "replaced"))
             self._changed(stage.block)
             stage.ready = True
-            self._tell_ready(stage)
+            self._report_ready(stage)
             while not stage.final:
                 await self._write(stage, await stage.packets.get())
         except (BlockRefused, OSError) as error:
@@ -192,16 +192,16 @@ class Stages:
             self._fail(stage, str(error))
 
     async def _write(self, stage: Stage, packet: Packet) -> None:
-        if packet.offset + len(packet.octets) <= stage.written and packet.octets:
+        if packet.offset + len(packet.data) <= stage.written and packet.data:
             return
-        if packet.octets:
-            self._store.append(stage.block, packet.offset, packet.octets, packet.sums)
-            stage.written += len(packet.octets)
+        if packet.data:
+            self._store.append(stage.block, packet.offset, packet.data, packet.sums)
+            stage.written += len(packet.data)
         elif packet.offset != stage.written:
-            raise BlockRefused(f"the end is at {packet.offset}, {stage.written} octets are here")
+            raise BlockRefused(f"the end is at {packet.offset}, {stage.written} bytes are here")
         if packet.last:
             replica = await self._store.finish(stage.block)
             stage.final = True
             self._changed(stage.block)
             self._world.trace.emit(ReplicaStored(stage.block, replica.stamp, replica.length))
-        self._tell_acked(stage)
+        self._report_acked(stage)

@@ -1,4 +1,4 @@
-"""Virtual time as one server sees it."""
+"""Virtual time as one server measures it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from nodes.faults.table import LARGEST_PPM
 from nodes.sim.loop import Handle, Loop, Machine
 
 EPOCH_NS = 1_700_000_000_000_000_000
-"""What wall clocks say when a simulation begins."""
+"""Time of wall clocks when a simulation begins."""
 
 
 MILLION = 1_000_000
 
 
 class Rate:
-    """How fast one server's monotonic clock runs, in parts per million more (or less) than true time; it outlives the server's processes.
+    """The speed of one server's monotonic clock, in parts per million faster (or slower) than true time; it outlives the server's processes.
 
-    The time of day stays with true time but for its skew, as one that a time server keeps.
+    The wall clock follows true time except for its skew, like one that a time server keeps.
     """
 
     def __init__(self, loop: Loop, ppm: int = 0):
@@ -29,7 +29,7 @@ class Rate:
         self.ppm = ppm
 
     def run_at(self, ppm: int) -> None:
-        """From now on; timers that are set go off when they would have."""
+        """Changes the speed from now on; running timers keep their due times."""
         assert abs(ppm) <= LARGEST_PPM
         self._local_ns, self._since_ns = self.local_ns(), self._loop.now_ns
         self.ppm = ppm
@@ -41,7 +41,7 @@ class Rate:
         return self._local_ns + passed_ns
 
     def true_ns(self, duration_ns: int) -> int:
-        """So long it takes until the clock has gone on by `duration_ns`."""
+        """The true time in which the clock advances by `duration_ns`."""
         if not self.ppm:
             return duration_ns
         return -(-duration_ns * MILLION // (MILLION + self.ppm))
@@ -59,7 +59,7 @@ class SimClock:
         return EPOCH_NS + self._loop.now_ns + self.skew_ns
 
     async def sleep(self, duration_ns: int) -> None:
-        """The world ends it, so that a machine has one step less to do; a paused one goes on when it is resumed."""
+        """Sleeps. The world ends the sleep, which saves the machine a step; a paused machine continues when it is resumed."""
         loop = self._loop
         over: asyncio.Future[None] = asyncio.Future(loop=loop)
         loop.later(loop.now_ns + max(0, self._rate.true_ns(duration_ns)), finish, over)

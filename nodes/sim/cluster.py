@@ -1,10 +1,11 @@
-"""A whole cluster in one process and in virtual time: the servers' own code in simulated worlds, all of it from one seed."""
+"""A whole cluster in one process and in virtual time: the servers' own code in simulated worlds, determined by one seed."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -37,11 +38,12 @@ from nodes.sim.faults import SimFaults
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine, Stuck
 from nodes.sim.network import Held, Match, Net, SimNetwork
+from nodes.sim.server import Server, Starter
 from nodes.sim.triggers import Triggers
 from nodes.sim.world import Numbers, SimTrace, SimWorld
 from nodes.storage.records import JournalCorrupt
 from nodes.trace.base import Event
-from nodes.trace.events import Configured, FaultInjected, Placed, Stamped, Started, StepTaken, Stopped
+from nodes.trace.events import Configured, FaultInjected, Placed, Stamped, Started, StepTaken
 from nodes.trace.present import UNKNOWN, Cause
 from nodes.wire.codec import Codec
 from nodes.wire.messages import Answer
@@ -49,35 +51,6 @@ from nodes.workloads.generator import Workload, start_workload
 
 CLIENT = "client1"
 LIMIT_NS = 600 * SECOND
-
-Starter = Callable[[SimWorld], None]
-
-
-class Server:
-    """One name in the cluster: its medium, and the life it lives now."""
-
-    def __init__(self, name: str, group: str, store: Store, rate: Rate, starter: Starter):
-        self.name = name
-        self.group = group
-        """Empty for a client or a data node."""
-        self.store = store
-        self.starter = starter
-        self.numbers = Numbers()
-        self.skew_ns = 0
-        self.rate = rate
-        """Of its monotonic clock."""
-        self.client = False
-        """Whether it keeps nothing: a client's next life is another client."""
-        self.gone = False
-        """Its machine is lost for ever."""
-        self.machine: Machine | None = None
-        self.world: SimWorld | None = None
-
-    @property
-    def process(self) -> str:
-        if self.machine is None or self.machine.dead:
-            return "stopped"
-        return "paused" if self.machine.paused else "running"
 
 
 class SimClient:
@@ -95,7 +68,7 @@ class SimClient:
         return self._server.world.clock
 
     def spawn(self, operation: Operation) -> asyncio.Task[Answer]:
-        """Begins a call; it goes on while the cluster runs."""
+        """Begins a call, which continues while the cluster runs."""
         return self.begin(self.client.call(operation))
 
     def begin(self, procedure: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
@@ -114,7 +87,10 @@ class SimClient:
 
 
 class SimCluster:
-    """Servers, clients, links, disks, coordination and faults; `events` is all that came out, in order."""
+    """Servers, clients, links, disks, coordination and faults; `events` are all emitted events, in order.
+
+    Many methods: it is the one door of the simulator for tests, explorations and scenarios, which add servers, run them and look at them.
+    """
 
     def __init__(
         self,
@@ -134,22 +110,24 @@ class SimCluster:
         self._outside: dict[str, Numbers] = {}
         self.places: dict[str, str] = {}
         self._settled: bool | None = None
-        """None when it is to be looked at again: asked at every instant, it changes seldom."""
+        """The cached result of `settled`, which is read at every instant and seldom changes; None when it must be computed again."""
         self.configured: dict[str, list[str]] = {}
-        """The members of each group's present configuration, where the family has one that changes."""
+        """The members of each group's present configuration, in families where it changes."""
         links = Links(self._rng("links"), conditions)
         self.net = Net(self.loop, Codec(MESSAGES), links)
-        self.ensemble = Ensemble(self.loop, links, lambda event: self.tell(COORDINATION, event))
-        self.ensemble.max_session_ms = conditions.session_max_ms
-        self._struck: dict[str, Cause] = {}
-        """The last fault that each server was a target of."""
-        self.ensemble.blame = lambda server: self._struck.get(server, UNKNOWN)
+        self._faulted: dict[str, Cause] = {}
+        """The last fault of each server."""
+        self.ensemble = Ensemble(
+            self.loop,
+            links,
+            lambda event: self.report(COORDINATION, event),
+            lambda server: self._faulted.get(server, UNKNOWN),
+        )
+        self.ensemble.sessions.max_ms = conditions.session_max_ms
         self.servers: dict[str, Server] = {}
         self.workload: Workload | None = None
         self.faults = SimFaults(self)
         self.triggers = Triggers(self)
-        self.at_step: Callable[[str, StepTaken], None] | None = None
-        """Lets a schedule strike at a step, after all listeners know of it."""
         for name in config.journal.nodes:
             self.add_journal_node(name)
         for group in config.groups:
@@ -161,18 +139,17 @@ class SimCluster:
             self.add_workload(workload)
 
     def _rng(self, purpose: str) -> random.Random:
-        """A stream of its own for each purpose: what one draws, no other notices."""
+        """A separate random stream for each purpose, so that draws for one do not affect another."""
         return random.Random(f"{self.seed}/{purpose}")
 
     # --- servers ---------------------------------------------------------------------------------------------------
 
     def add(self, name: str, group: str) -> None:
-        """A metadata server that was not there before."""
         config = ServerConfig(name, group, self.config)
         self._start_new(name, group, lambda world: start_server(world, config))
 
     def add_workload(self, workload: WorkloadConfig, name: str = CLIENT) -> None:
-        """A client that works from now on."""
+        """Adds a client that runs a workload from now on."""
         config = ClientConfig(name, self.config, workload)
 
         def start(world: SimWorld) -> None:
@@ -182,7 +159,7 @@ class SimCluster:
         self._start_new(name, "", start)
 
     def start_client(self, name: str, reports_calls: bool = False) -> SimClient:
-        """A client without a workload; with `reports_calls` each call is an event when it begins: it may never return."""
+        """Adds a client without a workload. With `reports_calls` each call emits an event when it begins, because it may never return."""
         made: list[tuple[SmartClient, FileClient]] = []
 
         def start(world: SimWorld) -> None:
@@ -194,12 +171,11 @@ class SimCluster:
         return SimClient(self, server, *made[0])
 
     def add_data_node(self, name: str, capacity: int = 1 << 40) -> None:
-        """A data node that was not there before."""
         config = DataNodeConfig(name, self.config, capacity)
         self._start_new(name, "", lambda world: start_data_node(world, config))
 
     def add_journal_node(self, name: str) -> None:
-        """A journal node or bookie, as the cluster's family has them."""
+        """Adds a journal node or bookie, according to the cluster's family."""
         config = JournalNodeConfig(name, self.config)
         role = family_named(self.config.protocol).journal_role
         self._start_new(name, "", lambda world: start_journal(role, world, config))
@@ -211,13 +187,15 @@ class SimCluster:
         return server
 
     def _medium(self, name: str) -> Store:
-        return Store(self._rng(f"disk/{name}"), self.conditions)
+        return Store(self._rng(f"disk/{name}"), self.conditions, partial(self.triggers.at_sync, name))
 
     def start(self, server: Server) -> None:
-        """Begins a life of a server in a new world."""
+        """Starts a server's process in a new world."""
         numbers = server.numbers
         numbers.boot += 1
-        machine = server.machine = Machine(self.loop, server.name)
+        machine = server.machine = Machine(
+            self.loop, server.name, lambda error: self._on_error(server, error)
+        )
         coordination = (
             SimCoordination(
                 self.ensemble,
@@ -239,7 +217,6 @@ class SimCluster:
             SimTrace(machine, numbers, self.emit),
             server.skew_ns,
             server.rate,
-            lambda error: self._on_error(server, error),
         )
         self.triggers.attach(server)
         machine.call(self._begin, server, world, network.address)
@@ -251,18 +228,18 @@ class SimCluster:
         try:
             server.starter(world)
         except (Damaged, OSError) as error:
-            self._end_life(server, error)
+            server.fail(error)
 
     def _on_error(self, server: Server, error: BaseException) -> None:
-        """A disk that fails ends the process, as it does a real one; anything else is a bug and ends the run.
+        """A failing disk ends the process, as it ends a real one; any other error is a bug and ends the run.
 
-        One that finds its journal damaged begins again, as a real one does: opening the journal decides what becomes of it.
+        A server that finds its journal damaged starts again, as a real one does: opening the journal decides how it continues.
         """
         if not isinstance(error, Damaged | OSError):
             self.loop.errors.append(error)
             return
         life = server.machine
-        self._end_life(server, error)
+        server.fail(error)
         if isinstance(error, JournalCorrupt):
             self.loop.at(self.now_ns, self._start_again, server, life)
 
@@ -270,27 +247,19 @@ class SimCluster:
         if server.machine is life and not server.gone:
             self.start(server)
 
-    def _end_life(self, server: Server, error: Damaged | OSError) -> None:
-        world, machine = server.world, server.machine
-        assert world is not None and machine is not None
-        world.trace.emit(Stopped(f"{type(error).__name__}: {error}"))
-        if world.coordination is not None:
-            world.coordination.stopped()
-        machine.die()
-
     def answers(self, name: str, kind: str) -> bool:
-        """Whether a server is so far that it can be asked this."""
+        """Whether a server has registered a handler for this kind of question."""
         world = self.servers[name].world
         return world is not None and kind in world.answers
 
     def ask(self, name: str, question: dict[str, Any]) -> Any:
-        """A question to a server over the way that no fault touches, as on processes: `do` says which."""
+        """Asks a server over the control connection, which no fault touches, as on processes; `do` names the question."""
         world = self.servers[name].world
         assert world is not None
         return world.answers[question["do"]](question)
 
     def begin_asking(self, name: str, question: dict[str, Any]) -> asyncio.Task[Any]:
-        """A question whose answer takes its time; it goes on while the cluster runs."""
+        """Asks a question whose answer takes time; it continues while the cluster runs."""
         machine = self.servers[name].machine
         assert machine is not None
         return self.loop.create_task(self.ask(name, question), context=machine.context)
@@ -310,21 +279,21 @@ class SimCluster:
             self.configured[event.group] = event.members
         for listener in self._listeners:
             listener(stamped)
-        if self.at_step is not None and type(event) is StepTaken:
-            self.at_step(stamped.server, event)
+        if type(event) is StepTaken:
+            self.triggers.at_step(stamped.server, event)
 
-    def tell(self, server: str, event: Event) -> None:
-        """An event of the world around the servers; what follows in this turn follows from it. Nothing leads to what a schedule does."""
+    def report(self, server: str, event: Event) -> None:
+        """Emits an event of the world around the servers. It is the cause of the rest of this turn; a schedule's acts have no cause."""
         numbers = self._outside.setdefault(server, Numbers())
         number = numbers.number = numbers.number + 1
         by, cause = self.loop.cause if self.loop.runs else UNKNOWN
         self.loop.cause = (server, number)
         if isinstance(event, FaultInjected):
-            self._struck.update(dict.fromkeys(event.targets, self.loop.cause))
+            self._faulted.update(dict.fromkeys(event.targets, self.loop.cause))
         self.emit(Stamped(server, 1, number, self.now_ns, cause, event, "" if by == server else by))  # type: ignore[arg-type]
 
     def event_log_bytes(self) -> bytes:
-        """Everything that came out, as it would lie in a trace file; equal for equal seeds."""
+        """All emitted events, encoded as in a trace file; equal for equal seeds."""
         return msgspec.msgpack.encode(self.events)
 
     # --- running ---------------------------------------------------------------------------------------------------
@@ -334,7 +303,7 @@ class SimCluster:
         return self.loop.now_ns
 
     def run_until(self, until: int | Callable[[], bool], limit_ns: int = LIMIT_NS) -> None:
-        """Runs to a virtual time, or until something is true. Raises Stuck when it is not within `limit_ns`."""
+        """Runs to a virtual time, or until a condition is true. Raises Stuck when it is not within `limit_ns`."""
         if isinstance(until, int):
             self.loop.run(until)
         elif not self.loop.run(self.now_ns + limit_ns, until):
@@ -344,13 +313,13 @@ class SimCluster:
         self.run_until(self.now_ns + duration_ns)
 
     def view(self) -> dict[str, str]:
-        """The letter of every metadata server in the global view."""
+        """The role letter of every metadata server in the global view."""
         return {
             name: LETTERS[self.places.get(name, "")] for name, server in self.servers.items() if server.group
         }
 
     def settled(self) -> bool:
-        """Everybody who is not gone for ever is in step, and one leads each group where one does."""
+        """Whether every server that is not lost for ever is in step, and each group of a family with leaders has one."""
         if self._settled is None:
             self._settled = self._look_whether_settled()
         return self._settled
@@ -363,19 +332,19 @@ class SimCluster:
         return all(place in IN_STEP for place in places) and leads == expected
 
     def lose_for_ever(self, server: Server) -> None:
-        """Its machine is lost; the cluster settles without it."""
+        """Loses a server's machine for ever; the cluster settles without it."""
         server.gone = True
         self._settled = None
 
     def mend_coordination(self) -> None:
-        """The coordination service runs."""
+        """Starts the coordination service again."""
         if not self.ensemble.runs_whole(COORDINATION):
             self.faults.restart(COORDINATION)
 
     # --- directed schedules ----------------------------------------------------------------------------------------
 
     def hold(self, match: Match) -> Held:
-        """Keeps back the messages that match, until they are released or dropped."""
+        """Holds the messages that match, until they are released or dropped."""
         return self.net.hold(match)
 
     def coordination_of(self, server: str) -> SimCoordination:
@@ -385,13 +354,13 @@ class SimCluster:
         return coordination
 
     def hold_watch(self, server: str) -> Callable[[], None]:
-        """Delays what the server's watchers are told; call the result to tell it."""
+        """Delays the notifications of the server's watches; call the result to deliver them."""
         coordination = self.coordination_of(server)
         coordination.holds_watches = True
         return coordination.release_watches
 
     def hold_write(self, server: str, match: Callable[[list[Any]], bool]) -> HeldWrites:
-        """Delays those of the server's next coordination writes that match, until `.release()`."""
+        """Delays the server's next coordination writes that match, until `.release()`."""
         held = HeldWrites(match)
         self.coordination_of(server).held_writes.append(held)
         return held

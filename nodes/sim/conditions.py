@@ -1,6 +1,6 @@
-"""How the simulated world behaves while nothing is wrong with it: latencies, background loss, sizes of disks.
+"""Conditions of the simulated world without faults: latencies, background loss, sizes of disks.
 
-A fault comes on top of these. The defaults are a quiet data centre: a fast network that rarely hiccups, and flash disks.
+Faults add to these. The defaults are a quiet data centre: a fast network that rarely hiccups, and flash disks.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import msgspec
 
 MICROSECOND = 1_000
 CAPACITY = 1 << 40
-"""Bytes of a medium that nobody fills."""
+"""Size in bytes of a medium that no test fills."""
 LARGEST_US = 60_000_000
 SESSION_MAX_MS = 60_000
 
 
 class BadConditions(Exception):
-    """A value out of its range; one line says which."""
+    """A value out of its range; one line names it."""
 
 
 class Latency(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`base_us` plus up to `spread_us`, evenly; a share of `tail_share` takes up to `tail_us` longer."""
+    """`base_us` plus up to `spread_us`, uniformly distributed; a share of `tail_share` takes up to `tail_us` longer."""
 
     base_us: int
     spread_us: int
@@ -40,22 +40,21 @@ DISK = Latency(150, 200, 0.005, 8_000)
 
 
 class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The weather of one simulated cluster. Shares are between 0 and 1."""
+    """The conditions of one simulated cluster. Shares are between 0 and 1."""
 
     network: Latency = NETWORK
-    """One way between two servers, or between a client and a server."""
+    """One-way latency between two servers, or between a client and a server."""
     coordination: Latency = NETWORK
-    """One way between a server and the coordination service."""
+    """One-way latency between a server and the coordination service."""
     sync: Latency = DISK
-    """How long a disk takes to make something durable."""
+    """Time that a disk needs to make data durable."""
     lose: float = 0.0
-    """Share of messages that is lost on each link. Connections to coordination are TCP: a loss delays them."""
+    """Share of messages that is lost on each link. Connections to coordination are TCP: a loss only delays them."""
     duplicate: float = 0.0
     reorder: float = 0.0
-    """Share of messages that is late by up to `reorder_us`, behind those sent after it."""
+    """Share of messages that is late by up to `reorder_us`, behind messages sent later."""
     reorder_us: int = 5_000
     disk_capacity: int = CAPACITY
-    """Bytes that each disk holds."""
     session_max_ms: int = SESSION_MAX_MS
     """The longest session that coordination negotiates, whatever is configured."""
 

@@ -23,7 +23,7 @@ Reply = Callable[[Result], None]
 
 
 class Connection:
-    """One TCP connection of one client to one server of the ensemble; that server answers in the order of asking."""
+    """One TCP connection of one client to one server of the ensemble; that server answers in the order of requests."""
 
     def __init__(self, ensemble: Ensemble, owner: SimCoordination, member: Member):
         self._ensemble = ensemble
@@ -37,7 +37,7 @@ class Connection:
         self._writing = 0
         """Writes that the server has passed on to the leader and not yet applied."""
         self._behind: deque[tuple[ops.Operation, Reply]] = deque()
-        """What waits for them."""
+        """Requests that wait for these writes."""
 
     def to_service(self, step: Callable[[], None]) -> None:
         self._to.send(step)
@@ -46,13 +46,13 @@ class Connection:
         self._from.send(step)
 
     def go_on(self) -> None:
-        """After a heal: what was stalled arrives."""
+        """Delivers stalled messages after a heal."""
         self._to.go_on()
         self._from.go_on()
 
     def request(self, operation: ops.Operation, reply: Reply) -> None:
-        """At the server: a read that follows a write of the same client shows it."""
-        self._ensemble.touch(self)
+        """Handles a request at the server: a read that follows a write of the same client reflects it."""
+        self._ensemble.sessions.touch(self)
         if not self._behind and not self._writing:
             self._take(operation, reply)
         elif self._behind or isinstance(operation, READS):
@@ -75,7 +75,7 @@ class Connection:
         self._ensemble.write(self, operation, applied)
 
     def close(self) -> None:
-        """Both ends forget it; what is on its way between them is lost."""
+        """Closes both ends; messages in flight are lost."""
         if self.open:
             self.open = False
             self._to.close()

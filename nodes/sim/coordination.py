@@ -1,7 +1,8 @@
-"""One server's session with the simulated coordination service, with kazoo's habits.
+"""One server's session with the simulated coordination service, with kazoo's behaviour.
 
-Pings go out while the process runs. After two thirds of the time-out without a word the connection is given up ("suspended", open calls end with
-ConnectionLoss, their outcome unknown) and another is tried; a session that has gone meanwhile is told as "lost", and a new one is opened.
+Pings are sent while the process runs. After two thirds of the time-out without a message the connection is given up: it is "suspended", and
+open calls end with ConnectionLoss, their outcome unknown. Then another server is tried. A session that has expired meanwhile is reported as
+"lost", and a new one is opened.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from nodes.sim.connection import Connection
 from nodes.sim.ensemble import Ensemble
 from nodes.sim.loop import Machine
 from nodes.sim.quorum import MILLISECOND
+from nodes.states import SessionState
 from nodes.trace.present import UNKNOWN
 from nodes.world import (
     BadVersion,
@@ -44,15 +46,15 @@ ERRORS: dict[int, type[CoordinationError]] = {
     Code.SESSION_EXPIRED: SessionExpired,
 }
 WRITTEN: dict[type, Callable[[Any], ops.Operation]] = {
-    Create: lambda change: ops.Create(change.path, change.octets, change.ephemeral),
-    Set: lambda change: ops.Set(change.path, change.octets, change.version),
+    Create: lambda change: ops.Create(change.path, change.data, change.ephemeral),
+    Set: lambda change: ops.Set(change.path, change.data, change.version),
     Delete: lambda change: ops.Delete(change.path, change.version),
     Check: lambda change: ops.Check(change.path, change.version),
 }
 
 
 class HeldWrites:
-    """Multis of one server that a directed schedule keeps back."""
+    """Multi writes of one server that a directed schedule holds back."""
 
     def __init__(self, match: Callable[[list[Change]], bool]):
         self.match = match
@@ -60,43 +62,46 @@ class HeldWrites:
         self.over = False
 
     def release(self) -> None:
-        """They land now, whatever became of their connection."""
+        """Delivers the writes now, whatever became of their connection."""
         self.over = True
         for land in self.held:
             land()
 
 
 class SimCoordination:
-    """`Coordination` of nodes/world.py on the shared tree."""
+    """`Coordination` of nodes/world.py on the shared tree.
+
+    Many methods: it is `Coordination`, and one end of a connection.
+    """
 
     def __init__(
         self, ensemble: Ensemble, machine: Machine, name: str, timeout_ns: int, rate: Rate | None = None
     ):
         self.name = name
-        self.state = "suspended"
+        self.state: SessionState = "suspended"
         self.session = 0
         self.session_timeout_ns = timeout_ns
-        """What is asked for, then what was negotiated."""
+        """The requested, then the negotiated session time-out."""
         self.avoids: list[str] = []
         """Servers of the ensemble that did not answer last time."""
         self._asked_ns = timeout_ns
         self._zxid = 0
-        """The newest state that this client has seen: it goes back to none before it."""
+        """The newest state that this client has seen: it accepts no server with an older one."""
         self._rate = rate or Rate(ensemble.loop)
         self.holds_watches = False
         self.held_writes: list[HeldWrites] = []
         self._held_watches: list[WatchEvent] = []
         self._ensemble = ensemble
         self._machine = machine
-        self._on_state: Callable[[str], None] = lambda state: None
+        self._on_state: Callable[[SessionState], None] = lambda state: None
         self._begun_by = UNKNOWN
-        """What led the server to ask for a session: a connection that comes about by itself follows from it."""
+        """The cause of the server's request for a session, which a later automatic connection inherits."""
         self._on_close: Callable[[], list[Change]] = list
         self._calls: dict[int, asyncio.Future[Result]] = {}
         self._numbered = 0
         self._watches: dict[tuple[str, str], list[Callable[[str], None]]] = {}
         self._connection: Connection | None = None
-        self._heard_ns = 0
+        self._received_ns = 0
         self._connect()
         self._tick()
 
@@ -114,33 +119,35 @@ class SimCoordination:
             self._ensemble.loop.at(self._now_ns + RETRY_NS, self._connect)
             return
         self._connection = connection
-        self._heard_ns = self._now_ns
+        self._received_ns = self._now_ns
         timeout_ms, session, zxid = self._asked_ns // MILLISECOND, self.session, self._zxid
 
         def answer(number: int, negotiated_ms: int) -> None:
             self._zxid = max(self._zxid, connection.member.tree.zxid)
             connection.to_server(lambda: self._attached(connection, number, negotiated_ms))
 
-        connection.to_service(lambda: self._ensemble.attach(connection, session, timeout_ms, zxid, answer))
+        connection.to_service(
+            lambda: self._ensemble.sessions.attach(connection, session, timeout_ms, zxid, answer)
+        )
 
     def _attached(self, connection: Connection, number: int, timeout_ms: int) -> None:
         if connection is not self._connection:
             return
-        self._heard_ns = self._now_ns
+        self._received_ns = self._now_ns
         self.avoids = []
         if number == 0:
             self._forget(connection)
             self.session = 0
-            self._tell("lost")
+            self._report("lost")
             self._connect()
             return
         self.session, self.session_timeout_ns = number, timeout_ms * MILLISECOND
-        self._tell("connected")
+        self._report("connected")
 
-    def _tell(self, state: str) -> None:
+    def _report(self, state: SessionState) -> None:
         self._machine.call(self._become, state)
 
-    def _become(self, state: str) -> None:
+    def _become(self, state: SessionState) -> None:
         if state != self.state:
             self.state = state
             loop = self._machine.loop
@@ -153,13 +160,13 @@ class SimCoordination:
         connection.close()
 
     def turned_away(self, connection: Connection) -> None:
-        """The ensemble's server closes the connection: it serves nobody now, or is older than what this client has seen."""
+        """The ensemble's server closes the connection: it serves no client now, or its state is older than this client has seen."""
         if connection is self._connection:
             self.avoids = [connection.member.name]
             self.disconnected()
 
     def disconnected(self) -> None:
-        """The connection is gone: whatever was asked has an unknown outcome."""
+        """The connection is lost: open requests have an unknown outcome."""
         if self._connection is None:
             return
         self._forget(self._connection)
@@ -167,12 +174,12 @@ class SimCoordination:
         for reply in calls.values():
             self._machine.call(_fail, reply)
         self._watches.clear()
-        self._tell("suspended")
+        self._report("suspended")
         delay_ns = int(self._ensemble.links.rng.random() * RETRY_NS)
         self._ensemble.loop.at(self._now_ns + delay_ns, self._connect)
 
     def _tick(self) -> None:
-        """Pings, and listens for answers; stands still with the process."""
+        """Sends pings and checks for messages; it is frozen with the process."""
         if self._machine.dead:
             return
         timeout_ns = self._rate.true_ns(self.session_timeout_ns)
@@ -181,7 +188,7 @@ class SimCoordination:
         if self._machine.paused or connection is None:
             return
         patience_ns = timeout_ns * 2 // 3 if self.state == "connected" else timeout_ns // 3
-        if self._now_ns - self._heard_ns > patience_ns:
+        if self._now_ns - self._received_ns > patience_ns:
             self.avoids = [connection.member.name]
             self.disconnected()
             return
@@ -189,28 +196,28 @@ class SimCoordination:
             connection.to_service(lambda: self._pinged(connection))
 
     def _pinged(self, connection: Connection) -> None:
-        self._ensemble.touch(connection)
+        self._ensemble.sessions.touch(connection)
         connection.to_server(self._ponged)
 
     def _ponged(self) -> None:
         if not self._machine.paused:
-            self._heard_ns = self._now_ns
+            self._received_ns = self._now_ns
 
     def resumed(self) -> None:
-        """After a pause: what the peer said meanwhile is read first."""
+        """After a pause: messages that arrived meanwhile are read first."""
         connection = self._connection
         if connection is not None and self.session not in connection.member.tree.sessions.open:
             self.disconnected()
         else:
-            self._heard_ns = max(self._heard_ns, self._now_ns - self.session_timeout_ns // 2)
+            self._received_ns = max(self._received_ns, self._now_ns - self.session_timeout_ns // 2)
 
     def crashed(self) -> None:
-        """The system closes the connection of a dead process; the session lives on until its time-out."""
+        """The operating system closes the connection of a dead process; the session lives on until its time-out."""
         if self._connection is not None:
             self._forget(self._connection)
 
     def stopped(self) -> None:
-        """A graceful end closes the session too."""
+        """A graceful stop also closes the session."""
         connection = self._connection
         if connection is not None and connection.session:
             changes = self._on_close()
@@ -241,7 +248,7 @@ class SimCoordination:
 
     # --- calls -----------------------------------------------------------------------------------------------------
 
-    def on_state(self, step: Callable[[str], None]) -> None:
+    def on_state(self, step: Callable[[SessionState], None]) -> None:
         self._begun_by = self._machine.loop.cause
         self._on_state = step
 
@@ -278,7 +285,7 @@ class SimCoordination:
         connection.to_service(lambda: connection.request(operation, reply))
 
     def _answered(self, number: int, result: Result) -> None:
-        self._heard_ns = self._now_ns
+        self._received_ns = self._now_ns
         self._zxid = max(self._zxid, result.zxid)
         reply = self._calls.pop(number, None)
         if reply is not None:
@@ -299,7 +306,7 @@ class SimCoordination:
         return True
 
     def _unwatch(self, kind: str, path: str, step: Callable[[str], None]) -> None:
-        """A question that failed leaves no watch."""
+        """A failed request leaves no watch."""
         waiting = self._watches.get((kind, path), [])
         if step in waiting:
             waiting.remove(step)

@@ -1,4 +1,4 @@
-"""The simulated disk: what was written survives a crash, only what was synced survives a power loss."""
+"""The simulated disk: written data survives a crash, only synced data survives a power loss."""
 
 from __future__ import annotations
 
@@ -23,28 +23,27 @@ class SimFile:
 
     @property
     def size(self) -> int:
-        return len(self._file.octets)
+        return len(self._file.data)
 
-    def append(self, octets: bytes) -> None:
+    def append(self, data: bytes) -> None:
         store = self._disk.store
         store.check(self._path, "write")
-        store.take(self._path, len(octets))
+        store.take(self._path, len(data))
         if not self._disk.machine.dead:
-            self._file.octets += octets
+            self._file.data += data
 
     async def sync(self) -> None:
         synced, room = self._disk.store.synced, self._path.partition("/")[0]
         synced[room] = synced.get(room, 0) + 1
         file, cuts = self._file, self._file.cuts
-        size = len(file.octets)
+        size = len(file.data)
         try:
             await self._disk.wait(self._path, "sync")
         except OSError:
             file.sync_failed(size)
             raise
         file.synced(size, cuts)
-        if self._disk.store.on_sync is not None:
-            await self._disk.reached("after", self._path)
+        await self._disk.reached("after", self._path)
 
     async def truncate(self, size: int) -> None:
         self._disk.store.check(self._path, "write")
@@ -57,16 +56,15 @@ class SimFile:
 
 
 class SimDisk:
-    """One life's access to its server's medium."""
+    """One process's access to its server's medium."""
 
     def __init__(self, machine: Machine, store: Store):
         self.machine = machine
         self.store = store
 
     async def wait(self, path: str, *kinds: str) -> None:
-        """As long as a sync takes. Raises OSError."""
-        if self.store.on_sync is not None:
-            await self.reached("before", path)
+        """Waits for the time of a sync. Raises OSError."""
+        await self.reached("before", path)
         loop = self.machine.loop
         done: asyncio.Future[None] = asyncio.Future(loop=loop)
         loop.at(loop.now_ns + self.store.sync_ns(), finish, done)
@@ -74,11 +72,9 @@ class SimDisk:
         self.store.check(path, *kinds)
 
     async def reached(self, when: str, path: str) -> None:
-        """Lets a schedule strike here; a server that it stopped stays at this place."""
-        if self.store.on_sync is None:
-            return
-        self.store.on_sync(when, path)
-        await self.machine.stalled()
+        """Lets a schedule inject a fault here; a server that it stopped does not continue."""
+        if self.store.at_sync(when, path):
+            await self.machine.stalled()
 
     def names(self, directory: str) -> list[str]:
         prefix = directory.rstrip("/") + "/"
@@ -90,11 +86,11 @@ class SimDisk:
 
     def read(self, path: str, offset: int = 0, length: int | None = None) -> bytes:
         file = self._there(path, "read")
-        end = len(file.octets) if length is None else offset + length
-        return bytes(file.octets[offset:end])
+        end = len(file.data) if length is None else offset + length
+        return bytes(file.data[offset:end])
 
     def size(self, path: str) -> int:
-        return len(self._there(path, "read").octets)
+        return len(self._there(path, "read").data)
 
     def _there(self, path: str, kind: str) -> StoredFile:
         self.store.check(path, kind)
@@ -113,29 +109,29 @@ class SimDisk:
         self.store.check(path, "write")
         return SimFile(self, path)
 
-    async def replace(self, path: str, octets: bytes) -> None:
-        """A crash in between leaves the old file, the new one, or the old one and a part of the new one beside it."""
+    async def replace(self, path: str, data: bytes) -> None:
+        """Replaces a file. A crash in between leaves the old file, the new one, or the old one and a part of the new one beside it."""
 
         def happen(rng: random.Random) -> None:
             outcome = rng.random()
             if outcome < 0.4:
-                self.store.files[path] = _whole(octets)
+                self.store.files[path] = _whole(data)
             elif outcome < 0.6:
-                self.store.files[path + LEFT_BEHIND] = _whole(octets[: rng.randint(0, len(octets))])
+                self.store.files[path + LEFT_BEHIND] = _whole(data[: rng.randint(0, len(data))])
 
         call = self.store.begin(happen)
         try:
             await self.wait(path, "write", "sync")
-            self.store.take(path, len(octets))
+            self.store.take(path, len(data))
         except OSError:
             self.store.end(call)
             raise
         if self.store.end(call):
-            self.store.files[path] = _whole(octets)
+            self.store.files[path] = _whole(data)
         await self.reached("after", path)
 
     async def move(self, path: str, to: str) -> None:
-        """A crash in between leaves the old name or the new one."""
+        """Renames a file. A crash in between leaves the old name or the new one."""
         self._there(path, "write")
 
         def rename() -> None:
@@ -154,14 +150,14 @@ class SimDisk:
         await self.reached("after", path)
 
     def remove(self, path: str) -> None:
-        """Durable when it returns."""
+        """Removes a file; durable on return."""
         self._there(path, "write")
         if not self.machine.dead:
             del self.store.files[path]
 
 
-def _whole(octets: bytes) -> StoredFile:
+def _whole(data: bytes) -> StoredFile:
     file = StoredFile()
-    file.octets += octets
-    file.durable = len(octets)
+    file.data += data
+    file.durable = len(data)
     return file

@@ -11,13 +11,13 @@ from nodes.storage.rot import NothingToRot, choose, draw
 
 
 class DiskFaults(Faulting):
-    """What was lost or damaged stays so when the fault ends."""
+    """Lost or damaged data stays so when the fault ends."""
 
     @fault_verb
     def slow_disk(
         self, server: str, ms: float = OF_TABLE, spread_ms: float = OF_TABLE, share: float = OF_TABLE
     ) -> int:
-        """A share of the syncs takes `ms` and up to `spread_ms` longer; 0 for both ends it."""
+        """Slows syncs: a share of them takes `ms` and up to `spread_ms` longer; 0 for both ends the fault."""
         store = self._server(server).store
         store.slow_ns, store.slow_spread_ns, store.slow_share = nanos(ms), nanos(spread_ms), share
         if not ms and not spread_ms:
@@ -29,9 +29,9 @@ class DiskFaults(Faulting):
 
     @fault_verb
     def fail_disk(self, server: str, on: bool = OF_TABLE, what: str = OF_TABLE, times: int = OF_TABLE) -> int:
-        """Accesses of a kind fail, the next `times` of them or, for 0, until it is ended.
+        """Lets accesses of a kind fail, the next `times` of them or, for 0, until the fault is ended.
 
-        What a failed sync left behind is read as it was written; no later sync of the file makes it durable.
+        Reads return data of a failed sync as it was written, but no later sync of the file makes it durable.
         """
         store = self._server(server).store
         if not on:
@@ -46,7 +46,7 @@ class DiskFaults(Faulting):
 
     @fault_verb
     def fill_disk(self, server: str, free: int = OF_TABLE, on: bool = OF_TABLE) -> int:
-        """Leaves room for so many bytes, whatever is removed or written from now on changes that."""
+        """Leaves room for so many bytes; later removals and writes change that amount."""
         store = self._server(server).store
         if not on:
             store.capacity = self._cluster.conditions.disk_capacity
@@ -56,13 +56,13 @@ class DiskFaults(Faulting):
 
     @fault_verb
     def corrupt(self, server: str, what: str = OF_TABLE, place: str = OF_TABLE) -> int:
-        """Flips one bit: in the middle of the newest such file, or of any such file at a place that is drawn."""
+        """Flips one bit: in the middle of the newest such file, or at a drawn place in any such file."""
         store = self._server(server).store
-        sizes = {path: len(file.octets) for path, file in store.files.items()}
+        sizes = {path: len(file.data) for path, file in store.files.items()}
         rng = store.stream(self._cluster.now_ns)
         try:
             path, offset = choose(what, sizes) if place == "middle" else draw(what, sizes, rng)
         except NothingToRot as error:
             raise FaultUnsupported(f"{server}: {error}") from None
-        store.files[path].octets[offset] ^= 1 if place == "middle" else 1 << rng.randrange(8)
+        store.files[path].data[offset] ^= 1 if place == "middle" else 1 << rng.randrange(8)
         return self._begin("corrupt", [server], what=what)

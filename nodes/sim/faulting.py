@@ -1,4 +1,4 @@
-"""What all fault verbs of the simulator share: numbers, events, options as the table of faults has them."""
+"""The common parts of the simulator's fault verbs: numbers, events, options as in the table of faults."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from nodes.config import MILLISECOND
 from nodes.faults.check import FaultUnsupported, options_of, resolved, verb_named
+from nodes.faults.model import Target
 from nodes.faults.table import lasts
+from nodes.sim.ensemble import COORDINATION, MEMBERS
+from nodes.states import ProcessState
 from nodes.trace.events import FaultEnded, FaultInjected, Stopped
 
 if TYPE_CHECKING:
-    from nodes.sim.cluster import Server, SimCluster
+    from nodes.sim.cluster import SimCluster
+    from nodes.sim.server import Server
 
 OF_TABLE: Any = None
-"""Stands in a signature for the default that the table of faults has."""
+"""In a signature, stands for the default in the table of faults."""
 F = TypeVar("F", bound=Callable[..., int])
 
 
 def fault_verb(method: F) -> F:
-    """The method does the verb of its name. Its options are checked against the table and get their defaults from there, whoever calls it."""
+    """Declares a method as the verb of its name. Its options are checked against the table and get their defaults from there on every call."""
     verb = verb_named(method.__name__, "simulated")
     known, signature = options_of(verb, "simulated"), inspect.signature(method)
 
@@ -36,23 +40,21 @@ def fault_verb(method: F) -> F:
 
 
 class Faulting:
-    """The faults in force, by number."""
-
     def __init__(self, cluster: SimCluster):
         self._cluster = cluster
         self._count = 0
         self.standing: dict[int, tuple[str, list[str]]] = {}
-        """Faults in force: number to (verb, targets)."""
+        """Standing faults: number to (verb, targets)."""
 
     def _begin(self, verb: str, targets: list[str], **options: Any) -> int:
         self._count += 1
         if lasts(verb):
             self.standing[self._count] = (verb, targets)
-        self._cluster.tell("control", FaultInjected(self._count, verb, targets, options))
+        self._cluster.report("control", FaultInjected(self._count, verb, targets, options))
         return self._count
 
     def _end(self, target: str, *verbs: str) -> int:
-        """Ends what stands of these verbs at a target; returns the newest of them, 0 when there is none."""
+        """Ends the standing faults of these verbs at a target; returns the newest of them, 0 when there is none."""
         newest = 0
         for number, (verb, targets) in list(self.standing.items()):
             if verb in verbs and target in targets:
@@ -62,14 +64,14 @@ class Faulting:
 
     def _ended(self, number: int) -> None:
         verb, targets = self.standing.pop(number)
-        self._cluster.tell("control", FaultEnded(number, verb, targets))
+        self._cluster.report("control", FaultEnded(number, verb, targets))
 
     def _needs_quorum(self) -> None:
         if not self._cluster.ensemble.quorum.has_majority():
             raise FaultUnsupported("coordination has no leader with a majority now")
 
     def _quit(self, target: Server, reason: str) -> None:
-        """The process ends in good order: its session is closed."""
+        """Ends the process gracefully: its session is closed."""
         machine, world = target.machine, target.world
         assert machine is not None and world is not None
         world.trace.emit(Stopped(reason))
@@ -79,7 +81,20 @@ class Faulting:
             world.coordination.stopped()
         machine.die()
 
-    def _server(self, name: str, *processes: str) -> Server:
+    def _kind_of(self, name: str) -> Target | None:
+        cluster = self._cluster
+        if name in (COORDINATION, *MEMBERS):
+            return "coordination"
+        if name in [group.name for group in cluster.config.groups]:
+            return "group"
+        if name in cluster.config.journal.nodes:
+            return "journal_node"
+        if name in cluster.config.data.nodes:
+            return "data_node"
+        server = cluster.servers.get(name)
+        return None if server is None else "server" if server.group else "client"
+
+    def _server(self, name: str, *processes: ProcessState) -> Server:
         server = self._cluster.servers.get(name)
         if server is None:
             raise FaultUnsupported(f"there is no server {name!r}")

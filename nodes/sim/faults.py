@@ -1,4 +1,4 @@
-"""The fault verbs on a simulated cluster; they mean what they mean on processes and containers."""
+"""The fault verbs on a simulated cluster, with the same meaning as on processes and containers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nodes.config import MILLISECOND
 from nodes.families import family_named
-from nodes.faults.check import FaultUnsupported, check_count, resolved, verb_named
+from nodes.faults.check import FaultUnsupported, check_count, check_kind, resolved, verb_named
 from nodes.faults.table import STOPPING
 from nodes.sim.disk_faults import DiskFaults
 from nodes.sim.ensemble import COORDINATION, MEMBERS
@@ -16,14 +16,15 @@ from nodes.sim.group_faults import GroupFaults
 from nodes.sim.link_faults import LinkFaults
 
 if TYPE_CHECKING:
-    from nodes.sim.cluster import Server, SimCluster
+    from nodes.sim.cluster import SimCluster
+    from nodes.sim.server import Server
 
 ALIASES = {"zk1": "coordination1", "zk2": "coordination2", "zk3": "coordination3"}
-"""What the servers of the ensemble are called in containers."""
+"""Names of the ensemble's servers in containers."""
 
 
 class SimFaults(LinkFaults, DiskFaults, GroupFaults):
-    """Each verb returns the number of the fault it began or ended."""
+    """Each verb returns the number of the fault that it began or ended."""
 
     def __init__(self, cluster: SimCluster):
         super().__init__(cluster)
@@ -31,11 +32,12 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
         """The server that `add_server` made last."""
 
     def do(self, verb: str, targets: list[str], options: dict[str, Any] | None = None) -> int:
-        """Any verb by its name. Raises FaultUnsupported."""
+        """Carries out any verb by its name. Raises FaultUnsupported."""
         row = verb_named(verb, "simulated")
         given = resolved(row, options or {}, "simulated")
         targets = [ALIASES.get(target, target) for target in targets]
         check_count(row, targets, given)
+        check_kind(row, targets, self._kind_of)
         method: Callable[..., int] = getattr(self, verb)
         if row.each:
             return max(method(target, **given) for target in targets)
@@ -70,7 +72,7 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
 
     @fault_verb
     def power_loss(self, server: str, torn: str = OF_TABLE) -> int:
-        """Kills the process; `torn` says what is left of bytes that were not synced (nodes/sim/medium.py)."""
+        """Kills the process; `torn` selects the remains of bytes that were not synced (nodes/sim/medium.py)."""
         target = self._server(server, "running", "paused")
         options: dict[str, Any] = {} if torn == "prefix" else {"torn": torn}
         fault = self._begin("power_loss", [server], **options)
@@ -80,17 +82,18 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
 
     @fault_verb
     def new_disk(self, server: str) -> int:
-        """The server gets an empty disk, and is stopped; one that runs is killed first."""
+        """Gives the stopped server an empty disk; a running one is killed first."""
         target = self._server(server)
         fault = self._begin("new_disk", [server])
         if target.process != "stopped":
             self._kill(target)
         target.store.replace_medium()
+        self._end(server, "slow_disk", "fail_disk", "fill_disk")
         return fault
 
     @fault_verb
     def respawn(self, server: str) -> int:
-        """The process is killed and started again at the same moment: coordination still knows its old session."""
+        """Kills and restarts the process at the same moment: coordination still knows its old session."""
         target = self._server(server, "running", "paused")
         fault = self._begin("respawn", [server])
         self._kill(target)
@@ -100,7 +103,7 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
 
     @fault_verb
     def gone(self, server: str) -> int:
-        """The machine is lost: its process ends as by a crash, and it never starts again."""
+        """Loses the machine: its process ends as by a crash, and never starts again."""
         target = self._server(server)
         if target.process != "stopped":
             self._kill(target)
@@ -149,7 +152,7 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
         self._server(server)
         self._needs_quorum()
         fault = self._begin("expire_session", [server])
-        session = self._cluster.ensemble.session_of(server)
+        session = self._cluster.ensemble.observer.sessions.get(server, 0)
         if session:
             self._cluster.ensemble.expire(session)
         return fault
@@ -158,7 +161,7 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
     def take_lock(self, group: str) -> int:
         owner = self._cluster.ensemble.observer.holders.get(group, "")
         if not owner:
-            raise FaultUnsupported(f"nobody holds the lock of {group} now")
+            raise FaultUnsupported(f"the lock of {group} is free now")
         self._needs_quorum()
         fault = self._begin("take_lock", [group, owner])
         self._cluster.ensemble.take_lock(group)
@@ -187,7 +190,7 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
 
     @fault_verb
     def skew_clock(self, server: str, ms: int = OF_TABLE) -> int:
-        """Puts its time of day so far forward or back; 0 ends it."""
+        """Sets the wall clock forward or back; 0 ends it."""
         target = self._server(server)
         target.skew_ns = ms * MILLISECOND
         if target.world is not None:
@@ -197,7 +200,7 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
 
     @fault_verb
     def drift_clock(self, server: str, ppm: int = OF_TABLE) -> int:
-        """Lets its monotonic clock, and with it all its timers, run faster by so many parts per million, or slower; 0 ends it."""
+        """Lets the monotonic clock, and with it all timers, run faster by so many parts per million, or slower; 0 ends it."""
         self._server(server).rate.run_at(ppm)
         ended = self._end(server, "drift_clock")
         return self._begin("drift_clock", [server], ppm=ppm) if ppm else ended

@@ -1,4 +1,4 @@
-"""What a person does to the membership of a simulated group: force a server to serve, have one leave."""
+"""Membership commands of a person on a simulated group: force a server to serve, remove a server."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from nodes.sim.faulting import Faulting, fault_verb
 from nodes.trace.events import Configured, Stamped
 
 if TYPE_CHECKING:
-    from nodes.sim.cluster import Server
+    from nodes.sim.server import Server
 
 
 class GroupFaults(Faulting):
     @fault_verb
     def force(self, *targets: str) -> int:
-        """[GROUP,] SERVER: it serves without the quorum that safety asks for; refused while somebody serves.
+        """[GROUP,] SERVER: it serves without the quorum that safety requires; refused while another server serves.
 
-        Who was elected and waits for others in vain has the lock taken away: it would keep it for ever.
+        An elected server that waits for others in vain loses its lock, which it would otherwise hold for ever.
         """
         cluster, server = self._cluster, targets[-1] if targets else ""
         target = self._server(server, "running")
@@ -47,14 +47,14 @@ class GroupFaults(Faulting):
 
     @fault_verb
     def remove_server(self, server: str) -> int:
-        """It leaves its group for good: once it is counted no more its process is stopped. The order ends with the active's tenure."""
+        """Removes a server from its group for good. Its process is stopped once it no longer counts. The order ends with the active's tenure."""
         cluster, target = self._cluster, self._server(server)
         protocol = cluster.config.protocol
         if family_named(protocol).replication != "mams" or not target.group:
             raise FaultUnsupported(f"{server} cannot be removed: only MAMS groups count who joins and leaves")
         active = cluster.ensemble.observer.holders.get(target.group, "")
         if not active or cluster.servers[active].process != "running":
-            raise FaultUnsupported(f"nobody leads {target.group} now")
+            raise FaultUnsupported(f"{target.group} has no leader now")
         refused = cluster.ask(active, {"do": "remove", "server": server})["refused"]
         if refused:
             raise FaultUnsupported(refused)

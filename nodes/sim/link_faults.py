@@ -22,12 +22,11 @@ Ends = str | Sequence[str]
 
 
 class Withheld:
-    """Messages of one kind that wait outside some links while everything else travels."""
+    """Messages of one kind that are held outside some links while all others travel."""
 
     def __init__(self, net: Net, number: int, kind: str, links: dict[tuple[str, str], Link], lost: bool):
         self._net = net
         self.number = number
-        """Of the standing fault."""
         self.kind = kind
         self._links = dict(links)
         self._lost = lost
@@ -37,7 +36,7 @@ class Withheld:
         return (sender, receiver) in self._links and self.kind in ("", type(message).__name__)
 
     def end(self, links: list[Link]) -> bool:
-        """On these links what was held leaves now, unless it is lost; whether none is left."""
+        """Releases the held messages on these links, unless they are lost; returns whether no link is left."""
         well = {id(link) for link in links}
         ended = [pair for pair, link in self._links.items() if id(link) in well]
         for pair in ended:
@@ -56,16 +55,16 @@ class Withheld:
 
 
 class LinkFaults(Faulting):
-    """Each verb takes the links between `a` and `b`; without `b` those between `a` and everything else.
+    """Each verb applies to the links between `a` and `b`; without `b` to those between `a` and all others.
 
-    `a` may be several names; then `others` are the names at the other end, or with `island` all names that are not among them.
-    Direction "to" breaks what travels from `a`, "from" what travels towards it.
+    `a` may be several names; then `others` are the names at the other end, or with `island` all names outside `a`. Direction "to" breaks
+    messages from `a`, "from" messages to it.
     """
 
     def __init__(self, cluster: SimCluster):
         super().__init__(cluster)
         self._broken: dict[int, list[Link]] = {}
-        """The links of each standing fault that nobody has mended."""
+        """The links of each standing fault that have not been mended."""
         self._withheld: list[Withheld] = []
 
     # --- which links -----------------------------------------------------------------------------------------------
@@ -74,7 +73,7 @@ class LinkFaults(Faulting):
         return [*self._cluster.servers, COORDINATION, *MEMBERS]
 
     def _outside(self, ones: list[str]) -> list[str]:
-        """To whom these have links: a server to the service as a whole, a server of the ensemble also to its like."""
+        """The other ends of these names' links: for a server the service as a whole, for a server of the ensemble also the other two."""
         outside = list(self._cluster.servers)
         if any(name in MEMBERS for name in ones):
             outside += MEMBERS
@@ -138,7 +137,7 @@ class LinkFaults(Faulting):
         others: Ends | None = OF_TABLE,
         island: bool = OF_TABLE,
     ) -> int:
-        """Nothing gets through. `island` cuts several off from all others, not from each other."""
+        """Cuts links: no message passes. `island` cuts several off from all others, not from each other."""
         if not island:
             return self._break("cut", a, b, direction, others, cut=True)
         if others is not None:
@@ -163,7 +162,7 @@ class LinkFaults(Faulting):
         self, a: Ends, b: str | None = None, share: float = OF_TABLE, direction: str = OF_TABLE,
         others: Ends | None = OF_TABLE,
     ) -> int:  # fmt: skip
-        """Towards coordination TCP sends again: losses are delays there."""
+        """Loses a share of messages. Towards coordination TCP sends again: losses are delays there."""
         return self._break("lose", a, b, direction, others, lose=share)
 
     @fault_verb
@@ -185,14 +184,14 @@ class LinkFaults(Faulting):
         self, a: Ends, b: str | None = None, share: float = OF_TABLE, direction: str = OF_TABLE,
         others: Ends | None = OF_TABLE,
     ) -> int:  # fmt: skip
-        """Flips a bit in the content of packets: what checksums of their own guard."""
+        """Flips a bit in the content of packets that have checksums of their own."""
         return self._break("damage", a, b, direction, others, damage=share)
 
     @fault_verb
     def clog(
         self, a: Ends, b: str | None = None, direction: str = OF_TABLE, others: Ends | None = OF_TABLE
     ) -> int:
-        """Messages pile up at the far end; `unclog` delivers them, those of one link in their order."""
+        """Clogs links: messages accumulate at the far end; `unclog` delivers them, those of one link in their order."""
         links = list(self._links(a, b, others, direction).values())
         for link in links:
             link.clog()
@@ -203,7 +202,7 @@ class LinkFaults(Faulting):
         self, a: Ends, b: str | None = None, kind: str = OF_TABLE, direction: str = OF_TABLE,
         others: Ends | None = OF_TABLE, lost: bool = OF_TABLE,
     ) -> int:  # fmt: skip
-        """Messages of this kind wait, whatever else travels; when the link is healed they arrive late, or are `lost`."""
+        """Holds messages of this kind while all others travel. When the link is healed they arrive late, or are `lost`."""
         links = self._links(a, b, others, direction)
         number = self._begin_on(list(links.values()), "hold", a, b, direction, others, kind=kind, lost=lost)
         self._withheld.append(Withheld(self._cluster.net, number, kind, links, lost))
@@ -214,13 +213,13 @@ class LinkFaults(Faulting):
         self, a: Ends | None = None, b: str | None = None, direction: str = OF_TABLE,
         others: Ends | None = OF_TABLE,
     ) -> int:  # fmt: skip
-        """Opens clogged links, in an order that the seed and the time choose; without names all of them."""
+        """Opens clogged links, in an order determined by the seed and the time; without names all of them."""
         links = self._chosen(a, b, others, direction)
         self._open(links)
         return self._mended(links, ("clog",))
 
     def _chosen(self, a: Ends | None, b: str | None, others: Ends | None, direction: str) -> list[Link]:
-        """In the order of their names; without names every link that was ever used."""
+        """The links in the order of their names; without names every link that was ever used."""
         made = self._cluster.net.links.made
         found = made if a is None else self._with_members(a, b, others, direction)
         return [found[pair] for pair in sorted(found)]
@@ -228,7 +227,7 @@ class LinkFaults(Faulting):
     def _with_members(
         self, a: Ends, b: str | None, others: Ends | None, direction: str
     ) -> dict[tuple[str, str], Link]:
-        """With the service as a whole its servers are mended too. Raises FaultUnsupported."""
+        """The links by name. With the service as a whole, those of its servers are included. Raises FaultUnsupported."""
         found = self._links(a, b, others, direction)
         ones, there = self._ends(a, b, others)
         if COORDINATION in [*ones, *there]:
@@ -258,7 +257,7 @@ class LinkFaults(Faulting):
         self, a: Ends | None = None, b: str | None = None, direction: str = OF_TABLE,
         others: Ends | None = OF_TABLE, kind: str = OF_TABLE,
     ) -> int:  # fmt: skip
-        """Mends links, clogged ones too; without names all of them. With `kind` only messages of this kind that were held go on.
+        """Mends links, clogged ones too; without names all of them. `kind` releases only held messages of this kind.
 
         Returns the newest fault that it ended, 0 for none.
         """
@@ -284,7 +283,7 @@ class LinkFaults(Faulting):
         return self.heal()
 
     def _mended(self, links: list[Link], verbs: tuple[str, ...], numbers: set[int] | None = None) -> int:
-        """A fault, one of these `numbers` if there are any, ends when the last of its links is well again."""
+        """The newest fault that ended. A fault, one of `numbers` if given, ends when the last of its links is mended."""
         newest, mended = 0, {id(link) for link in links}
         for number, broken in list(self._broken.items()):
             if self.standing[number][0] in verbs and (numbers is None or number in numbers):

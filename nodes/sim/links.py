@@ -1,4 +1,4 @@
-"""The links between the simulated servers, each direction by itself, and what is wrong with them."""
+"""The links between the simulated servers, each direction separately, and their faults."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from msgspec.structs import replace
 from nodes.sim.conditions import CALM, MICROSECOND, Conditions
 
 COORDINATION = "coordination"
-"""Links of names that begin so are TCP connections."""
+"""Links of names with this prefix are TCP connections."""
 RETRANSMIT_NS = 200_000_000
 RETRANSMITS = 6
-"""After so many losses in a row TCP has waited 12 s: whoever waits has given up."""
+"""Number of retransmissions. After so many losses in a row TCP has waited 12 s, and every caller has given up."""
 
 
 class Link:
     """One direction. All durations in nanoseconds, shares between 0 and 1.
 
-    Latencies and losses come from two random streams of its own: a fault on one link changes nothing on another,
-    and a loss does not shift the latencies of what follows.
+    Each link draws latencies and losses from two random streams of its own: a fault on one link does not affect another, and a loss does not
+    shift later latencies.
     """
 
     __slots__ = (
@@ -52,24 +52,24 @@ class Link:
         self._tail_from = 1 - latency.tail_share
         self._tail_ns = latency.tail_us * MICROSECOND
         self._draw = random.Random(stream).random
-        """For latencies."""
+        """Random numbers for latencies."""
         self._stream = stream
         self._chance: random.Random | None = None
         self.piled: list[Callable[[], None]] | None = None
         """Arrivals that wait while the link is clogged; None while it is open."""
         self.last_ns = 0
-        """When the latest frame arrives: frames keep their order but for `reorder`."""
+        """Time when the latest frame arrives: frames keep their order except for `reorder`."""
         self.mend()
 
     @property
     def chance(self) -> random.Random:
-        """For everything that happens to some messages only."""
+        """Random numbers for events that happen to some messages only."""
         if self._chance is None:
             self._chance = random.Random(f"{self._stream}/chance")
         return self._chance
 
     def mend(self) -> None:
-        """Takes every fault away but a clog, which is opened by itself: what waits in it arrives then."""
+        """Ends every fault but a clog, which is opened separately: its messages arrive then."""
         self.cut = self.tcp and self.piled is not None
         self.delay_ns = 0
         self.damage = 0.0
@@ -78,25 +78,25 @@ class Link:
         self.reorder = self._conditions.reorder
 
     def clear_up(self, conditions: Conditions) -> None:
-        """From now on only as much is lost, doubled and late as these say."""
+        """Sets the shares of lost, doubled and late messages to these conditions, from now on."""
         self._conditions = conditions
         self.lose, self.duplicate, self.reorder = conditions.lose, conditions.duplicate, conditions.reorder
 
     def clog(self) -> None:
-        """What arrives piles up. A TCP connection stalls, as if it were cut: its ends hold back what they send."""
+        """Arriving messages accumulate. A TCP connection stalls, as if it were cut: its ends hold back their messages."""
         if self.piled is None:
             self.piled = []
             self.cut = self.cut or self.tcp
 
     def unclog(self, cut: bool) -> None:
-        """What has piled up arrives now, in order; `cut` when the link is cut besides."""
+        """Delivers the accumulated messages now, in order; `cut` when the link is also cut."""
         piled, self.piled = self.piled, None
         self.cut = cut
         for arrive in piled or ():
             arrive()
 
     def arrival_ns(self, now_ns: int, ordered: bool = False) -> int:
-        """When what leaves now arrives; `ordered` for a TCP connection, which keeps the order by itself and is late, never out of order."""
+        """Arrival time of a message that leaves now; `ordered` for a TCP connection, which keeps the order and is late, never out of order."""
         share = self._draw()
         at_ns = now_ns + self.delay_ns + self._base_ns + int(share * self._spread_ns)
         if share > self._tail_from:
@@ -111,7 +111,7 @@ class Link:
         return at_ns
 
     def retransmitted_ns(self) -> int:
-        """How long TCP takes to bring a segment through the losses."""
+        """Time that TCP needs to deliver a segment through the losses."""
         losses = 0
         while losses < RETRANSMITS and self.chance.random() < self.lose:
             losses += 1
@@ -119,11 +119,11 @@ class Link:
 
 
 class Links:
-    """Every directed link by (sender, receiver); made when first used."""
+    """Every directed link by (sender, receiver), created on first use."""
 
     def __init__(self, rng: random.Random, conditions: Conditions = CALM):
         self.rng = rng
-        """For the coordination service's own choices."""
+        """Random numbers for the coordination service's own choices."""
         self._conditions = conditions
         self._seed = rng.getrandbits(64)
         self.made: dict[tuple[str, str], Link] = {}
@@ -135,7 +135,7 @@ class Links:
         return link
 
     def clear_up(self) -> None:
-        """Nothing is lost, doubled or out of order any more but by faults that are yet to come."""
+        """Ends background loss, doubling and reordering; later faults still apply."""
         self._conditions = replace(self._conditions, lose=0.0, duplicate=0.0, reorder=0.0)
         for link in self.made.values():
             link.clear_up(self._conditions)

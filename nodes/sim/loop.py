@@ -1,8 +1,8 @@
 """An event loop in virtual time: no selector, no threads, integer nanoseconds, every choice from the seed.
 
-Each server is a `Machine` with its own queue; within it the order is first in, first out. Which machine runs next depends on the seed,
-the time and the machines' names alone, so that leaving out a fault or a server does not shuffle what is left.
-A crashed machine's handles are dropped and its tasks stay referenced: nothing of them runs any more, `finally` included.
+Each server is a `Machine` with its own queue, first in, first out. The next machine to run depends only on the seed, the time and the
+machines' names, so that leaving out a fault or a server does not shuffle the rest. A crashed machine's handles are dropped and its tasks stay
+referenced: none of its code runs any more, `finally` included.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from nodes.trace.present import UNKNOWN, Cause
 
 SECOND = 1_000_000_000
 LIMIT = 1_000_000
-"""More steps than this without time going on are an endless loop in a server's code."""
+"""More steps than this without progress of time are an endless loop in a server's code."""
 WORD = (1 << 64) - 1
 MIX = 0x9E3779B97F4A7C15
 _machine: contextvars.ContextVar[Machine] = contextvars.ContextVar("machine")
 
 
 class Stuck(Exception):
-    """A run had nothing left to do, or did too much without time going on."""
+    """A run had nothing left to do, or took too many steps without progress of time."""
 
 
 class Handle:
@@ -48,7 +48,7 @@ class Handle:
         self._callback = None
 
     def due(self) -> None:
-        """Its time has come: it waits behind what is ready on its machine."""
+        """The callback is due: it waits behind the ready steps of its machine."""
         if self._callback is not None:
             self._machine.call(self._run)
 
@@ -58,23 +58,23 @@ class Handle:
 
 
 class Machine:
-    """One life of one server: from a start to a stop or crash."""
+    """One process of one server: from a start to a stop or crash."""
 
-    def __init__(self, loop: Loop, name: str):
+    def __init__(self, loop: Loop, name: str, on_error: Callable[[BaseException], None] | None = None):
         self.loop = loop
         self.name = name
         self.salt = loop.salt_of(name)
         self.context = contextvars.Context()
-        """Given to every task of this life, so that whoever wakes it, it runs here; nothing is ever run inside it."""
+        """Context of every task of this machine, so that a task runs here whichever machine wakes it. No callback is ever run inside the context."""
         self.context.run(_machine.set, self)
         self.queue: deque[tuple[Callable[..., Any], tuple[Any, ...], Cause]] = deque()
-        """What is ready, and what led to it."""
+        """Ready callbacks with their causes."""
         self.idle: list[tuple[Callable[[], None], Cause]] = []
         self.at_turn_end: list[Callable[[], None]] = []
-        """What leaves at the end of the present turn: trace, then messages."""
+        """Output that leaves at the end of the present turn: trace, then messages."""
         self.tasks: dict[int, asyncio.Task[Any]] = {}
-        self.on_error: Callable[[BaseException], None] = self.loop.errors.append
-        """Told of a disk that failed, or was found damaged, in a step: its life ends."""
+        self.on_error = on_error or loop.errors.append
+        """Callback for the error of a step, such as a failed or damaged disk: it ends the process."""
         self.paused = False
         self.dead = False
         self.halted = False
@@ -82,7 +82,7 @@ class Machine:
         self.queued = False
 
     def call(self, callback: Callable[..., Any], *args: Any) -> None:
-        """Runs a callback on this machine, after all that waits there."""
+        """Runs a callback on this machine, after all waiting ones."""
         if not self.dead:
             self.queue.append((callback, args, self.loop.cause))
             if not self.queued and not self.paused:
@@ -90,23 +90,23 @@ class Machine:
                 self.loop.runnable.append(self)
 
     def when_idle(self, step: Callable[[], None]) -> None:
-        """Runs a step once after all that is ready."""
+        """Runs a step once after all ready ones."""
         self.idle.append((step, self.loop.cause))
         self.loop.wake(self)
 
     def call_first(self, callback: Callable[..., Any], *args: Any) -> None:
-        """Runs a callback before all that waits on this machine."""
+        """Runs a callback before all waiting ones of this machine."""
         self.queue.appendleft((callback, args, self.loop.cause))
         self.loop.wake(self)
 
     def call_later(self, delay_ns: int, callback: Callable[..., Any], *args: Any) -> Handle:
-        """A timer goes on with what led to the turn that set it."""
+        """Sets a timer. It inherits the cause of the turn that set it."""
         handle = Handle(self, callback, args)
         self.loop.later(self.loop.now_ns + max(0, delay_ns), handle.due)
         return handle
 
     async def stalled(self) -> None:
-        """Stays here for ever when the machine is dead, and for as long as it is paused."""
+        """Waits for ever when the machine is dead, or as long as it is paused."""
         if self.dead or self.paused:
             over = self.loop.create_future()
             self.call(over.set_result, None)
@@ -121,13 +121,12 @@ class Machine:
         self.loop.wake(self)
 
     def end_turn(self) -> None:
-        """What the present turn has to say leaves."""
         leaving, self.at_turn_end = self.at_turn_end, []
         for step in leaving:
             step()
 
     def die(self) -> None:
-        """Nothing of it runs from here on."""
+        """Ends the machine: none of its code runs from here on."""
         self.dead = self.halted = True
         self.loop.keep(self)
         for task in self.tasks.values():
@@ -138,7 +137,7 @@ class Machine:
 
 
 def _forget(coro: Any) -> None:
-    """A procedure that never began never will; Python would warn of it when it is collected."""
+    """Closes a procedure that never began; Python would otherwise warn when it is collected."""
     if inspect.getcoroutinestate(coro) == inspect.CORO_CREATED:
         coro.close()
 
@@ -149,15 +148,15 @@ class Loop(asyncio.AbstractEventLoop):
     def __init__(self, rng: random.Random):
         self.now_ns = 0
         self.cause = self.began = UNKNOWN
-        """Of what happens now, and of the present callback (nodes/trace/present.py)."""
+        """Causes of the present step and of the present callback (nodes/trace/present.py)."""
         self.dispatched = 0
         self._left = LIMIT
-        """Steps that may still be done before time goes on."""
+        """Number of steps left before time must advance."""
         self._seed = rng.getrandbits(64)
         self._timers: list[tuple[int, int, Callable[..., None], tuple[Any, ...], Cause]] = []
         self._number = count(1).__next__
         self.runnable: list[Machine] = []
-        """Machines that have something to do; each once."""
+        """Machines that have something to do, each once."""
         self.runs = False
         self.errors: list[BaseException] = []
         self._outside = Machine(self, "outside")
@@ -165,21 +164,21 @@ class Loop(asyncio.AbstractEventLoop):
         self._machines: list[Machine] = []
 
     def keep(self, machine: Machine) -> None:
-        """A dead life stays referenced as long as the loop: its tasks' `finally` would run when it is collected."""
+        """Keeps a dead machine referenced as long as the loop: its tasks' `finally` would run when they are collected."""
         self._machines.append(machine)
 
     def salt_of(self, name: str) -> int:
-        """What tells machines apart when the next one is chosen."""
+        """A value that distinguishes machines in the choice of the next one."""
         return random.Random(f"{self._seed}/{name}").getrandbits(64)
 
     # --- queues ----------------------------------------------------------------------------------------------------
 
     def at(self, at_ns: int, callback: Callable[..., None], *args: Any) -> None:
-        """Runs a callback of the world itself (no machine's) at this time; equal times in the order of asking."""
+        """Runs a callback of the world itself (of no machine) at this time; equal times run in the order of the calls."""
         heappush(self._timers, (at_ns, self._number(), callback, args, self.cause))
 
     def later(self, at_ns: int, callback: Callable[..., None], *args: Any) -> None:
-        """The same, as a timer: it follows from what began this turn, not from what the turn has told."""
+        """Like `at`, as a timer: its cause is that of this turn, not the last event of the turn."""
         heappush(self._timers, (at_ns, self._number(), callback, args, self.began))
 
     def wake(self, machine: Machine) -> None:
@@ -190,7 +189,7 @@ class Loop(asyncio.AbstractEventLoop):
     # --- running ---------------------------------------------------------------------------------------------------
 
     def run(self, until_ns: int, done: Callable[[], bool] | None = None) -> bool:
-        """Runs until `done()` is true or the time comes; whether `done()` is. Raises what a server's code raised."""
+        """Runs until `done()` is true or the time comes; returns the value of `done()`. Raises errors of a server's code."""
         before, hooks = events._get_running_loop(), sys.get_asyncgen_hooks()
         self.runs = True
         events._set_running_loop(self)
@@ -229,7 +228,7 @@ class Loop(asyncio.AbstractEventLoop):
                 callback(*args)
 
     def _pick(self) -> Machine:
-        """A hash of the time and each machine's name decides: no stream that another choice would move on."""
+        """Chooses by a hash of the time and each machine's name, not by a random stream that another choice would advance."""
         now_ns, runnable = self.now_ns, self.runnable
         best, chosen = -1, 0
         for place, machine in enumerate(runnable):
@@ -242,7 +241,7 @@ class Loop(asyncio.AbstractEventLoop):
         return machine
 
     def _turn(self, machine: Machine) -> None:
-        """One turn of one machine: all that was ready, what waited for idleness, then what leaves."""
+        """One turn of one machine: all ready callbacks, the idle steps, then the output."""
         if machine.halted:
             machine.queued = False
             return
@@ -270,14 +269,14 @@ class Loop(asyncio.AbstractEventLoop):
         machine.end_turn()
 
     def run_as(self, machine: Machine, step: Callable[[], None]) -> None:
-        """Runs a step as if in a turn of this machine: what it begins is the machine's."""
+        """Runs a step as in a turn of this machine: tasks that it begins belong to the machine."""
         self._current = machine
         try:
             step()
         finally:
             self._current = self._outside
 
-    # --- what asyncio asks of a loop -------------------------------------------------------------------------------
+    # --- asyncio's interface ---------------------------------------------------------------------------------------
 
     def time(self) -> float:
         return self.now_ns / SECOND
@@ -294,7 +293,7 @@ class Loop(asyncio.AbstractEventLoop):
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
     ) -> None:
-        """Nobody cancels what asyncio calls soon, so there is no handle."""
+        """No caller of asyncio's `call_soon` here cancels, so there is no handle."""
         machine = self._current if context is None else context.get(_machine) or self._current
         if not machine.dead:
             machine.queue.append((callback, args, self.cause))
@@ -303,7 +302,7 @@ class Loop(asyncio.AbstractEventLoop):
                 self.runnable.append(machine)
 
     def _machine_of(self, context: contextvars.Context | None) -> Machine:
-        """A task's own; else whose turn it is."""
+        """The machine of a task, else the one whose turn it is."""
         if context is None:
             return self._current
         return context.get(_machine) or self._current

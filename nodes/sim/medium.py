@@ -1,4 +1,4 @@
-"""What a simulated disk is made of: files, how much of them is durable, and everything that can be wrong with it."""
+"""The content of a simulated disk: files, their durable parts, and all possible faults."""
 
 from __future__ import annotations
 
@@ -12,65 +12,65 @@ from nodes.sim.conditions import CALM, CAPACITY, Conditions
 
 SECTOR = 512
 LEFT_BEHIND = ".new"
-"""Ends the name of the file that an interrupted `replace` leaves."""
+"""Suffix of the file that an interrupted `replace` leaves."""
 
 
 class StoredFile:
-    """The bytes that its server reads, and what of them is on the medium."""
+    """A file's bytes as its server reads them, and the part that is on the medium."""
 
-    __slots__ = ("before", "cut_to", "cuts", "dropped", "durable", "octets")
+    __slots__ = ("before", "cut_to", "cuts", "data", "dropped", "durable")
 
     def __init__(self) -> None:
-        self.octets = bytearray()
+        self.data = bytearray()
         self.durable = -1
-        """So many are on the medium; -1 while not even the name is."""
+        """Number of durable bytes; -1 while not even the name is durable."""
         self.before = b""
-        """What the medium holds as long as a truncation is not durable."""
+        """Durable content as long as a truncation is not durable."""
         self.dropped: list[tuple[int, int]] = []
-        """Ranges that a failed sync gave up: they are read as written, no later sync brings them to the medium."""
+        """Ranges that a failed sync dropped: reads return them as written, but no later sync writes them to the medium."""
         self.cuts = 0
         self.cut_to = 0
 
     def cut(self, size: int) -> None:
-        """Forgets everything behind `size`; the medium learns of it with the next sync."""
+        """Truncates the file to `size`; the medium is truncated with the next sync."""
         if size < self.durable and not self.before:
-            self.before = bytes(self.octets[: self.durable])
-        del self.octets[size:]
+            self.before = bytes(self.data[: self.durable])
+        del self.data[size:]
         self.durable = min(self.durable, size)
         self.dropped = [(start, min(end, size)) for start, end in self.dropped if start < size]
         self.cuts += 1
         self.cut_to = size
 
     def synced(self, size: int, cuts: int) -> None:
-        """A sync has ended that began with so many bytes, after so many cuts."""
+        """Ends a sync that began with so many bytes, after so many cuts."""
         if cuts != self.cuts:
             size = min(size, self.cut_to)
         else:
             self.before = b""
-        self.durable = max(self.durable, min(size, len(self.octets)))
+        self.durable = max(self.durable, min(size, len(self.data)))
 
     def sync_failed(self, size: int) -> None:
         start = max(0, self.durable)
         if start < size:
-            self.dropped.append((start, min(size, len(self.octets))))
+            self.dropped.append((start, min(size, len(self.data))))
 
     def lose_power(self, torn: str, rng: random.Random) -> bool:
-        """Keeps what the medium has; False when not even the name is left."""
+        """Keeps the durable content; False when not even the name is left."""
         if self.durable < 0 and (
             torn != "everything" and (torn in ("prefix", "nothing") or rng.random() < 0.5)
         ):
             return False
         if self.before and rng.random() < 0.5:
-            self.octets[:] = self.before
+            self.data[:] = self.before
         else:
             self._tear(torn, rng)
-        self.durable = len(self.octets)
+        self.durable = len(self.data)
         self.before = b""
         self.dropped = []
         return True
 
     def _tear(self, torn: str, rng: random.Random) -> None:
-        safe, size = max(0, self.durable), len(self.octets)
+        safe, size = max(0, self.durable), len(self.data)
         for start, end in self.dropped:
             self._lose(start, end)
         if torn == "prefix":
@@ -84,64 +84,69 @@ class StoredFile:
             for start in range(safe - safe % SECTOR, size, SECTOR):
                 if rng.random() < 0.5:
                     self._lose(max(start, safe), min(start + SECTOR, size))
-        del self.octets[size:]
+        del self.data[size:]
 
     def _lose(self, start: int, end: int) -> None:
-        """These bytes never reached the medium: what was there before shows, or zeros."""
+        """These bytes never reached the medium: reads return the earlier content, or zeros."""
         old = self.before[start:end]
-        self.octets[start:end] = old + bytes(end - start - len(old))
+        self.data[start:end] = old + bytes(end - start - len(old))
 
 
 class Store:
-    """The medium of one server; outlives its processes."""
+    """The medium of one server; it outlives the server's processes."""
 
-    def __init__(self, rng: random.Random, conditions: Conditions = CALM):
+    def __init__(
+        self,
+        rng: random.Random,
+        conditions: Conditions = CALM,
+        at_sync: Callable[[str, str], bool] = lambda when, path: False,
+    ):
+        """`at_sync`: called with ("before" or "after", path) of each sync; whether it injected a fault."""
         self.rng = rng
-        """For how long syncs take."""
+        """Random numbers for the duration of syncs."""
         self._conditions = conditions
         self._seed = rng.getrandbits(64)
         self.files: dict[str, StoredFile] = {}
         self.slow_ns = 0
         self.slow_spread_ns = 0
         self.slow_share = 1.0
-        """Of the syncs, that are slow."""
+        """Share of slow syncs."""
         self.fails = False
         """Whether every access fails."""
         self.failing: dict[str, int] = {}
-        """Kind of access to how often it fails yet; below 0 for as long as it is here."""
+        """Kind of access to its number of remaining failures; below 0 while the fault stands."""
         self.capacity = conditions.disk_capacity
         self.synced: dict[str, int] = {}
-        """By the first part of their path: how often files were synced."""
-        self.on_sync: Callable[[str, str], None] | None = None
-        """Called with ("before" or "after", path) of each sync."""
+        """Number of file syncs, by the first part of the path."""
+        self.at_sync = at_sync
         self.unfinished: dict[int, Callable[[random.Random], None]] = {}
-        """Calls that change names and have not returned: the medium may have the outcome or not."""
+        """Calls that change names and have not returned: the medium may or may not have their effect."""
         self._calls = 0
 
     # --- names that are being changed ------------------------------------------------------------------------------
 
     def begin(self, happen: Callable[[random.Random], None]) -> int:
-        """A call begins that a crash may leave done, undone or half done: `happen` draws which."""
+        """Begins a call that a crash may leave done, undone or half done: `happen` draws the outcome."""
         self._calls += 1
         self.unfinished[self._calls] = happen
         return self._calls
 
     def end(self, call: int) -> bool:
-        """Whether the call is still to be carried out: no crash has decided it."""
+        """Whether the call must still be carried out: no crash has decided it."""
         return self.unfinished.pop(call, None) is not None
 
     def stream(self, at_ns: int) -> random.Random:
-        """For one fault at one time."""
+        """Random numbers for one fault at one time."""
         return random.Random(f"{self._seed}/{at_ns}")
 
     def crash(self, rng: random.Random) -> None:
-        """The process dies: calls that change names stop anywhere."""
+        """The process dies: calls that change names stop at any point."""
         unfinished, self.unfinished = self.unfinished, {}
         for happen in unfinished.values():
             happen(rng)
 
     def lose_power(self, torn: str = "prefix", at_ns: int = 0) -> None:
-        """Of what was not synced as much is left as `torn` says."""
+        """Loses bytes that were not synced; `torn` selects which of them remain."""
         rng = self.stream(at_ns)
         self.crash(rng)
         for path, file in list(self.files.items()):
@@ -150,13 +155,13 @@ class Store:
                 del self.files[path]
 
     def replace_medium(self) -> None:
-        """A new, empty disk without faults is put in."""
+        """Inserts a new, empty disk without faults."""
         self.files.clear()
         self.unfinished.clear()
         self.mend()
 
     def mend(self) -> None:
-        """Takes every fault away; what was damaged or lost stays so."""
+        """Ends every fault; damaged or lost data stays so."""
         self.slow_ns = self.slow_spread_ns = 0
         self.slow_share = 1.0
         self.fails = False
@@ -177,14 +182,14 @@ class Store:
         return left != 0
 
     def used(self) -> int:
-        return sum(len(file.octets) for file in self.files.values())
+        return sum(len(file.data) for file in self.files.values())
 
     def free(self) -> int:
         return max(0, self.capacity - self.used())
 
-    def take(self, path: str, octets: int) -> None:
-        """Room for so many more. Raises OSError."""
-        if self.capacity < CAPACITY and octets > self.free():
+    def take(self, path: str, size: int) -> None:
+        """Takes room for so many bytes. Raises OSError."""
+        if self.capacity < CAPACITY and size > self.free():
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
 
     def sync_ns(self) -> int:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nodes.sim.desk import Desk
+from nodes.listeners import Listeners
 from nodes.sim.links import Link, Links
 from nodes.sim.loop import Loop, Machine
+from nodes.sim.service_time import ServiceTimeModel
 from nodes.trace.present import OF_CALLS, Cause, cause_of
 from nodes.wire.codec import Codec
 from nodes.wire.damage import damaged
 from nodes.wire.messages import Message
 
 Reached = Callable[[str, str, str, str, Message, Callable[[], None]], None]
-"""Called with ("sent" or "delivered", "before" or "after", sender, receiver, message, what is to be done first if anything strikes here)."""
+"""Callback with ("sent" or "delivered", "before" or "after", sender, receiver, message, step to run first if a fault is injected here)."""
 Match = Callable[[str, str, Message], bool]
 Caused = tuple[list[Message], list[Cause]]
-"""Messages, and what led to each of them: that travels beside the frame's octets."""
+"""Messages, and the cause of each, which travels beside the frame's bytes."""
 
 
 class Held:
-    """Messages kept back by a directed schedule, in order."""
+    """Messages held back by a directed schedule, in order."""
 
     def __init__(self, net: Net, match: Match):
         self._net = net
@@ -28,18 +29,18 @@ class Held:
         self.messages: list[tuple[str, str, Message]] = []
 
     def release(self) -> None:
-        """Lets everything go that was held, and holds nothing from now on."""
+        """Releases all held messages, and holds none from now on."""
         self._net.holds.remove(self)
         for sender, receiver, message in self.messages:
             self._net.carry(sender, receiver, [message])
 
     def drop(self) -> None:
-        """Loses everything that was held, and holds nothing from now on."""
+        """Drops all held messages, and holds none from now on."""
         self._net.holds.remove(self)
 
 
 class Net:
-    """What lies between the servers."""
+    """The network between the servers."""
 
     def __init__(self, loop: Loop, codec: Codec, links: Links):
         self.loop = loop
@@ -48,12 +49,12 @@ class Net:
         self.hosts: dict[str, SimNetwork] = {}
         self.holds: list[Held] = []
         self._kept: dict[int, tuple[Message, Cause]] = {}
-        """What led to messages that are held; by the identity of the message, which is kept so that no other one takes it."""
+        """Causes of held messages, by the identity of the message, which is referenced so that no other one gets it."""
         self.delivered = 0
-        self.on_sent: Callable[[str, str, Message], None] | None = None
-        """Told (sender, receiver, message) of everything that leaves a server, whatever becomes of it."""
-        self.reached: Reached | None = None
-        """Lets a schedule strike at a message."""
+        self.on_sent: Listeners[str, str, Message] = Listeners()
+        """Told (sender, receiver, message) of every message that leaves a server, delivered or not."""
+        self.reached: Listeners[str, str, str, str, Message, Callable[[], None]] = Listeners()
+        """Lets a schedule inject a fault at a message."""
 
     def hold(self, match: Match) -> Held:
         if not self.holds:
@@ -63,20 +64,20 @@ class Net:
         return held
 
     def carry(self, sender: str, receiver: str, messages: list[Message]) -> None:
-        """What a schedule sends in somebody's name, or lets go on."""
+        """Sends messages of a schedule in a server's name, or messages that it released."""
         present = self.loop.cause
         kept = [self._kept.get(id(message), (message, present)) for message in messages]
         self.take(sender, receiver, (messages, [cause_of(message, cause) for message, cause in kept]))
 
     def take(self, sender: str, receiver: str, caused: Caused) -> None:
-        """Takes what a sender sent in one turn."""
-        if self.reached is not None and sender in self.hosts:
+        """Takes the messages that a sender sent in one turn."""
+        if self.reached and sender in self.hosts:
             self._carry_one_by_one(self.reached, sender, receiver, caused)
         else:
             self._carry(sender, receiver, caused)
 
     def _carry_one_by_one(self, reached: Reached, sender: str, receiver: str, caused: Caused) -> None:
-        """They leave together all the same, unless something strikes between two of them."""
+        """Takes the messages one by one. They still leave together, unless a fault is injected between two of them."""
         machine, messages, causes = self.hosts[sender].machine, list[Message](), list[Cause]()
 
         def leave() -> None:
@@ -97,7 +98,7 @@ class Net:
         leave()
 
     def _carry(self, sender: str, receiver: str, caused: Caused) -> None:
-        if self.on_sent is not None:
+        if self.on_sent:
             for message in caused[0]:
                 self.on_sent(sender, receiver, message)
         if self.holds:
@@ -136,17 +137,17 @@ class Net:
         messages, causes = caused
         loop.at(at_ns, self._arrive, sender, self.hosts[receiver], link, self.codec.encode(messages), causes)
 
-    def _arrive(self, sender: str, host: SimNetwork, link: Link, octets: bytes, causes: list[Cause]) -> None:
-        """A frame sent to an earlier life of a server, or into a link that was cut meanwhile, is lost."""
+    def _arrive(self, sender: str, host: SimNetwork, link: Link, data: bytes, causes: list[Cause]) -> None:
+        """Delivers a frame. A frame sent to an earlier process of a server, or into a link that was cut meanwhile, is lost."""
         if link.piled is not None:
-            link.piled.append(lambda: self._arrive(sender, host, link, octets, causes))
+            link.piled.append(lambda: self._arrive(sender, host, link, data, causes))
         elif not link.cut and not host.machine.dead:
-            host.machine.call(self._deliver, sender, host, octets, causes)
+            host.machine.call(self._deliver, sender, host, data, causes)
 
-    def _deliver(self, sender: str, host: SimNetwork, octets: bytes, causes: list[Cause]) -> None:
-        messages = self.codec.decode(octets)
+    def _deliver(self, sender: str, host: SimNetwork, data: bytes, causes: list[Cause]) -> None:
+        messages = self.codec.decode(data)
         self.delivered += len(messages)
-        if self.reached is not None:
+        if self.reached:
             self._deliver_one_by_one(self.reached, sender, host, messages, causes)
             return
         step, desk, loop = host.step, host.desk, self.loop
@@ -160,7 +161,7 @@ class Net:
     def _deliver_one_by_one(
         self, reached: Reached, sender: str, host: SimNetwork, messages: list[Message], causes: list[Cause]
     ) -> None:
-        """Strikes around messages at a desk hit when they are put there."""
+        """Delivers messages one by one. With a desk, faults around a message are injected when it is queued there."""
         machine, loop = host.machine, self.loop
         while messages:
             message = messages[0]
@@ -182,19 +183,19 @@ class Net:
 
 
 def _nothing() -> None:
-    """Takes a machine's turn, or the place before a strike at a delivery, without doing anything."""
+    """Does nothing; takes a machine's turn, or the place of the first step at a delivery."""
 
 
 class SimNetwork:
-    """One server's end."""
+    """One server's end of the network."""
 
     def __init__(self, net: Net, machine: Machine, name: str):
         self.name = name
         self.address = f"{name}:1"
         self.machine = machine
         self.step: Callable[[str, Message], None] = lambda peer, message: None
-        self.desk: Desk | None = None
-        """Where messages cost time."""
+        self.desk: ServiceTimeModel | None = None
+        """The server's desk, if messages take service time."""
         self._net = net
         self._outbox: dict[str, Caused] = {}
         net.hosts[name] = self
@@ -203,7 +204,7 @@ class SimNetwork:
         if not self._outbox:
             self.machine.at_turn_end.append(self._flush)
             if not self.machine.queued:
-                self.machine.call(_nothing)  # A schedule sends in its name: its turn comes now.
+                self.machine.call(_nothing)  # A schedule sends in this server's name.
         cause = self.machine.loop.cause
         if type(message) in OF_CALLS:
             cause = cause_of(message, cause)
@@ -234,4 +235,4 @@ class SimNetwork:
         self.step = step
 
     def know(self, peer: str, address: str) -> None:
-        """Names are addresses here."""
+        """Does nothing: names are addresses here."""

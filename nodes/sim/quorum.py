@@ -1,7 +1,8 @@
-"""What the three servers of the simulated coordination service agree on: one log, its leader, and how far each has come.
+"""The agreement of the three servers of the simulated coordination service: one log, its leader, and each server's progress.
 
-As ZooKeeper: the leader orders changes and commits what a majority has logged; each server applies them in order to a tree of its own and answers
-reads from it. A follower that is cut off from the leader goes on with its old tree for `sync_limit_ns`, then it serves nobody until it has caught up.
+As in ZooKeeper, the leader orders changes and commits those that a majority has logged. Each server applies them in order to a tree of its
+own and answers reads from it. A follower that is cut off from the leader keeps its old tree for `sync_limit_ns`; then it serves no client
+until it has caught up.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from typing import TYPE_CHECKING
 from nodes.coordination import operations as ops
 from nodes.coordination.operations import Result
 from nodes.coordination.tree import Tree
+from nodes.sim.contact import Contact
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop
-from nodes.sim.stream import Stream
 from nodes.trace.present import UNKNOWN
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 MILLISECOND = 1_000_000
 TICK_MS = 100
-"""Sessions end at multiples of it."""
+"""Sessions end at multiples of this time."""
 SYNC_LIMIT_NS = 10_000 * MILLISECOND
 """ZooKeeper's syncLimit times tickTime, with the values of its sample configuration: five ticks of 2 s."""
 ELECTION_NS = 200 * MILLISECOND
@@ -34,7 +35,7 @@ class NoQuorum(Exception):
 
 
 class Entry:
-    """One place of the log. `reply` is called at `origin` when it applies the entry."""
+    """One entry of the log. `reply` is called at `origin` when it applies the entry."""
 
     __slots__ = ("at_ms", "cause", "operation", "origin", "reply", "session")
 
@@ -52,7 +53,7 @@ class Entry:
         self.origin = origin
         self.reply = reply
         self.cause = UNKNOWN
-        """What led to it; once it is applied, what was told of it."""
+        """The cause of the entry; once it is applied, its reported event."""
 
 
 class Member:
@@ -63,15 +64,15 @@ class Member:
         self.tree = Tree(tick_ms=TICK_MS)
         self.up = True
         self.serving = False
-        """It leads, or is in step with the leader as far as it knows."""
+        """The member leads, or is in step with the leader as far as it knows."""
         self.logged = 0
-        """The last entry that its disk has."""
+        """The last entry on its disk."""
         self.applied = 0
-        """The last entry that its tree has."""
+        """The last entry in its tree."""
         self.lost_at_ns = -1
-        """Since when it has no contact with its leader; -1 while it has."""
+        """Time when it lost contact with its leader; -1 while it has contact."""
         self.connections: dict[int, Connection] = {}
-        """Of clients, by session."""
+        """Connections of clients, by session."""
 
 
 class Quorum:
@@ -84,36 +85,34 @@ class Quorum:
         names: list[str],
         deliver: Callable[[Member, Entry, bool], None],
         stopped_serving: Callable[[Member], None],
+        on_leader: Callable[[Member], None],
     ):
         self._loop = loop
-        self._links = links
+        self._rng = links.rng
         self.members = {name: Member(name) for name in names}
-        self.leader: Member | None = None
+        self.contact = Contact(loop, links, list(self.members.values()))
+        self.leader: Member | None = next(iter(self.members.values()))
         self.sync_limit_ns = SYNC_LIMIT_NS
-        self.on_leader: Callable[[Member], None] = lambda member: None
+        self._on_leader = on_leader
         self._deliver = deliver
         self._stopped_serving = stopped_serving
         self._log: dict[int, Entry] = {}
-        """What some member has yet to apply, by place."""
+        """Entries that some member has not applied yet, by place."""
         self._last = 0
         self.committed = 0
         self._observed = 0
-        self._streams: dict[tuple[str, str], Stream] = {}
         self._electing = False
-        self._elected(next(iter(self.members.values())), list(self.members.values()))
+        for member in self.members.values():
+            self._catch_up(member)
 
     # --- contact ---------------------------------------------------------------------------------------------------
-
-    def in_contact(self, one: Member, other: Member) -> bool:
-        links, (a, b) = self._links, (one.name, other.name)
-        return one.up and other.up and not (links.of(a, b).cut or links.of(b, a).cut)
 
     def reaches_leader(self, member: Member) -> bool:
         leader = self.leader
         return leader is member or (leader is not None and member.serving and member.lost_at_ns < 0)
 
     def has_majority(self) -> bool:
-        """Whether what is proposed now can be committed."""
+        """Whether a change proposed now can be committed."""
         return self.leader is not None and self._is_majority(
             [member for member in self.members.values() if self.reaches_leader(member)]
         )
@@ -124,21 +123,9 @@ class Quorum:
     def _followers(self) -> list[Member]:
         return [each for each in self.members.values() if each.serving and each is not self.leader]
 
-    def to(self, sender: Member, receiver: Member, step: Callable[[], None]) -> None:
-        """Takes a step at another member, in order; at once when it is the same."""
-        if sender is receiver:
-            step()
-            return
-        way = (sender.name, receiver.name)
-        stream = self._streams.get(way)
-        if stream is None:
-            stream = self._streams[way] = Stream(self._loop, self._links, way)
-        stream.send(step)
-
     def links_changed(self) -> None:
-        """Something was cut or healed."""
-        for stream in list(self._streams.values()):
-            stream.go_on()
+        """Some link was cut or healed."""
+        self.contact.links_changed()
         if self.leader is None:
             self.look()
             return
@@ -147,7 +134,7 @@ class Quorum:
                 self._check_contact(member, self.leader)
 
     def _check_contact(self, member: Member, leader: Member) -> None:
-        if self.in_contact(member, leader):
+        if self.contact.between(member, leader):
             member.lost_at_ns = -1
             if not member.serving:
                 self._loop.at(self._loop.now_ns + JOIN_NS, self._join, member)
@@ -165,8 +152,7 @@ class Quorum:
         if self.leader is None or member is self.leader:
             self._leaderless()
             return
-        for way in ((member.name, self.leader.name), (self.leader.name, member.name)):
-            self._close_stream(way)
+        self.contact.close(member, self.leader)
         if not self._is_majority([self.leader, *self._followers()]):
             self._leaderless()
 
@@ -175,15 +161,10 @@ class Quorum:
         member.lost_at_ns = -1
         self._stopped_serving(member)
 
-    def _close_stream(self, way: tuple[str, str]) -> None:
-        stream = self._streams.pop(way, None)
-        if stream is not None:
-            stream.close()
-
     # --- the log ---------------------------------------------------------------------------------------------------
 
     def propose(self, entry: Entry) -> None:
-        """At the leader: the next place of the log is this entry's, once a majority has logged it."""
+        """Proposes an entry at the leader: it gets the next place of the log, and is committed once a majority has logged it."""
         leader = self.leader
         assert leader is not None
         entry.cause = self._loop.cause
@@ -191,15 +172,15 @@ class Quorum:
         place = leader.logged = self._last
         self._log[place] = entry
         for follower in self._followers():
-            self.to(leader, follower, lambda follower=follower: self._logs(follower, place))  # type: ignore[misc]
+            self.contact.to(leader, follower, lambda follower=follower: self._logs(follower, place))  # type: ignore[misc]
 
     def _logs(self, follower: Member, place: int) -> None:
         follower.logged = max(follower.logged, place)
         assert self.leader is not None
-        self.to(follower, self.leader, self._commit)
+        self.contact.to(follower, self.leader, self._commit)
 
     def _commit(self) -> None:
-        """At the leader. What a majority has logged is committed; the followers apply it when they are sent this."""
+        """Commits, at the leader, the entries that a majority has logged; followers apply them on its message."""
         leader, followers = self.leader, self._followers()
         assert leader is not None
         logged = sorted((member.logged for member in self.members.values()), reverse=True)
@@ -209,10 +190,10 @@ class Quorum:
         self.committed = place
         self.apply(leader, place)
         for follower in followers:
-            self.to(leader, follower, lambda follower=follower: self.apply(follower, place))  # type: ignore[misc]
+            self.contact.to(leader, follower, lambda follower=follower: self.apply(follower, place))  # type: ignore[misc]
 
     def commit_now(self, entry: Entry) -> None:
-        """Ordered, logged by a majority and applied by the leader in this step. Raises NoQuorum."""
+        """Orders an entry, logs it on a majority and applies it at the leader in this step. Raises NoQuorum."""
         if not self.has_majority():
             raise NoQuorum
         self.propose(entry)
@@ -234,7 +215,7 @@ class Quorum:
         self._forget()
 
     def _forget(self) -> None:
-        """What all have applied is needed no more."""
+        """Drops entries that all members have applied."""
         oldest = min(member.applied for member in self.members.values())
         for place in range(oldest, 0, -1):
             if self._log.pop(place, None) is None:
@@ -243,38 +224,38 @@ class Quorum:
     # --- the leader ------------------------------------------------------------------------------------------------
 
     def _leaderless(self) -> None:
-        """Nobody serves until there is another leader."""
+        """Stops service until there is another leader."""
         self.leader = None
-        for way in list(self._streams):
-            self._close_stream(way)
+        self.contact.close_all()
         for member in self.members.values():
             if member.serving:
                 self._stops(member)
         self.look()
 
     def look(self) -> None:
-        """Without a leader: an election, when two members can have one."""
+        """Without a leader: begins an election when two members can take part."""
         if self.leader is None and not self._electing and self._candidates():
             self._electing = True
-            pause_ns = int(ELECTION_NS * (1 + self._links.rng.random()))
+            pause_ns = int(ELECTION_NS * (1 + self._rng.random()))
             self._loop.at(self._loop.now_ns + pause_ns, self._elect)
 
-    def _reach(self, member: Member) -> list[Member]:
-        return [each for each in self.members.values() if each is member or self.in_contact(member, each)]
-
     def _candidates(self) -> list[Member]:
-        return [each for each in self.members.values() if each.up and self._is_majority(self._reach(each))]
+        return [
+            each
+            for each in self.members.values()
+            if each.up and self._is_majority(self.contact.reached_by(each))
+        ]
 
     def _elect(self) -> None:
-        """Who has logged most leads: every majority has a member with all that was committed, and every majority has a candidate."""
+        """Elects the member with the longest log: every majority has a member with all committed entries, and every majority has a candidate."""
         self._electing = False
         candidates = self._candidates()
         if self.leader is None and candidates:
             newest = max(candidates, key=lambda member: member.logged)
-            self._elected(newest, self._reach(newest))
+            self._elected(newest, self.contact.reached_by(newest))
 
     def _elected(self, leader: Member, reached: list[Member]) -> None:
-        """What it has logged is the log; what others logged beyond it never happened."""
+        """The elected member's log becomes the log; entries that others logged beyond it are void."""
         self.leader = leader
         for place in range(leader.logged + 1, self._last + 1):
             self._log.pop(place, None)
@@ -283,7 +264,7 @@ class Quorum:
             member.logged = min(member.logged, self._last)
         for member in [leader, *reached]:
             self._catch_up(member)
-        self.on_leader(leader)
+        self._on_leader(leader)
         self.links_changed()
 
     def _catch_up(self, member: Member) -> None:
@@ -295,7 +276,7 @@ class Quorum:
         leader = self.leader
         if leader is None:
             self.look()
-        elif not member.serving and self.in_contact(member, leader):
+        elif not member.serving and self.contact.between(member, leader):
             self._catch_up(member)
             self._commit()
 

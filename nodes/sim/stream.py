@@ -1,4 +1,4 @@
-"""One direction of one TCP connection on simulated links: late or stalled, never lost, never out of order."""
+"""One direction of one TCP connection on simulated links: late or stalled, never lossy, never out of order."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from nodes.trace.present import Cause
 
 
 class Stream:
-    """Delivers steps in the order of sending. What is cut waits for a heal; a loss costs retransmissions, and what comes behind waits."""
+    """Delivers steps in the order of sending. A cut stalls them until a heal; a loss costs retransmissions, and later steps wait."""
 
     def __init__(self, loop: Loop, links: Links, way: tuple[str, str], also: tuple[str, str] | None = None):
         self._loop = loop
         self._link = links.of(*way)
         self._also = links.of(*also) if also else Link()
-        """Another name of the same way: what is wrong with either is wrong with it."""
+        """Another name of the same path: a fault of either affects it."""
         self._steps: deque[tuple[Callable[[], None], Cause]] = deque()
-        """In flight or stalled, oldest first, with what led to them."""
+        """Steps in flight or stalled, oldest first, with their causes."""
         self._stalled = 0
         self._last_ns = 0
         self._open = True
@@ -52,12 +52,12 @@ class Stream:
             step()
 
     def go_on(self) -> None:
-        """After a heal: what was stalled is on its way again."""
+        """Sends stalled steps again after a heal."""
         stalled, self._stalled = self._stalled, 0
         for _ in range(stalled):
             self._depart()
 
     def close(self) -> None:
-        """What is on its way is lost."""
+        """Drops all steps in flight."""
         self._open = False
         self._steps.clear()

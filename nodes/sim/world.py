@@ -1,4 +1,4 @@
-"""The simulated world that one life of a server is given."""
+"""The simulated world of one server's process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nodes.trace.present import Cause
 
 
 class Numbers:
-    """What outlives the lives of a server's trace."""
+    """Counters of a server's trace that outlive its processes."""
 
     def __init__(self) -> None:
         self.boot = 0
@@ -64,7 +64,6 @@ class SimWorld:
         trace: SimTrace,
         skew_ns: int,
         rate: Rate,
-        on_error: Callable[[BaseException], None],
     ):
         self.name = machine.name
         self.clock = SimClock(machine, skew_ns, rate)
@@ -73,13 +72,11 @@ class SimWorld:
         self.disk = disk
         self.coordination = coordination
         self.trace = trace
-        self.scope = Scope(machine.name, on_error=on_error)
-        machine.on_error = on_error
+        self.scope = Scope(machine.name, on_error=machine.on_error)
         self.answers: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self._machine = machine
 
     def answer(self, kind: str, step: Callable[[dict[str, Any]], Any]) -> None:
-        """What somebody may ask this server over the way that no fault touches."""
         self.answers[kind] = step
 
     def when_idle(self, step: Callable[[], None]) -> None:

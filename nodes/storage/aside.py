@@ -1,4 +1,5 @@
-"""What a server can no longer read is moved to `aside/damaged-NN/` on its disk, for a person; nothing there is ever removed or read by a server."""
+"""Quarantine of unreadable files: they are moved to `aside/damaged-NN/` on the server's disk, for a person. Servers neither read nor remove
+files there."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from nodes.world import Disk
 
 
 def unused_directory(disk: Disk, subdirectories: Iterable[str]) -> str:
-    """The first `aside/damaged-NN` without files, in itself and in these subdirectories."""
+    """The first directory `aside/damaged-NN` that has no files, nor any in these subdirectories."""
     below = ["", *(f"/{each}" for each in subdirectories)]
     number = 1
     while any(disk.names(f"aside/damaged-{number:02d}{each}") for each in below):
@@ -17,7 +18,7 @@ def unused_directory(disk: Disk, subdirectories: Iterable[str]) -> str:
 
 
 async def move_aside(disk: Disk, paths: Iterable[str], directory: str) -> None:
-    """One file after the other; those that are not there are passed over. Durable when it returns. Raises OSError."""
+    """Moves one file after the other and skips missing ones. Durable on return. Raises OSError."""
     for path in paths:
         try:
             await disk.move(path, f"{directory}/{path}")

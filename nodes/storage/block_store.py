@@ -1,6 +1,6 @@
 """The replicas of blocks on one data node's disk.
 
-What is begun is written in order, becomes durable when it is finished, and is checked whenever it is read. Nothing here knows who asks.
+A replica is written in order, becomes durable when it is finished, and is checked on every read. The store does not know its callers.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from contextlib import suppress
 
 import msgspec
 
-from nodes.metadata.operations import BLOCK_SIZE_MAX, CHUNK_OCTETS
+from nodes.metadata.operations import BLOCK_SIZE_MAX, CHUNK_BYTES
 from nodes.storage.block_file import (
-    HEAD_OCTETS,
+    HEAD_BYTES,
     NAME,
     STRIDE,
     WRITING,
@@ -32,45 +32,45 @@ from nodes.world import AppendFile, Disk
 
 DIRECTORY = "blocks"
 ASIDE = "aside"
-"""Where replicas lie that a recovery to a checkpoint took out of the file system: nobody reads or reports them, and nothing removes them."""
+"""Directory of quarantined replicas, which a recovery to a checkpoint took out of the file system. They are neither read, reported nor removed."""
 WRITING_MAX = 256
-"""Replicas that may be written at once: each has an open file."""
-READ_OCTETS = 1 << 16
-"""The most that one reading takes."""
+"""Largest number of replicas being written: each has an open file."""
+READ_BYTES = 1 << 16
+"""Largest number of bytes of one read."""
 GROUPS_MAX = 1 << 16
 STAMP_MAX = (1 << 32) - 1
 
 
 class BlockRefused(Exception):
-    """What was asked for cannot be done with this block; one line says why."""
+    """The block does not allow the requested operation; one line gives the reason."""
 
 
 class Replica(msgspec.Struct):
-    """One block here."""
+    """One replica of this store."""
 
     stamp: int
     length: int
     final: bool = False
-    """Whole and durable."""
+    """The replica is whole and durable."""
     damaged: bool = False
     read_back: bool = False
-    """Half written by an earlier life: what is read of it may be on no disk."""
+    """An earlier process left the replica half written: its bytes may not be on the disk yet."""
 
 
 class BlockStore:
-    """All replicas of one server. `capacity` is the most octets it takes."""
+    """All replicas of one server. `capacity`: the largest total number of bytes."""
 
     def __init__(self, disk: Disk, capacity: int):
         self._disk = disk
         self.capacity = capacity
         self.replicas: dict[int, Replica] = {}
         self.used = 0
-        """Octets of all replicas, those that were set aside among them."""
+        """Bytes of all replicas, quarantined ones included."""
         self._open: dict[int, AppendFile] = {}
 
     @classmethod
     def open(cls, disk: Disk, capacity: int) -> BlockStore:
-        """Reads what is there: a damaged replica is known as such. Raises UnknownFormat, OSError; alters nothing."""
+        """Reads the store and marks damaged replicas. Raises UnknownFormat, OSError; alters nothing."""
         store = cls(disk, capacity)
         names = [found for name in disk.names(DIRECTORY) if (found := NAME.match(name))]
         states = {found[1] for found in names if found[2] == "rep"}
@@ -84,7 +84,7 @@ class BlockStore:
     def _found(self, block: int, stated: bool) -> None:
         replica = self.replicas[block] = Replica(0, 0, damaged=True)
         try:
-            replica.stamp = read_head(_data(block), self._disk.read(_data(block), 0, HEAD_OCTETS), block)
+            replica.stamp = read_head(_data(block), self._disk.read(_data(block), 0, HEAD_BYTES), block)
             length = WRITING
             if stated:
                 replica.stamp, length = read_state(_state(block), self._disk.read(_state(block)), block)
@@ -98,10 +98,10 @@ class BlockStore:
         self.used += replica.length
 
     def _whole_chunks(self, block: int, length: int) -> int:
-        """How much of a replica that was being written is valid."""
-        for offset in range(0, length, READ_OCTETS):
-            octets, sums = self._lying(block, offset, min(READ_OCTETS, length - offset))
-            bad = first_bad(octets, sums)
+        """Number of valid bytes of a replica that was being written."""
+        for offset in range(0, length, READ_BYTES):
+            data, sums = self._lying(block, offset, min(READ_BYTES, length - offset))
+            bad = first_bad(data, sums)
             if bad >= 0:
                 return offset + bad
         return length
@@ -109,7 +109,7 @@ class BlockStore:
     # --- writing ---------------------------------------------------------------------------------------------------
 
     async def begin(self, block: int, stamp: int, length: int) -> None:
-        """Opens a replica to be written behind its first `length` octets. Raises BlockRefused, OSError."""
+        """Opens a replica for writing behind its first `length` bytes. Raises BlockRefused, OSError."""
         self._check_number(block, stamp)
         if block not in self._open and len(self._open) >= WRITING_MAX:
             raise BlockRefused(f"{WRITING_MAX} blocks are being written here, the most at once")
@@ -124,7 +124,7 @@ class BlockStore:
             await self._reopen(block, old, stamp, length)
 
     def _gives_way(self, block: int, old: Replica, stamp: int, length: int) -> bool:
-        """To a later stamp always; to the same one when it was left behind half written."""
+        """Whether a replica may be replaced: always by a later stamp, by the same stamp only when it was left half written."""
         left_behind = not old.final and block not in self._open
         return stamp > old.stamp or (stamp == old.stamp and left_behind and not length)
 
@@ -140,9 +140,9 @@ class BlockStore:
         file.append(head(block, stamp))
 
     async def _reopen(self, block: int, old: Replica, stamp: int, length: int) -> None:
-        if length > old.length or (length % CHUNK_OCTETS and length != old.length):
+        if length > old.length or (length % CHUNK_BYTES and length != old.length):
             raise BlockRefused(
-                f"block {block:016x} has {old.length} octets here and cannot go on behind {length}"
+                f"block {block:016x} has {old.length} bytes here and cannot go on behind {length}"
             )
         await self._disk.replace(_state(block), state(block, stamp, WRITING))
         if old.read_back:
@@ -153,28 +153,28 @@ class BlockStore:
         self.replicas[block] = Replica(stamp, length)
         await file.truncate(size_of(length))
 
-    def append(self, block: int, offset: int, octets: bytes, sums: bytes) -> None:
-        """Takes octets behind what is there. Raises BlockRefused, OSError."""
+    def append(self, block: int, offset: int, data: bytes, sums: bytes) -> None:
+        """Appends bytes. Raises BlockRefused, OSError."""
         replica, file = self.replicas.get(block), self._open.get(block)
         if replica is None or file is None:
             raise BlockRefused(f"block {block:016x} is not being written here")
-        if offset != replica.length or offset % CHUNK_OCTETS:
-            raise BlockRefused(f"block {block:016x} has {replica.length} octets here; {offset} were expected")
-        if offset + len(octets) > BLOCK_SIZE_MAX:
-            raise BlockRefused(f"a block has at most {BLOCK_SIZE_MAX} octets")
-        if self.used + len(octets) > self.capacity:
-            raise OSError(errno.ENOSPC, f"the data node takes {self.capacity} octets", _data(block))
-        bad = first_bad(octets, sums)
+        if offset != replica.length or offset % CHUNK_BYTES:
+            raise BlockRefused(f"block {block:016x} has {replica.length} bytes here; {offset} were expected")
+        if offset + len(data) > BLOCK_SIZE_MAX:
+            raise BlockRefused(f"a block has at most {BLOCK_SIZE_MAX} bytes")
+        if self.used + len(data) > self.capacity:
+            raise OSError(errno.ENOSPC, f"the data node takes {self.capacity} bytes", _data(block))
+        bad = first_bad(data, sums)
         if bad >= 0:
             raise BlockRefused(f"block {block:016x} came with a wrong checksum at offset {offset + bad}")
-        file.append(woven(octets, sums))
-        replica.length += len(octets)
-        self.used += len(octets)
+        file.append(woven(data, sums))
+        replica.length += len(data)
+        self.used += len(data)
 
     async def finish(self, block: int) -> Replica:
-        """Makes the replica whole; durable when it returns. Raises BlockRefused, OSError.
+        """Makes the replica whole; durable on return. Raises BlockRefused, OSError.
 
-        One whose sync failed is damaged: what is read of it may be on no disk, and no later sync would bring it there.
+        A replica whose sync failed is damaged: its bytes may not be on the disk, and no later sync would write them.
         """
         replica, file = self.replicas.get(block), self._open.pop(block, None)
         if replica is None or file is None:
@@ -191,13 +191,13 @@ class BlockStore:
         return replica
 
     def leave(self, block: int) -> None:
-        """Nobody writes the replica any more; what was written stays as it is."""
+        """Ends writing; the written bytes stay."""
         file = self._open.pop(block, None)
         if file is not None:
             file.close()
 
     def remove(self, block: int) -> None:
-        """Raises OSError."""
+        """Removes the replica. Raises OSError."""
         self.leave(block)
         replica = self.replicas.pop(block, None)
         if replica is None:
@@ -210,9 +210,9 @@ class BlockStore:
                 pass
 
     async def set_aside(self, block: int) -> int:
-        """Puts a replica, as far as it was written, where it is kept and not used; its octets. Durable when it returns. Raises OSError.
+        """Quarantines a replica with the bytes written so far; returns their number. Durable on return. Raises OSError.
 
-        A crash in between leaves a replica that is not whole, which can be set aside again.
+        A crash in between leaves an incomplete replica, which can be quarantined again.
         """
         self.leave(block)
         replica = self.replicas.pop(block)
@@ -230,26 +230,26 @@ class BlockStore:
     def read(self, block: int, offset: int, length: int) -> tuple[bytes, bytes]:
         """Whole chunks from an offset on, at most 64 KiB, and their checksums, which were checked.
 
-        Raises BlockRefused, OSError, and BlockDamaged: the replica is known as damaged from then on.
+        Raises BlockRefused, OSError, and BlockDamaged: the replica is marked as damaged from then on.
         """
         replica = self.replicas.get(block)
         if replica is None:
             raise BlockRefused(f"block {block:016x} is not here")
         if replica.damaged:
             raise BlockRefused(f"block {block:016x} is damaged here")
-        if offset % CHUNK_OCTETS or not 0 <= offset <= replica.length or not 0 < length <= READ_OCTETS:
-            raise BlockRefused(f"block {block:016x} is read in whole chunks, {READ_OCTETS} octets at most")
-        end = offset + -(-length // CHUNK_OCTETS) * CHUNK_OCTETS
+        if offset % CHUNK_BYTES or not 0 <= offset <= replica.length or not 0 < length <= READ_BYTES:
+            raise BlockRefused(f"block {block:016x} is read in whole chunks, {READ_BYTES} bytes at most")
+        end = offset + -(-length // CHUNK_BYTES) * CHUNK_BYTES
         length = min(end, replica.length) - offset
-        octets, sums = self._lying(block, offset, length)
-        bad = first_bad(octets, sums)
-        if bad >= 0 or len(octets) != length:
+        data, sums = self._lying(block, offset, length)
+        bad = first_bad(data, sums)
+        if bad >= 0 or len(data) != length:
             replica.damaged = True
             raise BlockDamaged(f"{_data(block)} is damaged at offset {offset + max(0, bad)}")
-        return octets, sums
+        return data, sums
 
     def _lying(self, block: int, offset: int, length: int) -> tuple[bytes, bytes]:
-        start = HEAD_OCTETS + offset // CHUNK_OCTETS * STRIDE
+        start = HEAD_BYTES + offset // CHUNK_BYTES * STRIDE
         return unwoven(self._disk.read(_data(block), start, size_of(offset + length) - start))
 
 

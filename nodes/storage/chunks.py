@@ -1,31 +1,31 @@
-"""The checksums of a block's octets: a CRC-32C over every 512 of them, the last chunk may be shorter."""
+"""The checksums of a block's bytes: a CRC-32C over each chunk of 512 bytes; the last chunk may be shorter."""
 
 from __future__ import annotations
 
 from crc32c import crc32c
 
-from nodes.metadata.operations import CHUNK_OCTETS
+from nodes.metadata.operations import CHUNK_BYTES
 
-SUM_OCTETS = 4
+SUM_BYTES = 4
 
 
-def sums_of(octets: bytes) -> bytes:
-    """The checksums of the chunks, little-endian, one behind the other."""
-    view = memoryview(octets)
+def sums_of(data: bytes) -> bytes:
+    """The checksums of the chunks, little-endian, concatenated."""
+    view = memoryview(data)
     return b"".join(
         [
-            crc32c(view[start : start + CHUNK_OCTETS]).to_bytes(SUM_OCTETS, "little")
-            for start in range(0, len(octets), CHUNK_OCTETS)
+            crc32c(view[start : start + CHUNK_BYTES]).to_bytes(SUM_BYTES, "little")
+            for start in range(0, len(data), CHUNK_BYTES)
         ]
     )
 
 
-def first_bad(octets: bytes, sums: bytes) -> int:
-    """Where the first chunk begins that does not have its checksum; -1 when all have."""
-    right = sums_of(octets)
+def first_bad(data: bytes, sums: bytes) -> int:
+    """Offset of the first chunk whose checksum is wrong; -1 when all are right."""
+    right = sums_of(data)
     if right == sums:
         return -1
-    for start in range(0, len(right), SUM_OCTETS):
-        if right[start : start + SUM_OCTETS] != sums[start : start + SUM_OCTETS]:
-            return start // SUM_OCTETS * CHUNK_OCTETS
-    return len(octets)
+    for start in range(0, len(right), SUM_BYTES):
+        if right[start : start + SUM_BYTES] != sums[start : start + SUM_BYTES]:
+            return start // SUM_BYTES * CHUNK_BYTES
+    return len(data)

@@ -1,21 +1,20 @@
-"""Which disk this is: an instance number, made when a disk is first used, and durable before anybody hears of it (safety rule 23).
+"""The identity of a disk: an instance number, made when the disk is first used, and durable before it is sent in any message (safety rule 23).
 
-The record that says who counts in a group names the disk of each member. A server whose disk is another one, new and empty or put back from a
-shelf, is no member until it has been given what the group holds and its disk has been recorded.
+A group's record of its members names the disk of each. A server on another disk, new and empty or restored from an old copy, is no member
+until it has received the group's state and its disk has been recorded.
 
-A journal that lost a tail that may have been acknowledged makes of its disk another one: the numbers it had before are kept, so that whoever counts
-can tell a disk that may lack something from one that never was a member's.
+A journal that lost a possibly acknowledged tail gives its disk a new instance number and keeps the earlier ones. A server that counts members
+can then distinguish a disk that may lack data from one that never belonged to a member.
 """
 
 from __future__ import annotations
 
 from random import Random
 
-import msgspec
-
 from nodes.storage.journal_file import Journal
 from nodes.storage.sealed import seal, unseal
 from nodes.trace.events import Warned
+from nodes.units import DiskId
 from nodes.world import World
 
 DISK_FILE = "disk"
@@ -24,18 +23,11 @@ FORMAT = 1
 DOUBTS = "this server counts again when its disk is recorded anew"
 BEFORE_MAX = 16
 INSTANCE_BITS = 53
-"""A number that JavaScript and JSON keep exactly."""
-
-
-class DiskId(msgspec.Struct, frozen=True, array_like=True):
-    """`before`: what the disk was called while it had all that it ever acknowledged, oldest first; empty while it still has."""
-
-    instance: int
-    before: tuple[int, ...] = ()
+"""Width of a number that JavaScript and JSON represent exactly."""
 
 
 class Identity:
-    """This server's disk. `id` may be used in any message once `keep` has returned."""
+    """The identity of this server's disk. `id` may be used in any message once `keep` has returned."""
 
     def __init__(self, world: World, journal: Journal, file: str = DISK_FILE):
         """Raises SealBroken, OSError; alters nothing."""
@@ -60,7 +52,8 @@ class Identity:
         return DiskId(instance, before[-BEFORE_MAX:])
 
     async def keep(self) -> None:
-        """Makes the identity durable, and what the journal read back; from then on its own mark of doubt is not needed. Raises OSError."""
+        """Makes the identity durable, and the records that the journal read back. From then on the journal's own mark of doubt is not needed.
+        Raises OSError."""
         if not self._is_kept:
             await self._disk.replace(self._file, seal(MAGIC, FORMAT, self.id))
             self._is_kept = True

@@ -1,12 +1,13 @@
 """The journal of one replica on its disk: numbered records in segments of 16 MiB, appended, cut at the end, never altered.
 
-What is called changes the index at once; `sync` carries all of it out on the disk, in order, and makes it durable.
+Each call changes the index at once. `sync` carries the calls out on the disk, in order, and makes them durable.
 
-What opening reads is not yet durable: it may lie in the page cache of a life that was killed before its sync, or whose sync failed, and then the
-kernel may hold the pages for clean. The first `sync` writes the last segment into a new file; segments before it were synced before it was begun.
+Records that opening reads are not yet durable. They may lie in the page cache of a process that was killed before its sync, or whose sync
+failed, and then the kernel may regard the pages as clean. The first `sync` writes the last segment into a new file; earlier segments were
+synced before it was begun.
 
-A damaged tail that may have been synced makes the journal doubtful: its owner may have acknowledged what is cut. The mark is durable before the
-tail is removed, and stays until `renewed`.
+A damaged tail that may have been synced makes the journal doubtful: its owner may have acknowledged the records that are cut. The mark is
+durable before the tail is removed, and stays until `renewed`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import msgspec
 
 from nodes.config import Knobs
 from nodes.mutations import NO_MUTATIONS, Mutations
+from nodes.storage.appending import Appending
 from nodes.storage.records import (
     HEADER,
     OVERHEAD,
@@ -37,15 +39,15 @@ from nodes.storage.records import (
     scan,
 )
 from nodes.storage.sealed import seal, unseal
-from nodes.world import AppendFile, Disk
+from nodes.world import Disk
 
-SEGMENT_OCTETS = 16 << 20
+SEGMENT_BYTES = 16 << 20
 SEGMENT_NAME = re.compile(r"^[0-9]{20}$")
 RECENT = 512
-"""Records kept in memory for those who read the end."""
+"""Records kept in memory for readers of the end."""
 NO_KNOBS = Knobs()
 RUN_BYTES = 1 << 20
-"""So much of a segment is read at once, or one record."""
+"""Bytes of a segment that are read at once, if not a single record."""
 
 DOUBT_FILE = "doubtful"
 MAGIC = b"CLVRDOUB"
@@ -55,7 +57,7 @@ __all__ = ["Doubt", "Journal", "JournalCorrupt", "UnknownJournal"]
 
 
 class Doubt(msgspec.Struct, frozen=True, array_like=True):
-    """The last record that is surely here; behind it there may have been others, which may have been acknowledged (safety rule 23)."""
+    """The last record that is surely here. Lost records behind it may have been acknowledged (safety rule 23)."""
 
     epoch: int
     sn: int
@@ -81,6 +83,14 @@ class Segment:
         index = sn - self.first_sn
         return self.ends[index - 1] if index else HEADER.size
 
+    def last_epoch(self, disk: Disk) -> int:
+        """Epoch of the last record; 0 when there is none. Raises OSError."""
+        if not self.ends:
+            return 0
+        start = self.start(self.next_sn - 1)
+        entry = record_at(disk.read(self.path, start, self.size - start), 0)
+        return 0 if entry is None else entry.epoch
+
 
 class Journal:
     """Records with dense serial numbers `first_sn` … `last_sn`; `last_sn` is `first_sn - 1` when there is none."""
@@ -90,34 +100,34 @@ class Journal:
     ):
         self._disk = disk
         self._directory = directory
-        self._segment_bytes = knobs.segment_bytes or SEGMENT_OCTETS
+        self._segment_bytes = knobs.segment_bytes or SEGMENT_BYTES
         self._recent_max = knobs.recent_records or RECENT
         self._checks_reads = not mutations.old_rot_unseen
         self._segments: list[Segment] = []
         self._recent: OrderedDict[int, bytes] = OrderedDict()
         self._in_files = 0
-        """Records up to this one are in their files, whether durable or not: only they can be read there."""
+        """Records up to this sn are in their files, durable or not: only they can be read from there."""
         self._pending: list[tuple[Segment, bytes]] = []
         self._gone: list[str] = []
         self._cut: tuple[str, int] | None = None
-        self._file: tuple[str, AppendFile] | None = None
+        self._files = Appending(disk)
         self._turn = asyncio.Lock()
         self._fresh = False
-        """The only segment is to be made on the disk although nothing is in it."""
+        """The only segment must be created on the disk although it has no records."""
         self._failed: OSError | None = None
-        self.cut_octets = 0
-        """What opening found behind the last whole record; the first sync removes it."""
+        self.cut_bytes = 0
+        """Bytes behind the last whole record at opening; the first sync removes them."""
         self.doubtful: Doubt | None = None
-        """Set while records that were acknowledged may lack here: the owner counts in no quorum."""
+        """Set while acknowledged records may be missing: the owner counts in no quorum."""
         self._doubt_is_kept = False
         self._read_back: tuple[str, int] | None = None
-        """The file of the last segment, and how much of it is valid, until it is written into a new one."""
+        """The file of the last segment and its valid length, until it is written into a new file."""
 
     @classmethod
     def open(
         cls, disk: Disk, directory: str, mutations: Mutations = NO_MUTATIONS, knobs: Knobs = NO_KNOBS
     ) -> Journal:
-        """Reads what is there. Raises JournalCorrupt, SealBroken, OSError; alters nothing."""
+        """Reads the journal on the disk. Raises JournalCorrupt, SealBroken, OSError; alters nothing."""
         journal = cls(disk, directory, knobs, mutations)
         names = disk.names(directory)
         segments = [name for name in names if name.endswith(".seg")]
@@ -152,32 +162,25 @@ class Journal:
             raise JournalCorrupt(
                 path, 0, segment.first_sn, f"sn {self._segments[-1].next_sn} should come next"
             )
-        octets = self._disk.read(path)
+        data = self._disk.read(path)
         valid = epoch = 0
-        if len(octets) >= HEADER.size:
-            check_header(path, octets, segment.first_sn)
-            for entry in scan(path, octets, segment.first_sn, last):
+        if len(data) >= HEADER.size:
+            check_header(path, data, segment.first_sn)
+            for entry in scan(path, data, segment.first_sn, last):
                 segment.ends.append(entry.end)
                 epoch = entry.epoch
             valid = segment.size
         elif not last:
             raise JournalCorrupt(path, 0, segment.first_sn, "the head is cut off and another segment follows")
-        if len(octets) > valid:
-            self.cut_octets = len(octets) - valid
+        if len(data) > valid:
+            self.cut_bytes = len(data) - valid
             self._cut = (path, valid)
-            if valid and not never_synced(octets, valid, segment.next_sn):
-                self.doubtful = Doubt(epoch or self._last_epoch(), segment.next_sn - 1)
+            if valid and not never_synced(data, valid, segment.next_sn):
+                if not epoch and self._segments:
+                    epoch = self._segments[-1].last_epoch(self._disk)
+                self.doubtful = Doubt(epoch, segment.next_sn - 1)
         self._read_back = (path, valid)
         self._segments.append(segment)
-
-    def _last_epoch(self) -> int:
-        """Of the last record of the segment that was read last; 0 when there is none."""
-        if not self._segments or not self._segments[-1].ends:
-            return 0
-        segment = self._segments[-1]
-        start = segment.start(segment.next_sn - 1)
-        entry = record_at(self._disk.read(segment.path, start, segment.size - start), 0)
-        return 0 if entry is None else entry.epoch
 
     @property
     def first_sn(self) -> int:
@@ -189,48 +192,48 @@ class Journal:
 
     @property
     def size(self) -> int:
-        """Octets of all segments."""
+        """Size of all segments in bytes."""
         return sum(segment.size for segment in self._segments)
 
-    def octets_behind(self, sn: int) -> int:
-        """Octets of the records after sn."""
-        octets = 0
+    def bytes_behind(self, sn: int) -> int:
+        """Bytes of the records after sn."""
+        size = 0
         for segment in reversed(self._segments):
             if segment.first_sn <= sn:
-                return octets + segment.size - segment.start(min(sn + 1, segment.next_sn))
-            octets += segment.size
-        return octets
+                return size + segment.size - segment.start(min(sn + 1, segment.next_sn))
+            size += segment.size
+        return size
 
     # --- index -----------------------------------------------------------------------------------------------------
 
-    def append(self, sn: int, epoch: int, octets: bytes) -> None:
+    def append(self, sn: int, epoch: int, data: bytes) -> None:
         """Takes the next record. Raises ValueError for another sn or an absurd size, OSError after a failed sync."""
         self._check()
         segment = self._segments[-1]
         if sn != segment.next_sn:
             raise ValueError(f"sn {sn} appended after {self.last_sn}")
-        if len(octets) > PAYLOAD_MAX:
-            raise ValueError(f"a record of {len(octets)} octets; {PAYLOAD_MAX} is the most")
+        if len(data) > PAYLOAD_MAX:
+            raise ValueError(f"a record of {len(data)} bytes; {PAYLOAD_MAX} is the most")
         if segment.size >= self._segment_bytes:
             segment = Segment(self._path(sn), sn)
             self._segments.append(segment)
-        segment.ends.append(segment.size + OVERHEAD + len(octets))
-        self._pending.append((segment, pack(sn, epoch, octets)))
-        self._recent[sn] = octets
+        segment.ends.append(segment.size + OVERHEAD + len(data))
+        self._pending.append((segment, pack(sn, epoch, data)))
+        self._recent[sn] = data
         while len(self._recent) > self._recent_max and next(iter(self._recent)) <= self._in_files:
             self._recent.popitem(last=False)
 
     def entries(self, from_sn: int, to_sn: int) -> Iterator[tuple[int, bytes]]:
-        """(sn, payload) of the records that are there, both ends included. Raises JournalCorrupt for one that has rotted, OSError."""
+        """(sn, payload) of the records in this range, both ends included. Raises JournalCorrupt for a rotten record, OSError."""
         sn, last = max(from_sn, self.first_sn), min(to_sn, self.last_sn)
         while sn <= last:
-            octets = self._recent.get(sn)
-            for payload in self._read_run(sn, last) if octets is None else [octets]:
+            data = self._recent.get(sn)
+            for payload in self._read_run(sn, last) if data is None else [data]:
                 yield sn, payload
                 sn += 1
 
     def _read_run(self, sn: int, last: int) -> list[bytes]:
-        """The payloads from `sn` on that lie side by side in its segment and not in memory, `RUN_BYTES` at most."""
+        """The payloads from `sn` on that are contiguous in its segment and not in memory, at most `RUN_BYTES`."""
         segment = self._segment_of(sn)
         start, ends = segment.start(sn), segment.ends
         index = stop = sn - segment.first_sn
@@ -251,7 +254,7 @@ class Journal:
         return [run[begin - start + OVERHEAD : end - start] for begin, end in bounds]
 
     def last_within(self, from_sn: int, to_sn: int, most_bytes: int) -> int:
-        """The last sn up to which the payloads from `from_sn` on fit into so many bytes; `from_sn` at least. Reads no file."""
+        """The last sn up to which the payloads from `from_sn` on fit into `most_bytes`; at least `from_sn`. Reads no file."""
         sn, last, left = from_sn, min(to_sn, self.last_sn), most_bytes
         while sn <= last:
             segment = self._segment_of(sn)
@@ -291,14 +294,14 @@ class Journal:
     # --- disk ------------------------------------------------------------------------------------------------------
 
     def _check(self) -> None:
-        """What is on the disk is unknown once a sync has failed: only opening the journal again tells."""
+        """Raises after a failed sync: the state of the disk is then unknown, and only opening the journal again shows it."""
         if self._failed is not None:
             raise OSError(
                 self._failed.errno, f"the journal failed before: {self._failed.strerror}", self._directory
             )
 
     async def sync(self) -> None:
-        """Everything called before is durable when this returns. Raises OSError, and then for ever."""
+        """Makes all earlier calls durable. Raises OSError, and from then on always."""
         async with self._turn:
             self._check()
             try:
@@ -308,7 +311,8 @@ class Journal:
                 raise
 
     async def _carry_out(self) -> None:
-        """Removals from the last to the first, so that whatever is left after a crash is a journal; then what was read, the cut, records."""
+        """Carries out removals from the last to the first, so that any crash leaves a valid journal; then the records read back, the cut, new
+        records."""
         await self._keep_doubt()
         gone, self._gone = self._gone, []
         read_back, self._read_back = self._read_back, None
@@ -316,12 +320,12 @@ class Journal:
         pending, self._pending = self._pending, []
         fresh, self._fresh = self._fresh, False
         for path in gone:
-            self._remove(path)
+            self._files.remove(path)
         if read_back is not None and read_back[0] not in gone:
             await self._disk.replace(read_back[0], self._disk.read(read_back[0], 0, read_back[1]))
         there = cut is not None and cut[0].rpartition("/")[2] in self._disk.names(self._directory)
         if cut is not None and cut[0] not in gone and there:
-            await self._opened(cut[0]).truncate(cut[1])
+            await self._files.opened(cut[0]).truncate(cut[1])
         if fresh and not pending:
             await self._write(self._segments[-1], b"", self._in_files)
         while pending:
@@ -336,56 +340,40 @@ class Journal:
             self._doubt_is_kept = True
 
     async def renewed(self) -> None:
-        """Nothing is in doubt any more: the owner has been given all that was acknowledged, or nobody takes this for the journal that it was.
+        """Ends the doubt: the owner has received all that was acknowledged, or no server takes this journal for the former one any more.
 
-        Durable when it returns. Raises OSError.
+        Durable on return. Raises OSError.
         """
         await self.sync()
         self.doubtful = None
         if self._doubt_is_kept:
             self._doubt_is_kept = False
-            self._remove(self._doubt_path)
+            self._files.remove(self._doubt_path)
 
-    async def _write(self, segment: Segment, octets: bytes, last_sn: int) -> None:
-        file = self._opened(segment.path)
-        file.append(octets if file.size else header(segment.first_sn) + octets)
+    async def _write(self, segment: Segment, data: bytes, last_sn: int) -> None:
+        file = self._files.opened(segment.path)
+        file.append(data if file.size else header(segment.first_sn) + data)
         self._in_files = min(last_sn, self.last_sn)
         await file.sync()
 
-    def _opened(self, path: str) -> AppendFile:
-        if self._file is None or self._file[0] != path:
-            if self._file is not None:
-                self._file[1].close()
-            self._file = (path, self._disk.open_append(path))
-        return self._file[1]
-
-    def _remove(self, path: str) -> None:
-        if self._file is not None and self._file[0] == path:
-            self._file[1].close()
-            self._file = None
-        try:
-            self._disk.remove(path)
-        except FileNotFoundError:
-            pass
-
     async def truncate_after(self, sn: int) -> None:
-        """Removes every record after sn; durable when it returns. Raises OSError."""
+        """Removes every record after sn; durable on return. Raises OSError."""
         self._cut_after(sn)
         await self.sync()
 
     async def reset(self, first_sn: int) -> None:
-        """Removes every record; durable when it returns. Raises OSError."""
+        """Removes every record; durable on return. Raises OSError."""
         self.restart_at(first_sn)
         await self.sync()
 
     def drop_before(self, sn: int) -> None:
-        """Removes whole segments that hold nothing from sn on; durable some time later."""
+        """Removes whole segments without records from sn on; durable some time later."""
         while len(self._segments) > 1 and self._segments[1].first_sn <= sn:
             oldest = self._segments[0]
             not_durable = self._read_back is not None and self._read_back[0] == oldest.path
             if not_durable or any(each is oldest for each, _ in self._pending):
                 return
-            self._remove(self._segments.pop(0).path)
+            self._files.remove(self._segments.pop(0).path)
 
 
 def _sn(record: bytes) -> int:

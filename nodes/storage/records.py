@@ -1,8 +1,7 @@
-"""One record of a journal segment, and where a segment's valid part ends.
+"""The record format of a journal segment, and the end of a segment's valid part.
 
-Segment: magic, format number (u16, format_number.py), first sn (u64).
-Record: payload length (u32), CRC-32C (u32) over what follows, sn (u64), epoch (u32), payload.
-All numbers are little-endian.
+Segment: magic, format number (u16, format_number.py), first sn (u64). Record: payload length (u32), CRC-32C (u32) over the rest, sn (u64),
+epoch (u32), payload. All numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ HEAD = Struct("<QI")
 PAYLOAD_MAX = 16 << 20
 OVERHEAD = FRAME.size + HEAD.size
 SN_UPPER = FRAME.size + 2
-"""Where the upper six bytes of a record's sn lie."""
+"""Offset of the upper six bytes of a record's sn."""
 NOT_ZERO = re.compile(rb"[^\0]")
 
 
 class JournalCorrupt(Damaged):
-    """A journal that must not be used or altered before somebody looks at it; one line says where and why."""
+    """A journal that must not be used or altered before a person examines it; one line gives the place and the reason."""
 
     def __init__(self, file: str, offset: int, sn: int, reason: str):
         self.file = file
@@ -40,11 +39,11 @@ class JournalCorrupt(Damaged):
 
 
 class UnknownJournal(JournalCorrupt):
-    """A journal of another version, which is not ours to alter."""
+    """A journal of another version, which this version must not alter."""
 
 
 class Entry:
-    """Where a record lies in its segment."""
+    """The place of a record in its segment."""
 
     __slots__ = ("end", "epoch", "sn", "start")
 
@@ -64,9 +63,9 @@ def pack(sn: int, epoch: int, payload: bytes) -> bytes:
     return FRAME.pack(len(payload), crc32c(body)) + body
 
 
-def check_header(file: str, octets: bytes, first_sn: int) -> None:
+def check_header(file: str, data: bytes, first_sn: int) -> None:
     """Raises JournalCorrupt; both numbers are named when the format is unknown."""
-    magic, found, first = HEADER.unpack_from(octets)
+    magic, found, first = HEADER.unpack_from(data)
     number = number_of(found)
     if magic != MAGIC:
         raise JournalCorrupt(file, 0, first_sn, f"begins with {magic!r}, not with {MAGIC!r}")
@@ -80,33 +79,33 @@ def check_header(file: str, octets: bytes, first_sn: int) -> None:
         raise JournalCorrupt(file, len(MAGIC) + 2, first_sn, f"says that it begins with sn {first}")
 
 
-def record_at(octets: bytes, offset: int) -> Entry | None:
-    """The whole and valid record that begins here; None when there is none."""
-    if offset + OVERHEAD > len(octets):
+def record_at(data: bytes, offset: int) -> Entry | None:
+    """The whole and valid record at this offset; None when there is none."""
+    if offset + OVERHEAD > len(data):
         return None
-    length, crc = FRAME.unpack_from(octets, offset)
+    length, crc = FRAME.unpack_from(data, offset)
     end = offset + OVERHEAD + length
-    if length > PAYLOAD_MAX or end > len(octets):
+    if length > PAYLOAD_MAX or end > len(data):
         return None
-    if crc32c(octets[offset + FRAME.size : end]) != crc:
+    if crc32c(data[offset + FRAME.size : end]) != crc:
         return None
-    sn, epoch = HEAD.unpack_from(octets, offset + FRAME.size)
+    sn, epoch = HEAD.unpack_from(data, offset + FRAME.size)
     return Entry(sn, epoch, offset, end)
 
 
-def scan(file: str, octets: bytes, first_sn: int, last_segment: bool) -> Iterator[Entry]:
-    """The records of a segment, in order; ends at a torn tail, which only the last segment may have.
+def scan(file: str, data: bytes, first_sn: int, last_segment: bool) -> Iterator[Entry]:
+    """The records of a segment, in order, up to a torn tail, which only the last segment may have.
 
-    Raises JournalCorrupt when a bad record is no tail: something valid follows it, or another segment does.
+    Raises JournalCorrupt when a bad record is no tail: a valid record or another segment follows it.
     """
     offset, sn = HEADER.size, first_sn
-    while offset < len(octets):
-        entry = record_at(octets, offset)
+    while offset < len(data):
+        entry = record_at(data, offset)
         if entry is None or entry.sn != sn:
             reason = "the record is damaged" if entry is None else f"the record says sn {entry.sn}"
             if not last_segment:
                 raise JournalCorrupt(file, offset, sn, f"{reason} and another segment follows")
-            if entry is not None or follows(octets, offset + 1, sn):
+            if entry is not None or follows(data, offset + 1, sn):
                 raise JournalCorrupt(
                     file, offset, sn, f"{reason} and valid records follow" if entry is None else reason
                 )
@@ -115,48 +114,47 @@ def scan(file: str, octets: bytes, first_sn: int, last_segment: bool) -> Iterato
         offset, sn = entry.end, sn + 1
 
 
-def never_synced(octets: bytes, offset: int, sn: int) -> bool:
+def never_synced(data: bytes, offset: int, sn: int) -> bool:
     """Whether the damaged rest of the last segment is the beginning of record `sn`, whose sync never returned.
 
-    A sync that returned leaves whole records. Rot alters bytes and takes none away, so that what rotted is as long as its head says; an append
-    that power loss interrupted is shorter, or nothing but zeros: its length was written, none of its bytes. A head that cannot be believed
-    decides nothing.
+    A sync that returned leaves whole records. Rot alters bytes but removes none, so that a rotten record has the length in its head. An append that
+    power loss interrupted is shorter, or consists of zeros: its length was written, but none of its bytes. An implausible head decides nothing.
     """
-    if len(octets) - offset < OVERHEAD or not octets[offset:].strip(b"\0"):
+    if len(data) - offset < OVERHEAD or not data[offset:].strip(b"\0"):
         return True
-    length, crc = FRAME.unpack_from(octets, offset)
-    found, _ = HEAD.unpack_from(octets, offset + FRAME.size)
-    if found != sn or length > PAYLOAD_MAX or offset + OVERHEAD + length <= len(octets):
+    length, crc = FRAME.unpack_from(data, offset)
+    found, _ = HEAD.unpack_from(data, offset + FRAME.size)
+    if found != sn or length > PAYLOAD_MAX or offset + OVERHEAD + length <= len(data):
         return False
-    return not any(_fits(octets, offset, length ^ (1 << bit), crc) for bit in range(32))
+    return not any(_fits(data, offset, length ^ (1 << bit), crc) for bit in range(32))
 
 
-def _fits(octets: bytes, offset: int, length: int, crc: int) -> bool:
+def _fits(data: bytes, offset: int, length: int, crc: int) -> bool:
     """Whether the record would be valid with this length: then only its length has rotted."""
     end = offset + OVERHEAD + length
-    return end <= len(octets) and crc32c(octets[offset + FRAME.size : end]) == crc
+    return end <= len(data) and crc32c(data[offset + FRAME.size : end]) == crc
 
 
-def follows(octets: bytes, offset: int, sn: int) -> bool:
+def follows(data: bytes, offset: int, sn: int) -> bool:
     """Whether any valid record of a later sn begins behind a damaged one.
 
-    Candidates are found by the upper six bytes of their sn, which neighbours share; stretches of zeros are passed over.
+    Candidates are found by the upper six bytes of their sn, which neighbours share; runs of zeros are skipped.
     """
     for upper in {sn >> 16: None, (sn >> 16) + 1: None}:
         needle = upper.to_bytes(6, "little")
-        found = octets.find(needle, offset + SN_UPPER)
+        found = data.find(needle, offset + SN_UPPER)
         while found >= 0:
             start = found - SN_UPPER
-            entry = record_at(octets, start) if octets[start:found].strip(b"\0") else None
+            entry = record_at(data, start) if data[start:found].strip(b"\0") else None
             if entry is not None and entry.sn > sn:
                 return True
-            found = octets.find(needle, _after_zeros(octets, start, found) if entry is None else found + 1)
+            found = data.find(needle, _after_zeros(data, start, found) if entry is None else found + 1)
     return False
 
 
-def _after_zeros(octets: bytes, start: int, found: int) -> int:
-    """Where to look on: behind a stretch of zeros, if one begins here."""
-    if octets[start : found + 6].strip(b"\0"):
+def _after_zeros(data: bytes, start: int, found: int) -> int:
+    """Where the search continues: behind a run of zeros, if one begins here."""
+    if data[start : found + 6].strip(b"\0"):
         return found + 1
-    behind = NOT_ZERO.search(octets, found)
-    return len(octets) if behind is None else max(found + 1, behind.start() - OVERHEAD)
+    behind = NOT_ZERO.search(data, found)
+    return len(data) if behind is None else max(found + 1, behind.start() - OVERHEAD)

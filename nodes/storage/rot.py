@@ -1,22 +1,22 @@
-"""Which bit of a server's disk rots when somebody asks for it: the same on every fabric."""
+"""The choice of a bit that rots on a server's disk, on command: the same on every fabric."""
 
 from __future__ import annotations
 
 import random
 
 CORRUPTIBLE = ("journal", "journal_tail", "image", "block")
-"""In the middle of the newest journal file, in its last record, in the newest image, or in the newest block."""
+"""Targets of rot: the middle of the newest journal file, its last record, the newest image, the newest block."""
 DRAWN = (*CORRUPTIBLE, "manifest", "any")
-"""What `draw` knows: the newest image's manifest besides, or whatever file there is."""
+"""Targets of `draw`: also the newest image's manifest, or any file."""
 FROM_END = 3
 
 
 class NothingToRot(Exception):
-    """There is no such file on the disk, or no such thing; one line says why."""
+    """The disk has no such file or content; one line gives the reason."""
 
 
 def choose(what: str, sizes: dict[str, int]) -> tuple[str, int]:
-    """(path, offset of the octet) among files by path, with their sizes. Raises NothingToRot."""
+    """(path, offset of the byte) among files by path, with their sizes. Raises NothingToRot."""
     if what not in CORRUPTIBLE:
         raise NothingToRot(f"corrupt {what!r}: say one of {', '.join(CORRUPTIBLE)}")
     path = _files(what, sizes)[-1]
@@ -24,7 +24,7 @@ def choose(what: str, sizes: dict[str, int]) -> tuple[str, int]:
 
 
 def draw(what: str, sizes: dict[str, int], rng: random.Random) -> tuple[str, int]:
-    """Like `choose`, but any such file and any place in it; of a journal's tail the last 64 bytes. Raises NothingToRot."""
+    """Like `choose`, but any such file and any place in it. In a journal's tail, the place is within the last 64 bytes. Raises NothingToRot."""
     if what not in DRAWN:
         raise NothingToRot(f"corrupt {what!r}: say one of {', '.join(DRAWN)}")
     paths = _files(what, sizes)
@@ -33,7 +33,7 @@ def draw(what: str, sizes: dict[str, int], rng: random.Random) -> tuple[str, int
 
 
 def _files(what: str, sizes: dict[str, int]) -> list[str]:
-    """Sorted. Raises NothingToRot when there is none."""
+    """Paths of the target's files, sorted. Raises NothingToRot when there is none."""
     kind = what.partition("_")[0]
     directory = {"block": "blocks/", "manifest": "image/", "any": ""}.get(kind, f"{kind}/")
     ending = ".manifest" if what == "manifest" else ""

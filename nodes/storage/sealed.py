@@ -1,4 +1,5 @@
-"""A small file that is written as a whole: magic (8 octets), format number (u16, format_number.py), CRC-32C (u32) of the rest, a MessagePack value.
+"""A small file that is always written as a whole: magic (8 bytes), format number (u16, format_number.py), CRC-32C (u32) of the rest, a
+MessagePack value.
 
 Numbers are little-endian.
 """
@@ -19,11 +20,11 @@ T = TypeVar("T")
 
 
 class SealBroken(Damaged):
-    """The file must not be believed; one line says why."""
+    """The file must not be trusted; one line gives the reason."""
 
 
 class UnknownSeal(SealBroken):
-    """A file of another version, which is not ours to alter."""
+    """A file of another version, which this version must not alter."""
 
 
 def seal(magic: bytes, number: int, content: Any) -> bytes:
@@ -31,11 +32,11 @@ def seal(magic: bytes, number: int, content: Any) -> bytes:
     return HEAD.pack(magic, stored(number), crc32c(payload)) + payload
 
 
-def unseal(path: str, magic: bytes, number: int, octets: bytes, kind: type[T]) -> T:
+def unseal(path: str, magic: bytes, number: int, data: bytes, kind: type[T]) -> T:
     """Raises SealBroken, and UnknownSeal with both numbers when the format is unknown."""
-    if len(octets) < HEAD.size:
-        raise SealBroken(f"the file {path} has {len(octets)} octets; its head alone has {HEAD.size}")
-    found, found_number, crc = HEAD.unpack_from(octets)
+    if len(data) < HEAD.size:
+        raise SealBroken(f"the file {path} has {len(data)} bytes; its head alone has {HEAD.size}")
+    found, found_number, crc = HEAD.unpack_from(data)
     format_number = number_of(found_number)
     if format_number is None:
         raise SealBroken(f"the file {path} has {found_number:#06x} where its format number should be")
@@ -43,7 +44,7 @@ def unseal(path: str, magic: bytes, number: int, octets: bytes, kind: type[T]) -
         raise (SealBroken if found != magic else UnknownSeal)(
             f"the file {path} has format {format_number} of {found!r}; this version reads format {number} of {magic!r}"
         )
-    payload = octets[HEAD.size :]
+    payload = data[HEAD.size :]
     if crc32c(payload) != crc:
         raise SealBroken(f"the file {path} has a wrong checksum")
     try:

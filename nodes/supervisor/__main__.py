@@ -26,29 +26,31 @@ def settings() -> tuple[Settings, int]:
     parser.add_argument("--metrics", type=int, default=9100, help="port for Prometheus; 0 for none")
     parser.add_argument("--ensemble", default="", help="the ZooKeeper servers zk1,zk2,… of which this is one")
     parser.add_argument("--health", type=Path, default=Path("/tmp/healthy"))
-    told = parser.parse_args()
-    ensemble = [name for name in told.ensemble.split(",") if name]
-    if ensemble and told.name not in ensemble:
-        parser.error(f"--name {told.name} is not one of --ensemble {told.ensemble}")
-    return Settings(told.name, told.data, told.token, told.port, ensemble, told.health), told.metrics
+    reported = parser.parse_args()
+    ensemble = [name for name in reported.ensemble.split(",") if name]
+    if ensemble and reported.name not in ensemble:
+        parser.error(f"--name {reported.name} is not one of --ensemble {reported.ensemble}")
+    return Settings(
+        reported.name, reported.data, reported.token, reported.port, ensemble, reported.health
+    ), reported.metrics
 
 
-async def run(told: Settings, metrics_port: int) -> None:
+async def run(reported: Settings, metrics_port: int) -> None:
     ending = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ending.set)
-    supervisor = Supervisor(told)
+    supervisor = Supervisor(reported)
     if metrics_port:
         serve_metrics(supervisor, metrics_port)
     await supervisor.run(ending)
 
 
 def main() -> int:
-    told, metrics_port = settings()
+    reported, metrics_port = settings()
     try:
-        asyncio.run(run(told, metrics_port))
+        asyncio.run(run(reported, metrics_port))
     except OSError as error:
-        print(f"supervisor of {told.name}: {error}", file=sys.stderr)
+        print(f"supervisor of {reported.name}: {error}", file=sys.stderr)
         return WRONG_INPUT_EXIT
     return 0
 

@@ -1,4 +1,4 @@
-"""The supervisor's port on the control network: greeting with the token, then questions and answers."""
+"""The supervisor's port on the control network: mutual authentication with the token, then questions and answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from nodes.real.connection import Connection, Identity
 from nodes.real.control import BadQuestion
 from nodes.supervisor.keeper import NotReady
-from nodes.supervisor.messages import CLUSTER, Question, Reply, Told
+from nodes.supervisor.messages import CLUSTER, Question, Reply, SupervisorMessage
 from nodes.wire.codec import BadFrame
 from nodes.wire.framing import frame
 
@@ -49,19 +49,19 @@ class Calls:
         """Raises OSError when the port is taken."""
         return await asyncio.get_running_loop().create_server(self._accepting, host, port)
 
-    def tell(self, connection: Connection, told: Told) -> None:
-        connection.write(frame(msgspec.msgpack.encode(told)))
+    def report(self, connection: Connection, reported: SupervisorMessage) -> None:
+        connection.write(frame(msgspec.msgpack.encode(reported)))
 
-    def tell_all(self, told: Told) -> None:
+    def report_all(self, reported: SupervisorMessage) -> None:
         for connection in self.connections:
-            self.tell(connection, told)
+            self.report(connection, reported)
 
     def _accepting(self) -> Connection:
         identity = Identity(CLUSTER, self._name, self._token())
         return Connection(identity, "", self._opened, self._asked, self._closed, self._warn)
 
     def _token(self) -> bytes:
-        """Made by the control plane at its first start; before that nobody can prove anything."""
+        """The token that the control plane creates at its first start; before that no peer can authenticate."""
         try:
             return self._token_file.read_bytes().strip()
         except OSError as error:
@@ -86,7 +86,7 @@ class Calls:
         except msgspec.DecodeError as error:
             raise BadFrame(f"no question: {error}") from None
         if sum(owner is connection for owner in self._tasks.values()) >= OPEN_MAX:
-            self.tell(connection, Reply(question.id, f"more than {OPEN_MAX} questions at once"))
+            self.report(connection, Reply(question.id, f"more than {OPEN_MAX} questions at once"))
             return
         task = asyncio.get_running_loop().create_task(self._answer(connection, question))
         self._tasks[task] = connection
@@ -102,6 +102,6 @@ class Calls:
                 answered = await answered
         except REFUSALS as error:
             said = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
-            self.tell(connection, Reply(question.id, " ".join(said.split())[:400] or type(error).__name__))
+            self.report(connection, Reply(question.id, " ".join(said.split())[:400] or type(error).__name__))
             return
-        self.tell(connection, Reply(question.id, "", answered or {}))
+        self.report(connection, Reply(question.id, "", answered or {}))

@@ -1,4 +1,4 @@
-"""The one process that a supervisor keeps: spawned, signalled, its end told."""
+"""The process of a supervisor: spawned, signalled, its end reported."""
 
 from __future__ import annotations
 
@@ -10,18 +10,19 @@ from pathlib import Path
 
 from nodes.real.clock import monotonic_ns
 from nodes.real.spawned import last_words, ready_line
+from nodes.states import ProcessState
 from nodes.supervisor.reaper import Reaper
 
-LOG_OCTETS = 2 << 20
+LOG_BYTES = 2 << 20
 POLL_S = 0.01
 
 
 class NotReady(Exception):
-    """The process did not come up; one line says why."""
+    """The process did not start; one line gives the reason."""
 
 
 class Keeper:
-    """`on_change` is called whenever the state does; `ended` says why the process ended unless somebody ended it."""
+    """`on_change` is called whenever the state changes; `ended` is the reason why the process ended, unless it was stopped."""
 
     def __init__(self, logs: Path, reaper: Reaper, on_change: Callable[[], None]):
         self.pid = 0
@@ -38,12 +39,12 @@ class Keeper:
         logs.mkdir(parents=True, exist_ok=True)
 
     @property
-    def state(self) -> str:
+    def state(self) -> ProcessState:
         return "stopped" if not self.pid else "paused" if self.paused else "running"
 
     def spawn(self, command: list[str]) -> None:
         """Raises OSError when there is no such program."""
-        if self.errors.exists() and self.errors.stat().st_size > LOG_OCTETS:
+        if self.errors.exists() and self.errors.stat().st_size > LOG_BYTES:
             self.errors.rename(self.errors.with_suffix(".old"))
         flags = os.O_WRONLY | os.O_CREAT
         actions = [

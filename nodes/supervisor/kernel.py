@@ -19,11 +19,11 @@ SIOCGIFADDR = 0x8915
 
 
 class KernelRefused(OSError):
-    """A rule could not be set; one line says why."""
+    """A rule could not be set; one line gives the reason."""
 
 
 class Kernel:
-    """`name` is this server's own: the interface that has its address is the data network's."""
+    """`name` is this server's own. The interface with its address belongs to the data network."""
 
     def __init__(self, name: str, port: int, reaper: Reaper):
         self._name = name
@@ -32,12 +32,12 @@ class Kernel:
         self.netem = False
 
     def address(self) -> str:
-        """Our own on the data network; the loopback's when names are not resolved here."""
+        """The server's address on the data network; the loopback's when names are not resolved here."""
         found = resolve(self._name)
         return found[0] if found else "127.0.0.1"
 
     async def probe(self) -> None:
-        """Whether the kernel has netem: a discipline that delays nothing is set and removed."""
+        """Checks whether the kernel has netem: sets and removes a discipline without delay."""
         interface = interface_of(self.address())
         with suppress(OSError):
             await self._run(
@@ -47,7 +47,7 @@ class Kernel:
             self.netem = True
 
     async def apply(self, rules: list[Rule], hosts: dict[str, str]) -> None:
-        """All rules in force from now on; `hosts` has the name of each peer that resolves. Raises KernelRefused."""
+        """Replaces all standing rules; `hosts` has the name of each peer that resolves. Raises KernelRefused."""
         interface = interface_of(self.address())
         addresses = {peer: resolve(host) for peer, host in hosts.items() if peer != EVERYBODY}
         await self._run("nft", "-f", "-", given=filter_script(rules, addresses, interface, self._port))
@@ -70,7 +70,7 @@ class Kernel:
 
 
 def resolve(name: str) -> list[str]:
-    """IPv4 addresses; none for a name that nobody has now."""
+    """IPv4 addresses; none for a name that no host has now."""
     try:
         found = socket.getaddrinfo(name, None, socket.AF_INET, socket.SOCK_STREAM)
     except OSError:
@@ -84,8 +84,8 @@ def interface_of(address: str) -> str:
         for _, name in socket.if_nameindex():
             with suppress(OSError):
                 request = struct.pack("256s", name.encode()[:15])
-                octets = fcntl.ioctl(probe.fileno(), SIOCGIFADDR, request)[20:24]
-                if socket.inet_ntoa(octets) == address:
+                data = fcntl.ioctl(probe.fileno(), SIOCGIFADDR, request)[20:24]
+                if socket.inet_ntoa(data) == address:
                     return name
     return "lo"
 

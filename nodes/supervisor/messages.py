@@ -1,4 +1,4 @@
-"""What a supervisor and the control plane say to each other: MessagePack in the frames of `nodes.wire.framing`, after its greeting."""
+"""Messages between a supervisor and the control plane: MessagePack in the frames of `nodes.wire.framing`, after its greeting."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import Any
 
 import msgspec
 
+from nodes.states import ProcessState
 from nodes.trace.events import Stamped
 
 CLUSTER = "supervisors"
-"""Stands for the cluster's name in the greeting: a supervisor outlives the clusters it serves."""
+"""Replaces the cluster's name in the greeting: a supervisor outlives the clusters it serves."""
 PORT = 7700
 CONTROL = "control"
 
@@ -34,33 +35,33 @@ class Events(msgspec.Struct, tag=True):
 
 
 class Status(msgspec.Struct, tag=True):
-    """What runs here; told at every change and once a second."""
+    """Status of the process; sent at every change and once a second."""
 
     name: str
     kind: str
-    """server, data-node, workload or zookeeper; empty before the first start."""
+    """One of server, data-node, workload, zookeeper; empty before the first start."""
     cluster: str
-    state: str
-    """running, paused or stopped."""
+    state: ProcessState
+    """One of running, paused, stopped."""
     pid: int
     began_ns: int
-    """When it was started, by the clock of `monotonic_ns`; 0 before the first start."""
+    """Start time by the clock of `monotonic_ns`; 0 before the first start."""
     ended: str
     """Why the process ended by itself, in one line; empty when it did not."""
     role: str
-    """Of a ZooKeeper server: leader, follower, looking or down."""
+    """Role of a ZooKeeper server: leader, follower, looking or down."""
     address: str
-    """On the data network."""
+    """Address on the data network."""
     container: str
     image: str
     boot_id: str
-    """Of the machine's kernel: who shares it shares the clock."""
+    """Identity of the machine's kernel: containers that share it share the clock."""
     monotonic_ns: int
     wall_ns: int
     netem: bool
     """Whether the kernel can delay and lose packets."""
-    free_octets: int
-    """Left in the volume."""
+    free_bytes: int
+    """Free bytes of the volume."""
 
 
-Told = Reply | Events | Status
+SupervisorMessage = Reply | Events | Status

@@ -1,4 +1,4 @@
-"""`/metrics` of a supervisor for Prometheus: its process, its volume, and what a metadata server says of itself."""
+"""`/metrics` of a supervisor for Prometheus: its process, its volume, and a metadata server's own counters."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from prometheus_client.registry import Collector
 if TYPE_CHECKING:
     from nodes.supervisor.supervisor import Supervisor
 
-PAGE_OCTETS = os.sysconf("SC_PAGE_SIZE")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class ProcessCollector(Collector):
-    """Read in a thread of the library's own: it only looks at plain values and at /proc."""
+    """Called in a thread of the library's own: it only reads plain values and /proc."""
 
     def __init__(self, supervisor: Supervisor):
         self._supervisor = supervisor
@@ -36,7 +36,7 @@ class ProcessCollector(Collector):
         )
         starts.add_metric(values, self._supervisor.keeper.starts)
         free = GaugeMetricFamily("cloverlab_volume_free_bytes", "Left in the server's volume", labels=labels)
-        free.add_metric(values, status.free_octets)
+        free.add_metric(values, status.free_bytes)
         yield from (up, starts, free)
         if status.role:
             role = GaugeMetricFamily(
@@ -50,14 +50,14 @@ class ProcessCollector(Collector):
 
 
 def usage(pid: int, labels: list[str], values: list[str]) -> Iterator[Metric]:
-    """Memory and processor time as the kernel counts them; nothing when the process has just ended."""
+    """Memory and processor time as the kernel counts them; empty when the process has just ended."""
     try:
         pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (OSError, IndexError):
         return
     resident = GaugeMetricFamily("cloverlab_process_resident_bytes", "Resident memory", labels=labels)
-    resident.add_metric(values, pages * PAGE_OCTETS)
+    resident.add_metric(values, pages * PAGE_BYTES)
     cpu = CounterMetricFamily(
         "cloverlab_process_cpu_seconds", "Processor time, user and system", labels=labels
     )

@@ -1,4 +1,4 @@
-"""From broken links to what the kernel is told: nftables rules for cuts, traffic control for delay and loss. Pure."""
+"""Kernel rules for broken links: nftables rules for cuts, traffic control for delay and loss. Pure."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from nodes.real.links import EVERYBODY, Rule
 
 TABLE = "cloverlab"
 BANDS_MAX = 16
-"""Of the kernel's `prio` discipline; the first takes what is not delayed."""
+"""Number of bands of the kernel's `prio` discipline; the first takes packets without delay."""
 
 Addresses = dict[str, list[str]]
 """IPv4 addresses of each peer on the data network."""
 
 
 def left_to_transport(rules: list[Rule], netem: bool) -> list[Rule]:
-    """What a process has to do to its own messages: damage always, for the kernel's checksums would catch it; delay and loss without netem."""
+    """Rules that a process must apply to its own messages: always damage, which the kernel's checksums would detect; without netem also delay
+    and loss."""
     left = [
         Rule(
             rule.peer,
@@ -28,7 +29,8 @@ def left_to_transport(rules: list[Rule], netem: bool) -> list[Rule]:
 
 
 def filter_script(rules: list[Rule], addresses: Addresses, interface: str, port: int) -> str:
-    """For `nft -f`: replaces all of our rules. Only packets of the data interface are dropped, the supervisor's own port never."""
+    """Script for `nft -f` that replaces all rules of the supervisor. Only packets of the data interface are dropped, never those of the
+    supervisor's own port."""
     lines = [
         f"table inet {TABLE}",
         f"delete table inet {TABLE}",
@@ -63,7 +65,7 @@ def drops(rules: list[Rule], addresses: Addresses, direction: str, field: str) -
 
 
 def traffic_commands(rules: list[Rule], addresses: Addresses, interface: str) -> list[list[str]]:
-    """For `tc`, in order, after the discipline that was there is removed. What leaves is delayed; what comes, where it was sent.
+    """Commands for `tc`, in order, after the previous discipline is removed. Each host delays its outgoing packets only.
 
     Raises ValueError for more delayed addresses than the kernel has bands.
     """
@@ -104,7 +106,7 @@ def traffic_commands(rules: list[Rule], addresses: Addresses, interface: str) ->
 
 
 def netem(rules: list[Rule]) -> list[str]:
-    """All of them at once: delays add up, losses are independent."""
+    """Arguments for all rules at once: delays add up, losses are independent."""
     delay_ms = sum(rule.delay_ms for rule in rules)
     passes = 1.0
     for rule in rules:

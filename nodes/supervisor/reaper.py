@@ -9,14 +9,14 @@ from collections.abc import Callable
 
 
 class Reaper:
-    """Made inside the running loop; from then on it answers SIGCHLD."""
+    """Must be made inside the running loop; from then on it handles SIGCHLD."""
 
     def __init__(self) -> None:
         self._ended: dict[int, Callable[[int], None]] = {}
         asyncio.get_running_loop().add_signal_handler(signal.SIGCHLD, self._reap)
 
     def watch(self, pid: int, ended: Callable[[int], None]) -> None:
-        """`ended(exit code)` is called once; negative for a signal. Call it in the step that made the process."""
+        """Calls `ended(exit code)` once; negative for a signal. It must be called in the step that made the process."""
         self._ended[pid] = ended
 
     def _reap(self) -> None:

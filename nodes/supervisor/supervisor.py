@@ -1,4 +1,4 @@
-"""The first process of a server's container: starts, signals and watches the server, breaks its links, tells what it sees."""
+"""The first process of a server's container: it starts, signals and monitors the server, breaks its links and reports its state."""
 
 from __future__ import annotations
 
@@ -37,32 +37,30 @@ BEAT_S = 1.0
 FOLLOW_S = 0.01
 EVENTS_MOST = 5_000
 READY_S = 45.0
-"""On a machine on which a whole cluster starts at once."""
+"""Timeout of a start, on a machine on which a whole cluster starts at once."""
 STOP_S = 2.0
 SERVER_PORT = 7000
 LISTENING = ("server", "data-node", "journal-node", "bookie")
-"""Kinds that others speak to, and that have a disk."""
+"""Kinds of process that others send messages to, and that have a disk."""
 KINDS = (*LISTENING, "workload")
 RELAY_PORT = 21_810
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What the container was told."""
-
     name: str
     data: Path
-    """The volume."""
+    """Directory of the volume."""
     token_file: Path
     port: int
     ensemble: list[str]
-    """The names of the ZooKeeper servers when this is one of them, else empty."""
+    """Names of the ZooKeeper servers when this is one of them, else empty."""
     health: Path
-    """Touched once a second while all is well."""
+    """File that is touched once a second while the supervisor is healthy."""
 
 
 class Launch(msgspec.Struct, forbid_unknown_fields=True):
-    """What the control plane wants to run here; kept in the volume, so that a container that comes back goes on."""
+    """The process that the control plane wants to run here. It is kept in the volume, so that a restarted container continues with it."""
 
     kind: str
     cluster: str
@@ -74,7 +72,9 @@ class Launch(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Supervisor:
-    """`calls` is its port; everything that the control plane may ask is in its table of steps."""
+    """`calls` is its port; its table of steps has every question of the control plane.
+
+    Many methods: one answers each question."""
 
     def __init__(self, settings: Settings):
         self.settings = settings
@@ -110,7 +110,7 @@ class Supervisor:
     # --- life -----------------------------------------------------------------------------------------------------
 
     async def run(self, ending: asyncio.Event) -> None:
-        """Until `ending`. Raises OSError when the port is taken."""
+        """Runs until `ending`. Raises OSError when the port is taken."""
         await self.kernel.probe()
         server = await self.calls.listen("0.0.0.0", self.settings.port)
         beating = asyncio.get_running_loop().create_task(self._beat())
@@ -121,7 +121,7 @@ class Supervisor:
         await self.keeper.stop(STOP_S)
 
     async def _go_on(self) -> None:
-        """Starts what was wanted when the container ended; a ZooKeeper server is wanted unless it was ended on purpose."""
+        """Starts the process that was wanted when the container ended; a ZooKeeper server is wanted unless it was stopped on purpose."""
         try:
             if self.settings.ensemble:
                 if not self._ended_mark.exists():
@@ -146,7 +146,7 @@ class Supervisor:
     def _say(self, line: str) -> None:
         print(f"supervisor of {self.settings.name}: {line}", file=sys.stderr, flush=True)
 
-    # --- what it tells --------------------------------------------------------------------------------------------
+    # --- events and status ----------------------------------------------------------------------------------------
 
     def status(self) -> Status:
         launch, keeper = self._launch, self.keeper
@@ -166,13 +166,13 @@ class Supervisor:
             monotonic_ns=monotonic_ns(),
             wall_ns=time.time_ns(),
             netem=self.kernel.netem,
-            free_octets=shutil.disk_usage(self.settings.data).free,
+            free_bytes=shutil.disk_usage(self.settings.data).free,
         )
 
     def _changed(self) -> None:
         if self.settings.ensemble and self.keeper.state != "running":
             self._role = "down"
-        self.calls.tell_all(self.status())
+        self.calls.report_all(self.status())
 
     def _closed(self, connection: Connection) -> None:
         following = self._following.pop(connection, None)
@@ -180,13 +180,13 @@ class Supervisor:
             following.cancel()
 
     def _follow(self, connection: Connection, args: dict[str, Any]) -> None:
-        """From here on this connection is told the server's events after number `after`, and the status."""
+        """Sends the server's events after number `after`, and the status, on this connection from here on."""
         self._closed(connection)
         reading = self._read_events(
             connection, TraceReader(self._directory(args["cluster"]) / "trace"), int(args["after"])
         )
         self._following[connection] = asyncio.get_running_loop().create_task(reading)
-        self.calls.tell(connection, self.status())
+        self.calls.report(connection, self.status())
 
     async def _read_events(self, connection: Connection, reader: TraceReader, after: int) -> None:
         while True:
@@ -196,7 +196,7 @@ class Supervisor:
                 self._say(str(error))
                 return
             for begin in range(0, len(found), EVENTS_MOST):
-                self.calls.tell(connection, Events(found[begin : begin + EVENTS_MOST]))
+                self.calls.report(connection, Events(found[begin : begin + EVENTS_MOST]))
             await asyncio.sleep(0 if found else FOLLOW_S)
 
     # --- the process ----------------------------------------------------------------------------------------------
@@ -207,11 +207,11 @@ class Supervisor:
 
     @property
     def _ended_mark(self) -> Path:
-        """There while a ZooKeeper server was ended on purpose."""
+        """File that exists while a ZooKeeper server is stopped on purpose."""
         return self.settings.data / "ended"
 
     def _directory(self, cluster: str) -> Path:
-        """Raises BadQuestion for what is no cluster's name."""
+        """The directory of a cluster. Raises BadQuestion for an invalid name."""
         if (
             not cluster
             or not all(c.isascii() and (c.isalnum() or c == "-") for c in cluster)
@@ -221,7 +221,7 @@ class Supervisor:
         return self.settings.data / "clusters" / cluster
 
     async def _start(self, connection: Connection, args: dict[str, Any]) -> None:
-        """A server or workload as `Launch` says; a ZooKeeper server needs to be told nothing."""
+        """Starts a server or workload as in `Launch`; a ZooKeeper server needs no arguments."""
         if self.keeper.pid or self._starting:
             raise BadQuestion(f"{self.settings.name} runs already")
         if self.settings.ensemble:
@@ -243,13 +243,13 @@ class Supervisor:
         self.keeper.spawn(zookeeper.prepare(settings.name, settings.ensemble, settings.data / "zookeeper"))
 
     async def _spawn(self, launch: Launch) -> None:
-        """Raises NotReady, OSError."""
+        """Spawns a process. Raises NotReady, OSError."""
         directory = self._directory(launch.cluster)
         directory.mkdir(parents=True, exist_ok=True)
         self._launch = launch
         self._keep(True)
         address = self.kernel.address()
-        told = {
+        reported = {
             "role": launch.kind,
             "config": launch.config,
             "data": str(directory),
@@ -262,7 +262,7 @@ class Supervisor:
             "seed": launch.seed,
         }
         file = directory / "process.json"
-        file.write_bytes(msgspec.json.encode(told))
+        file.write_bytes(msgspec.json.encode(reported))
         self.keeper.spawn([sys.executable, "-m", "nodes", launch.kind, "--config", str(file)])
         await self.keeper.ready(READY_S)
 
@@ -316,7 +316,7 @@ class Supervisor:
             return {"text": file.read().decode("utf-8", "replace")}
 
     def _forget(self, connection: Connection, args: dict[str, Any]) -> None:
-        """Removes what a cluster left here; never of the one that runs."""
+        """Removes a cluster's files here; refused for the running cluster."""
         directory = self._directory(args["cluster"])
         if self.keeper.pid and self._launch is not None and self._launch.cluster == args["cluster"]:
             raise BadQuestion(f"{args['cluster']} runs here: end it first")
@@ -325,7 +325,7 @@ class Supervisor:
     # --- links and questions --------------------------------------------------------------------------------------
 
     async def _rules(self, connection: Connection, args: dict[str, Any]) -> None:
-        """Cuts by the kernel; the rest as `left_to_transport` says by the server's transport and the relays to coordination."""
+        """Sets rules. The kernel makes cuts. The server's transport and the relays to coordination do the rest, as in `left_to_transport`."""
         rules = msgspec.convert(args["rules"], list[Rule])
         await self.kernel.apply(rules, {rule.peer: self._host_of(rule.peer) for rule in rules})
         left = left_to_transport(rules, self.kernel.netem)
@@ -339,12 +339,12 @@ class Supervisor:
             await self._to_process({"do": "rules", "rules": msgspec.to_builtins(left)})
 
     def _host_of(self, peer: str) -> str:
-        """The name that resolves to it: its address's, where it was told, else its own."""
-        told = self._launch.peers.get(peer, "") if self._launch is not None else ""
-        return told.rpartition(":")[0] or peer
+        """The host name of a peer: from its address where it was given, else its own name."""
+        reported = self._launch.peers.get(peer, "") if self._launch is not None else ""
+        return reported.rpartition(":")[0] or peer
 
     async def _relayed(self, coordination: str) -> str:
-        """The hosts by which the server reaches coordination: relays of ours where the kernel cannot delay packets."""
+        """The hosts by which the server reaches coordination: the supervisor's relays when the kernel cannot delay packets."""
         if self.kernel.netem:
             return coordination
         hosts, slash, chroot = coordination.partition("/")

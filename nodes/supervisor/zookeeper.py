@@ -1,4 +1,4 @@
-"""A ZooKeeper server as a supervisor starts and questions it."""
+"""A ZooKeeper server, as a supervisor starts and queries it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ TICK_MS = 100
 """Sessions may be as short as two ticks and are ended on a tick."""
 ROLES = {"leader": "leader", "follower": "follower"}
 ANSWER_S = 1.0
-ANSWER_OCTETS = 4096
+ANSWER_BYTES = 4096
 
 
 def configuration(servers: list[str], data: Path) -> str:
-    """`zoo.cfg` of an ensemble; a leader is given up after two seconds without a word."""
+    """`zoo.cfg` of an ensemble. A leader is given up after two seconds of silence."""
     lines = [
         f"tickTime={TICK_MS}",
         "initLimit=100",
@@ -34,7 +34,7 @@ def configuration(servers: list[str], data: Path) -> str:
 
 
 def prepare(name: str, servers: list[str], data: Path) -> list[str]:
-    """Writes its files and returns the command that starts it. Raises ValueError when it is not of the ensemble."""
+    """Writes the server's files and returns its command. Raises ValueError when it does not belong to the ensemble."""
     data.mkdir(parents=True, exist_ok=True)
     (data / "myid").write_text(f"{servers.index(name) + 1}\n")
     file = data / "zoo.cfg"
@@ -47,13 +47,13 @@ def prepare(name: str, servers: list[str], data: Path) -> list[str]:
 
 
 async def role() -> str:
-    """leader, follower, looking (it answers but serves nobody) or down."""
+    """One of leader, follower, looking (the server answers but serves no client), down."""
     try:
         async with asyncio.timeout(ANSWER_S):
             reader, writer = await asyncio.open_connection("127.0.0.1", CLIENT_PORT)
             try:
                 writer.write(b"srvr")
-                answer = (await reader.read(ANSWER_OCTETS)).decode("utf-8", "replace")
+                answer = (await reader.read(ANSWER_BYTES)).decode("utf-8", "replace")
             finally:
                 writer.close()
     except (OSError, TimeoutError):

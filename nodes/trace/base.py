@@ -1,4 +1,4 @@
-"""What every event is."""
+"""The base class of events."""
 
 from __future__ import annotations
 

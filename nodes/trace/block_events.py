@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nodes.trace.base import Event
+from nodes.wire.data_messages import Removal
 
 
 class ReplicaStored(Event, frozen=True, array_like=True, gc=False):
@@ -14,7 +15,7 @@ class ReplicaStored(Event, frozen=True, array_like=True, gc=False):
 
 
 class ReplicaDamaged(Event, frozen=True, array_like=True, gc=False):
-    """A checksum of this replica is wrong: it is not given out any more."""
+    """A checksum of this replica is wrong: the data node does not serve it any more."""
 
     block: int
     stamp: int
@@ -24,12 +25,11 @@ class ReplicaDamaged(Event, frozen=True, array_like=True, gc=False):
 class ReplicaRemoved(Event, frozen=True, array_like=True, gc=False):
     block: int
     stamp: int
-    reason: str
-    """freed, excess, stale or damaged, as the active said; replaced by a later writing; set aside by a recovery to a checkpoint."""
+    removal: Removal
 
 
 class ReplicasFound(Event, frozen=True, array_like=True, gc=False):
-    """What a data node that starts has on its disk: (block, stamp) of whole replicas."""
+    """The replicas on the disk of a data node that starts: (block, stamp) of whole replicas."""
 
     blocks: list[tuple[int, int]]
     more: bool
@@ -37,25 +37,25 @@ class ReplicasFound(Event, frozen=True, array_like=True, gc=False):
 
 
 class BlocksSetAside(Event, frozen=True, array_like=True, gc=False):
-    """This data node has gone back with a group to a checkpoint: of what was written later it has nothing in use any more (CFS §4.3)."""
+    """This data node has rolled back to a checkpoint with a group: no later replica is in use any more (CFS §4.3)."""
 
     group: str
     incarnation: int
     blocks: int
-    octets: int
-    """What it set aside for that just now, in the replicas that it kept."""
+    size: int
+    """Bytes of the replicas that it quarantined just now."""
 
 
 class NodeHolds(Event, frozen=True, array_like=True, gc=False):
-    """How much a data node has, told at most once a second."""
+    """The amount of data on a data node, reported at most once a second."""
 
     blocks: int
-    octets: int
+    size: int
     damaged: int
 
 
 class BlockHealth(Event, frozen=True, array_like=True, gc=False):
-    """Told by the active when a finished block is not as it should be, and when it is again or nobody wants it any more."""
+    """The health of a finished block. The active reports it when the block is not whole, and when it is whole again or freed."""
 
     group: str
     epoch: int
@@ -63,31 +63,31 @@ class BlockHealth(Event, frozen=True, array_like=True, gc=False):
     stamp: int
     length: int
     health: str
-    """whole, under, over, missing, or freed."""
+    """One of whole, under, over, missing, freed."""
     holders: list[str]
-    """Data nodes that are known to have a good replica; of a freed block nobody is named."""
+    """Data nodes known to have a good replica; empty for a freed block."""
 
 
 class DataNodeLost(Event, frozen=True, array_like=True, gc=False):
-    """Told by the active: nothing was heard of the data node for too long."""
+    """The active reports that a data node has been silent for too long."""
 
     group: str
     node: str
 
 
 class FileCalled(Event, frozen=True, array_like=True, gc=False):
-    """One put, append or get as the application saw it, told when it returned."""
+    """One put, append or get as the application saw it, reported when it returned."""
 
     client: str
     verb: str
     path: str
-    octets: int
-    """Written behind the record's head, or read."""
+    size: int
+    """Bytes written behind the record's head, or read."""
     invoked_ns: int
     returned_ns: int
     error: str
-    """POSIX name; EBADMSG when other octets were read than had been written; empty for success."""
+    """POSIX name; EBADMSG when the bytes read differ from those written; empty for success."""
     wrong_at: int
-    """Where what was read is not what was written; -1 when it is."""
+    """Offset of the first byte that differs from the one written; -1 when there is none."""
     lacking_ns: int
-    """When the newest record was acknowledged that was not there to be read; 0 when nothing lacked."""
+    """Time when the newest missing record was acknowledged; 0 when none was missing."""

@@ -1,4 +1,4 @@
-"""From any event back to the call or fault that led to it, and forward to everything that followed: an index over events of many servers."""
+"""Walks from any event back to the call or fault that caused it, and forward to all its effects: an index over events of many servers."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from nodes.trace.outside import Outside
 from nodes.trace.present import UNKNOWN, Cause
 
 STEPS_MOST = 10_000
-"""Of one walk back: a trace that others wrote may lead anywhere."""
+"""Largest number of steps of one walk back: a foreign trace may contain any references."""
 
 
 def place_of(stamped: Stamped) -> Cause:
-    """How an event is named as a cause."""
+    """The name of an event as a cause."""
     return stamped.server, stamped.number
 
 
 def stamped_cause(stamped: Stamped) -> Cause:
-    """What its server said had led to it."""
     return (stamped.cause_server or stamped.server, stamped.cause) if stamped.cause else UNKNOWN
 
 
 class Causes:
-    """Over a list of events, in any order; what they refer to and is not among them ends a walk.
+    """An index over a list of events in any order. A reference to an event outside the list ends a walk.
 
     A journal group has one cause, the call that opened it. The other calls that it answers lead to its `Committed`, which names them.
     """
@@ -32,12 +31,12 @@ class Causes:
         self.events: dict[Cause, Stamped] = {}
         self._order: dict[Cause, int] = {}
         self._calls: dict[Cause, Stamped] = {}
-        """What clients told of their calls, by (session, number)."""
+        """Calls as their clients reported them, by (session, number)."""
         self._followers: dict[Cause, list[Stamped]] = {}
         self._causes: dict[Cause, Cause] = {}
-        told = list(events)
-        outside = Outside(told)
-        for stamped in told:
+        reported = list(events)
+        outside = Outside(reported)
+        for stamped in reported:
             self._add(stamped, stamped_cause(stamped) if stamped.cause else outside.cause_of(stamped))
         for place, cause in list(self._causes.items()):
             self._causes[place] = cause = outside.event_of(cause)
@@ -57,23 +56,23 @@ class Causes:
                     self._followers.setdefault((client, number), []).append(stamped)
 
     def call(self, place: Cause) -> Stamped | None:
-        """What a client told of the call that is named so."""
+        """The client's report of the call with this name."""
         return self._calls.get(place)
 
     def order(self, place: Cause) -> int:
-        """Where an event stands among those that were given; a call before all of them."""
+        """The rank of an event in the given order; a call comes before all events."""
         return self._order.get(place, -1)
 
     def root(self, stamped: Stamped) -> Cause:
-        """The call, fault or start that an event goes back to; its own place when nothing is known to have led to it."""
+        """The call, fault or start from which an event follows; the event's own place when no cause is known."""
         return self.walk(place_of(stamped))[0]
 
     def back(self, stamped: Stamped) -> list[Stamped]:
-        """What led to an event, oldest first, and the event itself; a call comes as what its client told of it."""
+        """The causes of an event, oldest first, and the event itself. A call is represented by its client's report."""
         return [self.events.get(place) or self._calls[place] for place in self.walk(place_of(stamped))]
 
     def walk(self, place: Cause) -> list[Cause]:
-        """From the oldest event or call that is known here to the one that is named; empty when that one is not."""
+        """The way from the oldest known event or call to the named one; empty when that one is unknown."""
         places: list[Cause] = []
         seen: set[Cause] = set()
         while (
@@ -85,8 +84,7 @@ class Causes:
         return places[::-1]
 
     def forward(self, stamped: Stamped) -> list[tuple[int, Stamped]]:
-        """The event and all that followed, each with its depth, a cause before what it led to; of what a client told of a call, all that
-        followed on the call."""
+        """The event and all its effects, each with its depth, causes before effects. For a client's report of a call, all effects of the call."""
         found: list[tuple[int, Stamped]] = []
         seen: set[Cause] = set()
         waiting = [(0, stamped)]

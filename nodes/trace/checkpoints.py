@@ -1,4 +1,4 @@
-"""Events of checkpoints of the whole cluster, and of going back to one (CFS §4.3)."""
+"""Events about checkpoints of the whole cluster, and about rollback to one (CFS §4.3)."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from nodes.trace.base import Event
 
 
 class BarrierWritten(Event, frozen=True, array_like=True, gc=False):
-    """The barrier of a checkpoint is committed in this group's journal, under a sn of its own (CFS §4.3)."""
+    """The barrier of a checkpoint is committed in this group's journal, under its own sn (CFS §4.3)."""
 
     group: str
     name: str
     stamp_ns: int
-    """What all groups agreed to call the time."""
+    """The time on which all groups agreed."""
     sn: int
     epoch: int
     crc: int
     digest: int
-    """Of the namespace at the barrier."""
+    """Digest of the namespace at the barrier."""
     next_block: int = 0
-    """Every block that is named at the barrier has a lower number."""
+    """Every block that the namespace at the barrier names has a lower number."""
 
 
 class BlocksAtBarrier(Event, frozen=True, array_like=True, gc=False):
-    """The finished blocks that this group's namespace names at the barrier, told once it is committed; only where there are some."""
+    """The finished blocks that this group's namespace names at the barrier, reported once it is committed; only when there are some."""
 
     group: str
     name: str
@@ -33,28 +33,27 @@ class BlocksAtBarrier(Event, frozen=True, array_like=True, gc=False):
 
 
 class CheckpointOutcome(Event, frozen=True, array_like=True, gc=False):
-    """Told by the time server: complete, void, or empty when it could not learn it."""
+    """The outcome of a checkpoint, as the time server reports it: complete, void, or empty when it is unknown."""
 
     name: str
     outcome: str
     stamp_ns: int
     barriers: dict[str, int]
-    """Sn of the barrier, by group; empty unless it is complete."""
+    """Sn of each group's barrier; empty unless the checkpoint is complete."""
 
 
 class TakenBack(Event, frozen=True, array_like=True, gc=False):
-    """This server has gone back to the barrier of a checkpoint, and tells of a new incarnation of the cluster from here on."""
+    """This server has rolled back to the barrier of a checkpoint, and its later events belong to a new incarnation of the cluster."""
 
     group: str
     incarnation: int
     checkpoint: str
     epoch: int
-    """With which the incarnation begins in this group."""
     sn: int
-    """Of the barrier; 0 when this server does not have it and begins anew from others."""
+    """Sn of the barrier; 0 when this server does not have it and begins with the state of others."""
     crc: int
     digest: int
     groups: int
-    """Groups of the journal that were set aside."""
+    """Number of journal groups that were quarantined."""
     operations: int
-    """Of clients, in them."""
+    """Number of client operations in these groups."""

@@ -1,6 +1,6 @@
-"""Typed events: the only output of a server. Checks, page, reports and stories read nothing else.
+"""Typed events: the only output of a server. Checks, the page, reports and stories read nothing else.
 
-State events are never lost. `Stamped` is what lies in a trace file and travels to the control plane.
+State events are never lost. A trace file consists of `Stamped`, which also travels to the control plane.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Started(Event, frozen=True, array_like=True, gc=False):
     pid: int
     address: str
     wall_ns: int
-    """The server's own idea of the time of day."""
+    """The server's own wall clock."""
 
 
 class Stopped(Event, frozen=True, array_like=True, gc=False):
@@ -50,36 +50,42 @@ class Stopped(Event, frozen=True, array_like=True, gc=False):
 
 
 class RoleChanged(Event, frozen=True, array_like=True, gc=False):
-    """What the server believes of itself (its place in the global view is `Placed`)."""
+    """The role that the server believes to have (its place in the global view is `Placed`)."""
 
     group: str
     role: str
-    """active, standby, junior; `elected` while it upgrades; member, joining; `none` between."""
+    """One of active, standby, junior; `elected` while it upgrades; member, joining; `none` between."""
     epoch: int
     sn: int
     reason: str
 
 
 class StepTaken(Event, frozen=True, array_like=True, gc=False):
-    """A numbered step of a procedure of the paper."""
+    """A numbered step of one of the paper's procedures."""
 
     procedure: str
-    """election, upgrade, renewing, shrink, …"""
+    """One of election, upgrade, renewing, shrink, …"""
     step: str
     paper: str
     detail: str
     epoch: int
+    checkpoint: str = ""
+    """Name of the checkpoint whose marking has this step; empty for other procedures."""
+    outcome: str = ""
+    """Outcome of the checkpoint, if the step decides it."""
+    took_ms: float = 0.0
+    """Time for which requests waited for the step; 0 where it is not measured."""
 
 
 class Serving(Event, frozen=True, array_like=True, gc=False):
-    """The active answers from here on, with every group up to `sn` in its state."""
+    """The active answers from here on; its state contains every group up to `sn`."""
 
     group: str
     epoch: int
     sn: int
     crc: int
     members: list[str] = []
-    """Of the view that begins; empty where one server leads."""
+    """Members of the view that begins; empty in families with a single leader."""
 
 
 class StoppedServing(Event, frozen=True, array_like=True, gc=False):
@@ -89,25 +95,26 @@ class StoppedServing(Event, frozen=True, array_like=True, gc=False):
 
 
 class Durable(Event, frozen=True, array_like=True, gc=False):
-    """A journal group is in this server's journal and synced. crc covers the previous group's (epoch, sn, crc)."""
+    """A journal group is in this server's journal and synced. `crc` also covers the previous group's (epoch, sn, crc)."""
 
     sn: int
     epoch: int
     groupid: int
     crc: int
     records: int
-    octets: int
+    size: int
 
 
 class Cut(Event, frozen=True, array_like=True, gc=False):
-    """The journal was cut: nothing after `sn` is left."""
+    """The journal was cut: no group after `sn` is left."""
 
     sn: int
     reason: str
 
 
 class Committed(Event, frozen=True, array_like=True, gc=False):
-    """Told by the active alone: the group is safe and is being answered. `operations` are [client, number] in their order (place 1, 2, …)."""
+    """The group is safe and its calls are being answered, as only the active reports. `operations` are [client, number] in their order (place 1,
+    2, …)."""
 
     group: str
     sn: int
@@ -119,28 +126,28 @@ class Committed(Event, frozen=True, array_like=True, gc=False):
     operations: list[tuple[str, int]]
     """("", 0) for a record that ends no client's call."""
     stamps: list[int] = []
-    """In a cluster of several groups, the `at_ns` of each record."""
+    """The `at_ns` of each record, in a cluster of several groups."""
     results: list[int] = []
-    """CRC-32C of each record's result as it travels; 0 for a record that has none. Empty where a family does not tell."""
+    """CRC-32C of each record's encoded result; 0 for a record that has none. Empty in families that do not report results."""
 
 
 class SharedStep(Event, frozen=True, array_like=True, gc=False):
-    """A committed log record of an operation on several groups (DCFS2 §4.3.1); `(coordinator, seq)` names it."""
+    """A committed log record of an operation on several groups (DCFS2 §4.3.1), which `(coordinator, seq)` identifies."""
 
     group: str
     coordinator: int
     """Number of the group that coordinates it."""
     seq: int
     step: str
-    """begin, decide, end at the coordinator; vote, promise, outcome, finish at a participant."""
+    """One of begin, decide, end at the coordinator; vote, promise, outcome, finish at a participant."""
     commit: bool
-    """What was decided; True for begin and promise too."""
+    """The decision; also True for begin and promise."""
     peers: list[int]
-    """At begin: the groups that take part beside the coordinator."""
+    """At begin: the participating groups beside the coordinator."""
 
 
 class Applied(Event, frozen=True, array_like=True, gc=False):
-    """The namespace of this server holds every record up to sn. digest is 64 bits as an unsigned integer."""
+    """The namespace of this server contains every record up to `sn`. `digest` is an unsigned 64-bit integer."""
 
     sn: int
     epoch: int
@@ -148,25 +155,25 @@ class Applied(Event, frozen=True, array_like=True, gc=False):
 
 
 class Delivered(Event, frozen=True, array_like=True, gc=False):
-    """Symmetric members: a broadcast has found its place in the total order at this server (SAA §4.2)."""
+    """Symmetric members: a broadcast has got its place in the total order at this server (SAA §4.2)."""
 
     group: str
     view: int
     sn: int
-    """Of the journal group that it becomes."""
+    """Sn of the journal group made of the broadcast."""
     sender: str
     counter: int
     """Counts the sender's broadcasts in this view, from 1."""
 
 
 class JournalOpened(Event, frozen=True, array_like=True, gc=False):
-    """What a restarted server found on its disk."""
+    """The journal that a restarted server found on its disk."""
 
     first_sn: int
     last_sn: int
     epoch: int
     crc: int
-    cut_octets: int
+    cut_bytes: int
     image_sn: int
 
 
@@ -178,46 +185,56 @@ class JournalCorrupt(Event, frozen=True, array_like=True, gc=False):
 
 
 class Renewing(Event, frozen=True, array_like=True, gc=False):
-    """Progress of a junior's renewing, told by the junior."""
+    """A junior reports the progress of its renewing."""
 
     phase: str
-    """image, journal, final."""
+    """One of image, journal, final."""
     sn: int
     goal_sn: int
 
 
 class LeaseLost(Event, frozen=True, array_like=True, gc=False):
-    """The active answers nobody: its coordination session has not been confirmed in time (safety rule 16)."""
+    """The active sends no answers: its coordination session has not been confirmed in time (safety rule 16)."""
 
     epoch: int
     late_ns: int
 
 
 class LeaseConfirmed(Event, frozen=True, array_like=True, gc=False):
-    """The active answers again."""
+    """The active sends answers again."""
 
     epoch: int
 
 
+class WritesWait(Event, frozen=True, array_like=True, gc=False):
+    """The log of a group is full and writes wait for an image, or they go on; reported by its leader (DCFS2 §4.3)."""
+
+    group: str
+    waits: bool
+    size: int
+    """Size of the journal behind the newest image."""
+    limit: int
+
+
 class Warned(Event, frozen=True, array_like=True, gc=False):
-    """Something a person should know: a stranger at the port, an unknown message, a full disk."""
+    """A warning for a person: an unauthenticated peer, an unknown message, a full disk."""
 
     what: str
 
 
 class Ignored(Event, frozen=True, array_like=True, gc=False):
-    """A message without effect: of another view, ballot or epoch, of somebody who has no part in it, or of another configuration."""
+    """A message without effect: of another view, ballot or epoch, of a peer that takes no part, or of another configuration."""
 
     sender: str
     kind: str
     reason: str
 
 
-# --- coordination (emitted by whoever observes the tree, as server "coordination") ---------------------------------
+# --- coordination (emitted by the observer of the tree, as server "coordination") ----------------------------------
 
 
 class Placed(Event, frozen=True, array_like=True, gc=False):
-    """A server's place in the global view: active, standby, junior, or empty when it has none."""
+    """A server's place in the global view: active, standby, junior; empty when it has none."""
 
     group: str
     server: str
@@ -229,7 +246,7 @@ class Placed(Event, frozen=True, array_like=True, gc=False):
 class LockHeld(Event, frozen=True, array_like=True, gc=False):
     group: str
     owner: str
-    """Empty when nobody holds it."""
+    """The holder of the lock; empty when there is none."""
 
 
 class EpochRaised(Event, frozen=True, array_like=True, gc=False):
@@ -248,41 +265,41 @@ class SessionEnded(Event, frozen=True, array_like=True, gc=False):
     server: str
     session: int
     reason: str
-    """expired, closed, taken."""
+    """One of expired, closed, taken."""
 
 
 # --- clients ----------------------------------------------------------------------------------------------------------
 
 
 class Called(Event, frozen=True, array_like=True, gc=False):
-    """One call as the application saw it, written when it returned (or was given up)."""
+    """One call as the application saw it, reported when it returned or was given up."""
 
     client: str
     """The client's session."""
     number: int
     operation: Any
-    """`[tag, …]`: the operation as it travels."""
+    """`[tag, …]`: the operation as encoded in messages."""
     invoked_ns: int
     returned_ns: int
-    """0 while it has not returned."""
+    """Time of the return; 0 before it."""
     result: Any
-    """The result as it travels; None when there was an error."""
+    """The result as encoded in messages; None when there was an error."""
     error: str
     """POSIX name, `ETIMEDOUT` for an unknown outcome, empty for success."""
     server: str
     epoch: int
     sn: int
     place: int
-    """A write: its position in its group, from 1. A read: the position of the last record it saw of group sn."""
+    """For a write: its position in its group, from 1. For a read: the position of the last record of group sn that it saw."""
     tries: int
     stamp_ns: int = 0
-    """The group's clock when it was carried out, which all groups keep in step."""
+    """Stamp of the group's clock, which all groups synchronise, when the call was carried out."""
     resolved_ns: int = 0
-    """When its path was found to end at a file whose home is another group; 0 when it was not."""
+    """Time when the call's path was found to end at a file whose home is another group; 0 when it was not."""
 
 
 class Invoked(Event, frozen=True, array_like=True, gc=False):
-    """A call that has gone on for long enough to be worth knowing of before it returns."""
+    """A call that has taken long enough to be reported before it returns."""
 
     client: str
     number: int
@@ -298,7 +315,6 @@ class Invoked(Event, frozen=True, array_like=True, gc=False):
 
 class FaultInjected(Event, frozen=True, array_like=True, gc=False):
     fault: int
-    """Number of the fault in this run."""
     verb: str
     targets: list[str]
     options: dict[str, Any]
@@ -311,7 +327,7 @@ class FaultEnded(Event, frozen=True, array_like=True, gc=False):
 
 
 class CheckFailed(Event, frozen=True, array_like=True, gc=False):
-    """Told by a checker, as server "checks"."""
+    """A checker's finding, reported as server "checks"."""
 
     invariant: str
     explanation: str
@@ -320,19 +336,19 @@ class CheckFailed(Event, frozen=True, array_like=True, gc=False):
 
 
 class ProcessEnded(Event, frozen=True, array_like=True, gc=False):
-    """A process stopped and no fault of ours had stopped it."""
+    """A process stopped without an injected fault."""
 
     server: str
     reason: str
 
 
 class ProcessFound(Event, frozen=True, array_like=True, gc=False):
-    """A process that could not be seen, and was told as ended, runs: its host can be reached again."""
+    """A process that was unreachable and reported as ended is running: its host can be reached again."""
 
     server: str
     pid: int
     role: str
-    """What a metadata server believed of itself before, when it is the same process; `none` for one that has begun since."""
+    """The role that a metadata server had before, when it is the same process; `none` for a process that has started since."""
 
 
 # --- messages (may be dropped, and are counted then) ------------------------------------------------------------------
@@ -341,13 +357,13 @@ class ProcessFound(Event, frozen=True, array_like=True, gc=False):
 class MessageSent(Event, frozen=True, array_like=True, gc=False):
     to: str
     kind: str
-    octets: int
+    size: int
 
 
 class MessageReceived(Event, frozen=True, array_like=True, gc=False):
     sender: str
     kind: str
-    octets: int
+    size: int
 
 
 class MessageDropped(Event, frozen=True, array_like=True, gc=False):
@@ -360,7 +376,7 @@ AnyEvent = (
     Started | Stopped | RoleChanged | StepTaken | Serving | StoppedServing | Durable | Cut | Committed | Applied
     | Delivered | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
     | BarrierWritten | BlocksAtBarrier | CheckpointOutcome | TakenBack
-    | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | Warned | Ignored
+    | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | WritesWait | Warned | Ignored
     | Placed | LockHeld | EpochRaised | Configured
     | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | BlocksSetAside | DataNodeLost | FileCalled
     | JournalStored | WriterFenced
@@ -374,11 +390,11 @@ class Stamped(msgspec.Struct, frozen=True, array_like=True, gc=False):
     boot: int
     """Counts the starts of this server, from 1."""
     number: int
-    """Position in this server's trace, from 1, going on over restarts."""
+    """Position in this server's trace, from 1, continuing over restarts."""
     at_ns: int
     """The machine's monotonic clock (virtual time in a simulation)."""
     cause: int
-    """Number of the event, or of the client's call, that led here; 0 when none is known."""
+    """Number of the event, or of the client's call, that caused this event; 0 when none is known."""
     event: AnyEvent
     cause_server: str = ""
-    """Whose event that is, or the session of the call; empty for an event of the same server."""
+    """Server of the causing event, or session of the call; empty for an event of the same server."""

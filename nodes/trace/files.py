@@ -20,7 +20,7 @@ _decode = msgspec.msgpack.Decoder(Stamped).decode
 
 
 class TraceDamaged(Exception):
-    """A trace file that cannot be read on; one line says where."""
+    """A trace file that cannot be read further; one line gives the place."""
 
 
 def name_of(first: int) -> str:
@@ -28,34 +28,34 @@ def name_of(first: int) -> str:
 
 
 def files_of(directory: Path) -> list[Path]:
-    """In order; empty when there is no directory."""
+    """Trace files in order; empty when there is no directory."""
     try:
         return sorted(path for path in directory.iterdir() if path.suffix == ".trace")
     except FileNotFoundError:
         return []
 
 
-def check_head(path: Path, octets: bytes) -> None:
+def check_head(path: Path, data: bytes) -> None:
     """Raises TraceDamaged; both format numbers are named when it is an unknown one."""
-    if octets[:8] != MAGIC:
-        raise TraceDamaged(f"{path} is no trace: it begins with {octets[:8]!r}")
-    number = int.from_bytes(octets[8:10], "little")
+    if data[:8] != MAGIC:
+        raise TraceDamaged(f"{path} is no trace: it begins with {data[:8]!r}")
+    number = int.from_bytes(data[8:10], "little")
     if number != FORMAT:
         raise TraceDamaged(f"{path} has format {number}; this version reads format {FORMAT}")
 
 
-def whole_records(path: Path, octets: bytes, offset: int) -> tuple[list[Stamped], int]:
-    """The events of the whole records from `offset` on, and where the first record that is not whole begins."""
+def whole_records(path: Path, data: bytes, offset: int) -> tuple[list[Stamped], int]:
+    """The events of the whole records from `offset` on, and the offset of the first incomplete record."""
     found: list[Stamped] = []
-    while offset + 4 <= len(octets):
-        length = int.from_bytes(octets[offset : offset + 4], "little")
+    while offset + 4 <= len(data):
+        length = int.from_bytes(data[offset : offset + 4], "little")
         if length > RECORD_MAX:
-            raise TraceDamaged(f"{path} has a record of {length} octets at offset {offset}")
+            raise TraceDamaged(f"{path} has a record of {length} bytes at offset {offset}")
         end = offset + 4 + length
-        if end > len(octets):
+        if end > len(data):
             break
         try:
-            found.append(_decode(memoryview(octets)[offset + 4 : end]))
+            found.append(_decode(memoryview(data)[offset + 4 : end]))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise TraceDamaged(f"{path} has an unreadable record at offset {offset}: {error}") from None
         offset = end

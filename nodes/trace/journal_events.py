@@ -1,4 +1,4 @@
-"""What journal nodes and bookies tell of themselves."""
+"""Events of journal nodes and bookies."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from nodes.trace.base import Event
 
 
 class JournalStored(Event, frozen=True, array_like=True, gc=False):
-    """Journal groups of somebody else's are durable on this node."""
+    """Journal groups of a metadata server are durable on this node."""
 
     sn: int
-    """Of the last one."""
+    """Sn of the last group."""
     epoch: int
-    """Of the writer; at a bookie the number of the ledger."""
+    """Epoch of the writer; at a bookie the number of the ledger."""
     groups: int
     group: int = 0
-    """The number of the one whose journal it is; 0 at a bookie, where the ledger says so."""
+    """Number of the group whose journal it is; 0 at a bookie, where the ledger determines it."""
 
 
 class WriterFenced(Event, frozen=True, array_like=True, gc=False):
-    """Earlier writers are refused from now on."""
+    """This node refuses earlier writers from now on."""
 
     epoch: int
-    """The later writer's; at a bookie the number of the ledger that is being closed."""
+    """Epoch of the later writer; at a bookie the number of the ledger that is being closed."""

@@ -1,5 +1,4 @@
-"""Turns changes of the coordination tree into the events of the global view. Pure: whoever sees a change
-tells it here."""
+"""Events of the global view, made from changes of the coordination tree. Pure: the caller reports each change."""
 
 from __future__ import annotations
 
@@ -15,24 +14,24 @@ NODE = re.compile(r"^/cloverlab/groups/([^/]+)/(lock|epoch|configuration|view/([
 
 
 class Observer:
-    """Remembers the last value of each node, so that the same value told twice is one event."""
+    """Remembers the last value of each node, so that a repeated value makes only one event."""
 
     def __init__(self) -> None:
         self.holders: dict[str, str] = {}
-        """Group → owner of the lock."""
+        """Owner of the lock by group."""
         self.places: dict[tuple[str, str], tuple[str, int, int]] = {}
         self.sessions: dict[str, int] = {}
-        """Server → the session that owns its place."""
+        """The session that owns each server's place, by server."""
         self._epochs: dict[str, tuple[int, str]] = {}
         self._configurations: dict[str, int] = {}
 
-    def changed(self, path: str, octets: bytes | None, session: int = 0) -> list[Event]:
-        """A node was made or set, or removed when octets is None; `session` owns an ephemeral node."""
+    def changed(self, path: str, data: bytes | None, session: int = 0) -> list[Event]:
+        """Events of a node that was created or set, or removed when `bytes` is None. `session` owns an ephemeral node."""
         found = NODE.match(path)
         if found is None:
             return []
         group, node, server = found[1], found[2], found[3]
-        fields = parsed(octets)
+        fields = parsed(data)
         if server:
             return self._place(group, server, fields, session)
         if node == "lock":
@@ -44,7 +43,7 @@ class Observer:
         return []
 
     def known_paths(self) -> list[str]:
-        """The ephemeral nodes that were there when last heard of."""
+        """The ephemeral nodes that existed at the last report."""
         locks = [f"/cloverlab/groups/{group}/lock" for group, owner in self.holders.items() if owner]
         places = [
             f"/cloverlab/groups/{group}/view/{server}"
@@ -54,7 +53,7 @@ class Observer:
         return locks + places
 
     def session_ended(self, session: int, reason: str) -> list[Event]:
-        """The events of its nodes are told one by one beside this."""
+        """Events of an ended session. Removals of its nodes are reported one by one besides."""
         names = [server for server, owner in self.sessions.items() if owner == session]
         for server in names:
             del self.sessions[server]
@@ -96,12 +95,12 @@ class Observer:
         return [Configured(group, configured, [str(name) for name in fields.get("members", [])])]
 
 
-def parsed(octets: bytes | None) -> dict[str, Any] | None:
-    """None for a node that is gone; empty for octets that are no JSON object."""
-    if octets is None:
+def parsed(data: bytes | None) -> dict[str, Any] | None:
+    """The JSON object in a node; None for a removed node; empty for bytes that are no JSON object."""
+    if data is None:
         return None
     try:
-        return msgspec.json.decode(octets, type=dict[str, Any])
+        return msgspec.json.decode(data, type=dict[str, Any])
     except msgspec.DecodeError:
         return {}
 

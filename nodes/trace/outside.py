@@ -1,5 +1,5 @@
-"""What leads to an event from outside the servers, where nobody could stamp it: no frame goes from a killed process to the one that begins, nor
-from ZooKeeper to those that watch it. Real fabrics need this; the simulator stamps such events like all others."""
+"""Causes of events from outside the servers, which no message carries: no frame goes from a killed process to its successor, nor from ZooKeeper
+to its watchers. Real fabrics need this; the simulator stamps such events like all others."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from nodes.trace.present import MICROSECOND, UNKNOWN, Cause
 
 ROOT = "/cloverlab/groups/"
 RECENT_NS = 500_000_000
-"""A watch fires so soon after the change; an ensemble that is watched from outside tells the control plane of it so much later than others."""
+"""Longest time between a change and its watch. An ensemble that is observed from outside reports its changes to the control plane later by so
+much."""
 
 
 class Outside:
-    """Knows when each server was struck, and when each node of the coordination tree changed."""
+    """The faults by target server, and the changes by node of the coordination tree, each with its time."""
 
     def __init__(self, events: Iterable[Stamped]):
-        self._struck: dict[str, list[tuple[int, Cause]]] = {}
+        self._faulted: dict[str, list[tuple[int, Cause]]] = {}
         self._changed: dict[str, list[tuple[int, Cause]]] = {}
-        """By the path of the node."""
         self._holder: dict[str, str] = {}
         self._lost: dict[Cause, str] = {}
-        """Who had the lock that an event tells to be free."""
+        """The previous holder of each lock that an event reports as free."""
         for stamped in sorted(events, key=lambda each: each.at_ns):
             self._note(stamped)
 
@@ -42,7 +42,7 @@ class Outside:
         event, place = stamped.event, (stamped.server, stamped.number)
         if isinstance(event, FaultInjected | FaultEnded):
             for target in event.targets:
-                self._struck.setdefault(target, []).append((stamped.at_ns, place))
+                self._faulted.setdefault(target, []).append((stamped.at_ns, place))
         elif isinstance(event, LockHeld):
             if not event.owner:
                 self._lost[place] = self._holder.get(event.group, "")
@@ -52,17 +52,17 @@ class Outside:
             self._changed.setdefault(path, []).append((stamped.at_ns, place))
 
     def cause_of(self, stamped: Stamped) -> Cause:
-        """Of an event without a cause: the last verb of a fault that named the server whose process, session or place began or ended."""
+        """The cause of an event without one: the last fault event that named the server whose process, session or place began or ended."""
         event = stamped.event
         if isinstance(event, Started):
-            return self._last(self._struck.get(stamped.server), stamped.at_ns)
+            return self._last(self._faulted.get(stamped.server), stamped.at_ns)
         if isinstance(event, ProcessEnded | SessionEnded) or (isinstance(event, Placed) and not event.state):
-            return self._last(self._struck.get(event.server), stamped.at_ns)
+            return self._last(self._faulted.get(event.server), stamped.at_ns)
         lost = self._lost.get((stamped.server, stamped.number))
-        return self._last(self._struck.get(lost), stamped.at_ns) if lost else UNKNOWN
+        return self._last(self._faulted.get(lost), stamped.at_ns) if lost else UNKNOWN
 
     def event_of(self, cause: Cause) -> Cause:
-        """A watch that fired, named by its path and the time in microseconds, as the change that was told; others as they are."""
+        """The event of a watch's change, which the cause names by path and time in microseconds. Other causes are returned as they are."""
         path, at_us = cause
         if not path.startswith("/"):
             return cause
@@ -76,13 +76,12 @@ class Outside:
 
     @staticmethod
     def _last(changes: list[tuple[int, Cause]] | None, at_ns: int) -> Cause:
-        """The last one not later than this."""
         later = bisect_right(changes or [], at_ns, key=lambda change: change[0])
         return changes[later - 1][1] if changes and later else UNKNOWN
 
 
 def node_of(stamped: Stamped) -> str:
-    """The node of the coordination tree whose change an event tells; empty for none."""
+    """The node of the coordination tree whose change an event reports; empty for none."""
     event = stamped.event
     if isinstance(event, LockHeld):
         return f"{ROOT}{event.group}/lock"

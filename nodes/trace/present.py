@@ -1,8 +1,7 @@
-"""What led to what: the cause that a world remembers while it handles something, and hands on to all that follows from it.
+"""Causality: the cause that a world remembers while it handles an event, and that all effects inherit.
 
-A cause is an event, by its server and its number there, or a client's call, by its session and its number there. Callbacks run with the cause
-that was present when they were asked for, messages carry the one with which they were sent, and an event is itself the cause of what comes
-next in the same turn.
+A cause is an event, named by its server and number, or a client's call, named by its session and number. A callback runs with the cause that
+was present when it was scheduled. A message carries the cause with which it was sent. An event is the cause of later events in the same turn.
 """
 
 from __future__ import annotations
@@ -13,25 +12,25 @@ from nodes.wire.codec import NAME_MOST, NUMBER_MOST
 from nodes.wire.messages import CheckOperation, Message, Request
 
 Cause = tuple[str, int]
-"""(server, number of its event) or (session, number of its call)."""
+"""(server, number of its event), or (session, number of its call)."""
 UNKNOWN: Cause = ("", 0)
 OF_CALLS = frozenset((Request, CheckOperation))
-"""Messages that name their cause themselves."""
+"""Messages that name their own cause."""
 MICROSECOND = 1_000
 
 
 @runtime_checkable
 class Causal(Protocol):
-    """Whoever remembers the present cause."""
+    """A holder of the present cause."""
 
     cause: Cause
-    """Of what happens now: the last event of this turn, else what led to the turn."""
+    """Cause of the present step: the last event of this turn, else the cause of the turn."""
     began: Cause
-    """What led to this turn: timers go on with it, so that each round of a loop follows from what began the loop, not from the last round."""
+    """Cause of this turn. Timers continue with it, so that each round of a loop follows from the beginning of the loop, not from the last round."""
 
 
 class Present:
-    """Remembers it for a world whose event loop does not."""
+    """Holds the present cause for a world whose event loop does not."""
 
     __slots__ = ("began", "cause")
 
@@ -40,33 +39,34 @@ class Present:
 
 
 def causal(loop: object) -> Causal:
-    """Who remembers the present cause on this event loop; on one that does not, causes go no further than the turn."""
+    """The holder of the present cause on this event loop. On a loop without one, causes do not outlast the turn."""
     return loop if isinstance(loop, Causal) else Present()
 
 
 class Causeless:
-    """Of the trace of a client within another process, whose event loop remembers nothing."""
+    """A holder without causes, for a client's trace within another process, whose event loop holds none."""
 
     def at(self) -> Cause:
         return UNKNOWN
 
     def follows(self, cause: Cause) -> None:
-        """Nothing is told with it."""
+        """Ignores the cause."""
 
 
 def change_of(path: str, at_ns: int) -> Cause:
-    """A change of a node of the coordination tree, named by its path and the time in microseconds at which a server was told."""
+    """The name of a change of a coordination node: its path, and the time in microseconds when a server was notified."""
     return (path, at_ns // MICROSECOND) if len(path) <= NAME_MOST else UNKNOWN
 
 
 def cause_of(message: Message, sent_with: Cause) -> Cause:
-    """Of what a message leads to: a client's request names the call that it belongs to."""
+    """The cause of a message's effects: a client's request names its own call."""
     if type(message) in OF_CALLS:
         return message.session, message.number  # type: ignore[attr-defined]
     return sent_with
 
 
-def told(cause: Cause) -> Cause:
-    """As it is written and sent: what a client named too long or too high is not known. Looked at here, not at every request."""
+def reported(cause: Cause) -> Cause:
+    """The cause as it is written and sent. A name that is too long or a number that is too high becomes UNKNOWN. The check runs here and not at
+    every request."""
     name, number = cause
     return cause if len(name) <= NAME_MOST and 0 < number <= NUMBER_MOST else UNKNOWN

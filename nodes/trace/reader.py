@@ -7,11 +7,11 @@ from pathlib import Path
 from nodes.trace.events import Stamped
 from nodes.trace.files import HEAD, check_head, files_of, whole_records
 
-READ_OCTETS = 4 << 20
+READ_BYTES = 4 << 20
 
 
 class TraceReader:
-    """`read` gives what came since the last call, in order; a record that is not whole yet is given later."""
+    """A reader of one trace. `read` returns the records since the last call, in order; an incomplete record is returned later."""
 
     def __init__(self, directory: Path):
         self._directory = directory
@@ -19,7 +19,7 @@ class TraceReader:
         self._offset = 0
 
     def read(self) -> list[Stamped]:
-        """At most some megabytes at once; a missing directory reads as empty. Raises TraceDamaged, OSError."""
+        """The new records, at most some megabytes; empty when there is no directory. Raises TraceDamaged, OSError."""
         if self._path is None and not self._next_file():
             return []
         found = self._read_on()
@@ -40,15 +40,15 @@ class TraceReader:
         try:
             with self._path.open("rb") as file:
                 file.seek(self._offset)
-                octets = file.read(READ_OCTETS)
+                data = file.read(READ_BYTES)
         except FileNotFoundError:
             return []
         begin = 0
         if self._offset == 0:
-            if len(octets) < len(HEAD):
+            if len(data) < len(HEAD):
                 return []
-            check_head(self._path, octets)
+            check_head(self._path, data)
             begin = len(HEAD)
-        found, end = whole_records(self._path, octets, begin)
+        found, end = whole_records(self._path, data, begin)
         self._offset += end
         return found

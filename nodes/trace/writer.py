@@ -1,4 +1,4 @@
-"""Writes a server's events: kept in memory during a turn, handed to the system in one write before the turn's messages leave."""
+"""Writes a server's events. They are kept in memory during a turn and written in one call before the turn's messages leave."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import msgspec
 from nodes.trace.base import Event
 from nodes.trace.events import Stamped
 from nodes.trace.files import HEAD, TraceDamaged, check_head, files_of, name_of, whole_records
-from nodes.trace.present import Causal, Cause, Present, told
+from nodes.trace.present import Causal, Cause, Present, reported
 from nodes.wire.codec import NAME_MOST
 
-SEGMENT_OCTETS = 16 << 20
+SEGMENT_BYTES = 16 << 20
 
 
 class TraceWriter:
-    """One life of one server; numbers go on from its earlier lives, `boot` counts them."""
+    """The writer of one process of a server. Event numbers continue from earlier processes, which `boot` counts."""
 
     def __init__(
         self,
@@ -34,11 +34,11 @@ class TraceWriter:
         self._directory = directory
         self._server = server
         self._name = server[:NAME_MOST]
-        """As a cause: no frame has a longer one."""
+        """The server's name as a cause, which is limited in frames."""
         self._now_ns = now_ns
         self._causal = causal or Present()
         self._wanted = wanted
-        """Called when something waits to be flushed."""
+        """Callback when events wait to be flushed."""
         self._encode = msgspec.msgpack.Encoder().encode
         self._buffer = bytearray()
         self._size = 0
@@ -47,15 +47,15 @@ class TraceWriter:
         self.boot += 1
 
     def _recall(self) -> tuple[int, int]:
-        """Opens the last file behind its last whole record; (boot, number) of the last event. Raises TraceDamaged."""
+        """Opens the last file behind its last whole record; returns (boot, number) of the last event. Raises TraceDamaged."""
         files = files_of(self._directory)
         for path in reversed(files):
-            octets = path.read_bytes()
+            data = path.read_bytes()
             end = len(HEAD)
             found: list[Stamped] = []
-            if len(octets) >= len(HEAD):
-                check_head(path, octets)
-                found, end = whole_records(path, octets, len(HEAD))
+            if len(data) >= len(HEAD):
+                check_head(path, data)
+                found, end = whole_records(path, data, len(HEAD))
             if not found:
                 path.unlink()
                 continue
@@ -77,7 +77,7 @@ class TraceWriter:
             self._wanted()
         number = self._number = self._number + 1
         name, causal = self._name, self._causal
-        server, cause = told(causal.cause)
+        server, cause = reported(causal.cause)
         if server == name:
             server = ""
         causal.cause = (name, number)
@@ -95,10 +95,11 @@ class TraceWriter:
         self._causal.cause = cause
 
     def flush(self) -> None:
-        """One write of all that was emitted. Raises OSError, and then has all of it still: what was sent after it must not leave without it."""
+        """Writes all pending events at once. Raises OSError and keeps all of them: messages that were sent after them must not leave before they
+        are written."""
         if not self._buffer:
             return
-        if self._file < 0 or self._size > SEGMENT_OCTETS:
+        if self._file < 0 or self._size > SEGMENT_BYTES:
             self._open(self._directory / name_of(self._first_in_buffer()))
         written = os.write(self._file, self._buffer)
         if written < len(self._buffer):
@@ -112,7 +113,7 @@ class TraceWriter:
         return found[0].number
 
     def trim(self, below: int) -> int:
-        """Removes whole files whose events all have smaller numbers; returns how many files went."""
+        """Removes whole files whose events all have smaller numbers; returns the number of removed files."""
         files = files_of(self._directory)
         gone = [path for path, following in pairwise(files) if int(following.stem) <= below]
         for path in gone:

@@ -1,4 +1,4 @@
-"""One frame's payload: an array of messages, in MessagePack; between processes beside an array of what led to them."""
+"""One frame's payload: a MessagePack array of messages. Between processes the causes of the messages form a second array."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import msgspec
 from nodes.wire.messages import Message
 
 NAME_MOST = 80
-"""Characters of the name in a cause."""
+"""Largest number of characters of the name in a cause."""
 NUMBER_MOST = 1 << 53
-"""What a browser counts exactly."""
+"""Largest integer that a browser represents exactly."""
 Cause = tuple[str, int]
 Run = tuple[
     Annotated[str, msgspec.Meta(max_length=NAME_MOST)],
     Annotated[int, msgspec.Meta(ge=0, le=NUMBER_MOST)],
     Annotated[int, msgspec.Meta(ge=1)],
 ]
-"""What led to messages of a frame (nodes/trace/present.py), and to how many in a row; as it is taken from others."""
+"""The cause of messages in a frame (nodes/trace/present.py), and the number of messages in a row with that cause, as received from a peer."""
 
 
 class BadFrame(Exception):
-    """A frame that is not an array of messages this side knows; one line says why."""
+    """A frame that is not an array of messages that this side knows; one line gives the reason."""
 
 
 class Codec:
@@ -36,13 +36,13 @@ class Codec:
         self._decoder: Any = msgspec.msgpack.Decoder(list[known])
         self._framed: Any = msgspec.msgpack.Decoder(tuple[list[known], list[Run]])
 
-    def decode(self, octets: bytes) -> list[Message]:
+    def decode(self, data: bytes) -> list[Message]:
         """Raises BadFrame."""
-        messages: list[Message] = _decoded(self._decoder, octets)
+        messages: list[Message] = _decoded(self._decoder, data)
         return messages
 
-    def frame(self, caused: list[tuple[Message, Cause]], told: Callable[[Cause], Cause]) -> bytes:
-        """A frame between processes: messages, and beside them in runs what led to them, as `told`; no runs when nothing is known of any."""
+    def frame(self, caused: list[tuple[Message, Cause]], reported: Callable[[Cause], Cause]) -> bytes:
+        """A frame between processes: messages, and runs of their causes, as `reported` converts them. There are no runs when no cause is known."""
         messages: list[Message] = []
         runs: list[list[Any]] = []
         last: Cause | None = None
@@ -52,12 +52,12 @@ class Codec:
                 runs[-1][2] += 1
             else:
                 last = cause
-                runs.append([*told(cause), 1])
+                runs.append([*reported(cause), 1])
         return self.encode((messages, runs if len(runs) > 1 or (runs and runs[0][1]) else ()))
 
-    def framed(self, octets: bytes) -> tuple[list[Message], list[Run]]:
-        """A frame taken apart; the runs are as long as the messages are many. Raises BadFrame."""
-        messages, runs = _decoded(self._framed, octets)
+    def framed(self, data: bytes) -> tuple[list[Message], list[Run]]:
+        """The messages and runs of a frame; the runs add up to the number of messages. Raises BadFrame."""
+        messages, runs = _decoded(self._framed, data)
         if not runs:
             return messages, [("", 0, len(messages))]
         if sum(run[2] for run in runs) != len(messages):
@@ -65,9 +65,9 @@ class Codec:
         return messages, runs
 
 
-def _decoded(decoder: Any, octets: bytes) -> Any:
+def _decoded(decoder: Any, data: bytes) -> Any:
     """Raises BadFrame."""
     try:
-        return decoder.decode(octets)
+        return decoder.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise BadFrame(f"not an array of known messages: {error}") from None

@@ -1,4 +1,4 @@
-"""A wire that flips bits. Only in content that has checksums of its own: everything else has TCP's."""
+"""A wire that flips bits, only in content with its own checksums: all other content has TCP's."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from nodes.wire.messages import Message
 
 
 def damaged(message: Message, rng: random.Random) -> Message:
-    """The same message with one bit of its octets flipped; itself when it carries none with checksums."""
+    """The message with one bit of its bytes flipped; the message itself when it carries no checksummed bytes."""
     carrying: Any = message
-    octets = getattr(message, "octets", b"")
-    if not octets or not hasattr(message, "sums"):
+    data = getattr(message, "data", b"")
+    if not data or not hasattr(message, "sums"):
         return message
-    flipped = bytearray(octets)
+    flipped = bytearray(data)
     flipped[rng.randrange(len(flipped))] ^= 1 << rng.randrange(8)
-    changed: Message = msgspec.structs.replace(carrying, octets=bytes(flipped))
+    changed: Message = msgspec.structs.replace(carrying, data=bytes(flipped))
     return changed

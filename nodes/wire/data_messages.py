@@ -1,14 +1,17 @@
-"""Messages to and from data nodes: reports and commands, the pipelines of blocks, reading, and where replicas lie."""
+"""Messages to and from data nodes: reports and commands, block pipelines, reads, and locations of replicas."""
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
-from nodes.wire.calls import Question, Reply
-from nodes.wire.messages import Message
+from nodes.wire.messages import Message, Question, Reply
 
+Removal = Literal["freed", "excess", "stale", "damaged", "replaced", "set aside"]
+"""Reasons for a removal: the first four are the active's; `replaced` is by a later writing, `set aside` by a recovery to a checkpoint."""
 WRITING, FINAL, DAMAGED = 0, 1, 2
-"""States of a replica: what it holds may be part of a block, is the whole of it, must not be believed."""
+"""States of a replica: its content may be part of a block, is the whole block, or must not be trusted."""
 
 
 class Row(msgspec.Struct, array_like=True, gc=False, frozen=True):
@@ -21,12 +24,12 @@ class Row(msgspec.Struct, array_like=True, gc=False, frozen=True):
 
 
 class Void(msgspec.Struct, array_like=True, gc=False, frozen=True):
-    """Blocks of one group that were numbered behind a barrier to which the cluster has gone back since (CFS §4.3)."""
+    """Blocks of one group that were numbered behind a barrier to which the cluster has since rolled back (CFS §4.3)."""
 
     incarnation: int = 0
-    """That of the last recovery; 0 when there was none."""
+    """Incarnation of the last recovery; 0 when there was none."""
     ranges: list[tuple[int, int]] = []
-    """The first number, and the first that is none of them any more."""
+    """Ranges of block numbers, each with its first number and the first number after it."""
 
     def __contains__(self, block: int) -> bool:
         return any(first <= block < end for first, end in self.ranges)
@@ -35,17 +38,17 @@ class Void(msgspec.Struct, array_like=True, gc=False, frozen=True):
 # --- between data nodes and metadata servers --------------------------------------------------------------------
 
 
-class NodeBeat(Message, array_like=True, tag=True, gc=False):
-    """A data node lives. `version` counts the changes of its replicas of this group since it started."""
+class Heartbeat(Message, array_like=True, tag=True, gc=False):
+    """A data node's heartbeat. `version` counts the changes of its replicas of this group since it started."""
 
     boot: int
-    """Drawn at its start: another one means that everything is to be told anew."""
+    """A number drawn at the data node's start. Another number means that it must report everything again."""
     version: int
     address: str
     capacity: int
     used: int
     epoch: int
-    """The highest epoch of the group from which it took commands or heard."""
+    """The highest epoch of the group from which the data node received a command or heartbeat acknowledgement."""
 
 
 class FullReport(Message, array_like=True, tag=True, gc=False):
@@ -59,7 +62,7 @@ class FullReport(Message, array_like=True, tag=True, gc=False):
 
 
 class Changes(Message, array_like=True, tag=True, gc=False):
-    """An incremental report: what changed between two versions."""
+    """An incremental report: the changes between two versions."""
 
     boot: int
     before: int
@@ -69,23 +72,23 @@ class Changes(Message, array_like=True, tag=True, gc=False):
 
 
 class WantReport(Message, array_like=True, tag=True, gc=False):
-    """A metadata server of this group misses reports, or has just started."""
+    """A metadata server of this group lacks reports, or has just started."""
 
     group: int
 
 
-class BeatHeard(Message, array_like=True, tag=True, gc=False):
-    """The active of a group tells its epoch, and which blocks are to be set aside."""
+class HeartbeatAck(Message, array_like=True, tag=True, gc=False):
+    """Heartbeat acknowledgement: the active of a group sends its epoch, and the blocks to be quarantined."""
 
     group: int
     epoch: int
     void: Void
     address: str = ""
-    """Of the active: the copy of the view that data nodes keep for clients."""
+    """Address of the active, for the copy of the view that data nodes keep for clients."""
 
 
 class Replicate(Message, array_like=True, tag=True, gc=False):
-    """The active has a whole replica copied to another data node."""
+    """Command of the active to copy a whole replica to another data node."""
 
     epoch: int
     block: int
@@ -95,13 +98,12 @@ class Replicate(Message, array_like=True, tag=True, gc=False):
 
 
 class Remove(Message, array_like=True, tag=True, gc=False):
-    """The active has replicas removed that it knows by (block, stamp, state); one that has changed since stays, unless
-    the whole block is freed."""
+    """Command of the active to remove replicas, named by (block, stamp, state). A replica that has changed since stays, unless the whole block
+    is freed."""
 
     epoch: int
     blocks: list[tuple[int, int, int]]
-    reason: str
-    """freed, excess, stale or damaged."""
+    removal: Removal
 
 
 # --- where blocks lie -----------------------------------------------------------------------------------------------
@@ -115,13 +117,13 @@ class Location(msgspec.Struct, array_like=True, gc=False, frozen=True):
 
 
 class Locate(Question, array_like=True, tag=True, gc=False):
-    """Asks any metadata server of the group who has these blocks, `LOCATED_MAX` of them at most."""
+    """Asks any metadata server of the group for the locations of these blocks, at most `LOCATED_MAX`."""
 
     blocks: list[int]
 
 
 class Located(Reply, array_like=True, tag=True, gc=False):
-    """The replicas of each block on data nodes that live, in the order of the question."""
+    """The replicas of each block on live data nodes, in the order of the question."""
 
     places: list[list[Location]]
     addresses: dict[str, str]
@@ -132,7 +134,7 @@ class Choose(Question, array_like=True, tag=True, gc=False):
 
     count: int
     exclude: list[str]
-    octets: int
+    size: int
 
 
 class Chosen(Reply, array_like=True, tag=True, gc=False):
@@ -144,7 +146,7 @@ class Chosen(Reply, array_like=True, tag=True, gc=False):
 
 
 class WriteBlock(Message, array_like=True, tag=True, gc=False):
-    """Opens a replica to be written behind its first `at` octets, here and on every node of `chain`."""
+    """Opens a replica to be written behind its first `at` bytes, here and on every node of `chain`."""
 
     block: int
     stamp: int
@@ -155,7 +157,7 @@ class WriteBlock(Message, array_like=True, tag=True, gc=False):
 
 
 class WriteOpened(Message, array_like=True, tag=True, gc=False):
-    """This node and all behind it are ready; or one of them refuses, and says why."""
+    """This node and all nodes behind it are ready; or one of them refuses, with a reason."""
 
     block: int
     stamp: int
@@ -164,19 +166,19 @@ class WriteOpened(Message, array_like=True, tag=True, gc=False):
 
 
 class Packet(Message, array_like=True, tag=True, gc=False):
-    """Octets of a block with their checksums; but for the last ones a multiple of 512."""
+    """Bytes of a block with their checksums. Except at the end, their number is a multiple of 512."""
 
     block: int
     stamp: int
     offset: int
-    octets: bytes
+    data: bytes
     sums: bytes
     last: bool
-    """The replica is whole with these."""
+    """These bytes complete the replica."""
 
 
 class PacketAcked(Message, array_like=True, tag=True, gc=False):
-    """This node and all behind it have so many octets; with `final` durably and as a whole replica."""
+    """This node and all nodes behind it have so many bytes. With `final`, the replica is complete and durable."""
 
     block: int
     stamp: int
@@ -191,7 +193,7 @@ class AskReplica(Question, array_like=True, tag=True, gc=False):
 
 
 class ReplicaIs(Reply, array_like=True, tag=True, gc=False):
-    """Stamp 0 when there is none."""
+    """State of a replica; stamp 0 when there is none."""
 
     stamp: int
     length: int
@@ -209,19 +211,19 @@ class ReadBlock(Question, array_like=True, tag=True, gc=False):
 
 
 class BlockRead(Reply, array_like=True, tag=True, gc=False):
-    """Whole chunks from `offset` on with their checksums, or why not."""
+    """Whole chunks from `offset` on with their checksums, or the reason why there are none."""
 
     offset: int
-    octets: bytes
+    data: bytes
     sums: bytes
     refused: str
 
 
 LOCATED_MAX = 256
 CHAIN_MAX = 16
-"""Data nodes in one pipeline, and in one answer to `Choose`."""
-PACKET_OCTETS = 1 << 16
+"""Largest number of data nodes in one pipeline, and in one answer to `Choose`."""
+PACKET_BYTES = 1 << 16
 DATA_MESSAGES: tuple[type[Message], ...] = (
-    NodeBeat, FullReport, Changes, WantReport, BeatHeard, Replicate, Remove, Locate, Located, Choose, Chosen,
+    Heartbeat, FullReport, Changes, WantReport, HeartbeatAck, Replicate, Remove, Locate, Located, Choose, Chosen,
     WriteBlock, WriteOpened, Packet, PacketAcked, AskReplica, ReplicaIs, ReadBlock, BlockRead,
 )  # fmt: skip

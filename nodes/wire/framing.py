@@ -1,7 +1,7 @@
-"""Frames on a byte stream, and how two processes of one cluster recognise each other.
+"""Frames on a byte stream, and mutual authentication of two processes of one cluster.
 
-A frame is its length (u32, little-endian) and its payload. Who accepts a connection sends a Challenge; who dialled answers with a Hello that proves
-the token; the accepting side proves it in a Welcome. Whatever else comes first is a stranger.
+A frame is its length (u32, little-endian) and its payload. The accepting side sends a Challenge. The dialling side answers with a Hello that
+proves the token, and the accepting side proves it in a Welcome. A peer that begins with any other frame is unauthenticated.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from typing import TypeVar
 import msgspec
 
 MAGIC = "cloverlab"
-VERSION = 2
-"""2: a frame says what led to its messages."""
+VERSION = 3
+"""Version 2: a frame carries the causes of its messages. Version 3: kinds of messages have other names."""
 FRAME_MAX = 16 << 20
 HELLO_MAX = 4096
-NONCE_OCTETS = 16
+NONCE_BYTES = 16
 
 
-class Stranger(Exception):
-    """Whoever is at the other end does not belong to this cluster; one line says why."""
+class UnknownPeer(Exception):
+    """The peer does not belong to this cluster; one line gives the reason."""
 
 
 class FrameTooLong(Exception):
-    """A frame announced more than may be sent."""
+    """A frame announced more bytes than are allowed."""
 
 
 class Challenge(msgspec.Struct, array_like=True):
@@ -61,18 +61,18 @@ class Frames:
     def __init__(self) -> None:
         self._buffer = bytearray()
         self.limit = HELLO_MAX
-        """The longest payload that is taken; raised once the peer is known."""
+        """Largest accepted payload in bytes; raised once the peer is authenticated."""
 
-    def feed(self, octets: bytes) -> Iterator[bytes]:
+    def feed(self, data: bytes) -> Iterator[bytes]:
         """Yields each whole payload. Raises FrameTooLong."""
         buffer = self._buffer
-        buffer += octets
+        buffer += data
         offset = 0
         try:
             while len(buffer) - offset >= 4:
                 length = int.from_bytes(buffer[offset : offset + 4], "little")
                 if length > self.limit:
-                    raise FrameTooLong(f"a frame of {length} octets; {self.limit} is the most")
+                    raise FrameTooLong(f"a frame of {length} bytes; {self.limit} is the most")
                 if len(buffer) - offset - 4 < length:
                     break
                 offset += 4 + length
@@ -82,38 +82,38 @@ class Frames:
 
 
 def greeting(payload: bytes, kind: type[Greeting]) -> Greeting:
-    """Raises Stranger."""
+    """Decodes a greeting. Raises UnknownPeer."""
     try:
         return msgspec.msgpack.decode(payload, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise Stranger(f"what came first is no {kind.__name__}") from None
+        raise UnknownPeer(f"what came first is no {kind.__name__}") from None
 
 
 def check_version(greeted: Challenge | Hello) -> None:
-    """Raises Stranger."""
+    """Checks the peer's version. Raises UnknownPeer."""
     if greeted.magic != MAGIC:
-        raise Stranger(f"the peer speaks {greeted.magic[:32]!r}, not {MAGIC!r}")
+        raise UnknownPeer(f"the peer speaks {greeted.magic[:32]!r}, not {MAGIC!r}")
     if greeted.version != VERSION:
-        raise Stranger(f"the peer speaks version {greeted.version}, this side version {VERSION}")
+        raise UnknownPeer(f"the peer speaks version {greeted.version}, this side version {VERSION}")
 
 
 def proof(token: bytes, nonce: bytes, *words: str) -> bytes:
-    """What only a holder of the token can say to this nonce."""
+    """A proof for this nonce that only a holder of the token can compute."""
     return hmac.digest(token, nonce + "\0".join(words).encode(), "sha256")
 
 
 def check_hello(hello: Hello, token: bytes, nonce: bytes, cluster: str) -> None:
-    """Raises Stranger."""
+    """Checks the dialling side's proof. Raises UnknownPeer."""
     check_version(hello)
     if hello.cluster != cluster:
-        raise Stranger(f"the peer belongs to the cluster {hello.cluster[:32]!r}, not to {cluster!r}")
+        raise UnknownPeer(f"the peer belongs to the cluster {hello.cluster[:32]!r}, not to {cluster!r}")
     if not hmac.compare_digest(hello.proof, proof(token, nonce, cluster, hello.name)):
-        raise Stranger(f"{hello.name[:32]!r} does not prove the cluster's token")
+        raise UnknownPeer(f"{hello.name[:32]!r} does not prove the cluster's token")
 
 
 def check_welcome(welcome: Welcome, token: bytes, nonce: bytes, cluster: str, name: str) -> None:
-    """Raises Stranger."""
+    """Checks the accepting side's proof. Raises UnknownPeer."""
     if welcome.name != name:
-        raise Stranger(f"{welcome.name[:32]!r} answers where {name} was expected")
+        raise UnknownPeer(f"{welcome.name[:32]!r} answers where {name} was expected")
     if not hmac.compare_digest(welcome.proof, proof(token, nonce, cluster, name, "welcome")):
-        raise Stranger(f"{name} does not prove the cluster's token")
+        raise UnknownPeer(f"{name} does not prove the cluster's token")

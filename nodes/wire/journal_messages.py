@@ -2,49 +2,48 @@
 
 from __future__ import annotations
 
-from nodes.storage.identity import DiskId
-from nodes.wire.calls import Question, Reply
-from nodes.wire.messages import Mark, Message
+from nodes.units import DiskId
+from nodes.wire.messages import Mark, Message, Question, Reply
 
 # --- journal nodes ---------------------------------------------------------------------------------------------------
 
 
 class WriterMessage(Message, array_like=True, tag=True, gc=False):
-    """From who writes a journal, or wants to."""
+    """A message from a journal's writer, or from a server that wants to become it."""
 
     journal: int
-    """The number of the group whose journal it is: a node keeps one for each."""
+    """Number of the group whose journal it is; a node keeps one for each group."""
 
 
 class NewEpoch(WriterMessage, array_like=True, tag=True, gc=False):
-    """A new writer: lower epochs are to be refused from now on."""
+    """A new writer's epoch: the node must refuse lower epochs from now on."""
 
     epoch: int
 
 
 class EpochPromised(Message, array_like=True, tag=True, gc=False):
-    """The promise is durable; this is the journal here."""
+    """The promise is durable. The reply describes the journal of this node."""
 
     epoch: int
     finished: Mark
-    """The end of the last segment that is finished."""
+    """End of the last finished segment."""
     last: Mark
-    """The end of the segment behind it that is still open; `finished` when there is none."""
+    """End of the open segment behind it; `finished` when there is none."""
     written_in: int
-    """The epoch of the writer that began the open segment."""
+    """Epoch of the writer that began the open segment."""
     accepted_in: int
-    """The epoch in which a recovery last decided how it ends."""
+    """Epoch in which a recovery last decided the end of the open segment."""
     disk: DiskId = DiskId(0)
 
 
 class HigherEpoch(Message, array_like=True, tag=True, gc=False):
-    """Refused: a later writer has been promised."""
+    """Refusal: this node has promised a later writer."""
 
     promised: int
 
 
 class AcceptJournal(WriterMessage, array_like=True, tag=True, gc=False):
-    """A recovery decided that the open segment ends with `last`; who lacks it copies it from `source`."""
+    """A recovery decided that the open segment ends with `last`; a node that lacks it copies it from `source`."""
 
     epoch: int
     last: Mark
@@ -65,11 +64,11 @@ class SegmentFinished(Message, array_like=True, tag=True, gc=False):
     epoch: int
     last: Mark
     disk: int = 0
-    """The instance of the disk that has it."""
+    """Instance of the disk that has it."""
 
 
 class StartSegment(WriterMessage, array_like=True, tag=True, gc=False):
-    """Everything up to `previous` is finished; groups behind it follow."""
+    """Everything up to `previous` is finished; later groups follow."""
 
     epoch: int
     previous: Mark
@@ -79,19 +78,19 @@ class WriteJournal(WriterMessage, array_like=True, tag=True, gc=False):
     epoch: int
     commit_sn: int
     previous: Mark
-    octets: bytes
+    data: bytes
     """One encoded group."""
 
 
 class PruneJournal(WriterMessage, array_like=True, tag=True, gc=False):
-    """Images of the servers reach beyond `sn`: nobody needs the finished part up to there."""
+    """The servers' images reach beyond `sn`: the finished part up to there is no longer needed."""
 
     epoch: int
     sn: int
 
 
 class JournalWritten(Message, array_like=True, tag=True, gc=False):
-    """Everything up to `mark` is durable here."""
+    """Everything up to `mark` is durable on this node."""
 
     epoch: int
     mark: Mark
@@ -99,7 +98,7 @@ class JournalWritten(Message, array_like=True, tag=True, gc=False):
 
 
 class OutOfStep(Message, array_like=True, tag=True, gc=False):
-    """Something before it is missing here: nothing is taken before the next segment."""
+    """An earlier group is missing on this node: it takes no group before the next segment."""
 
     epoch: int
 
@@ -108,7 +107,7 @@ class ReadJournal(Question, array_like=True, tag=True, gc=False):
     journal: int
     from_sn: int
     epoch: int
-    """The recovery's own, which may have all there is; 0 asks for what is surely committed."""
+    """Epoch of a recovery, which may read everything; 0 asks only for groups that are surely committed."""
     finished_only: bool
 
 
@@ -118,7 +117,7 @@ class JournalRead(Reply, array_like=True, tag=True, gc=False):
     from_sn: int
     groups: list[bytes]
     base: Mark = Mark(0, 0, 0, 0)
-    """The group before the first that is here: everything up to it was pruned."""
+    """The group before the first one on this node: everything up to it was pruned."""
 
 
 # --- bookies ---------------------------------------------------------------------------------------------------------
@@ -130,10 +129,10 @@ class AddEntry(Message, array_like=True, tag=True, gc=False):
     ledger: int
     sn: int
     confirmed_sn: int
-    """Everything up to here has been acknowledged by all who must."""
+    """All required bookies have acknowledged the entries up to here."""
     recovering: bool
-    """Written again by who closes the ledger: taken although it is fenced."""
-    octets: bytes
+    """The server that closes the ledger writes this entry again; the bookie takes it although the ledger is fenced."""
+    data: bytes
 
 
 class EntryAdded(Message, array_like=True, tag=True, gc=False):
@@ -143,30 +142,30 @@ class EntryAdded(Message, array_like=True, tag=True, gc=False):
 
 
 class LedgerFenced(Message, array_like=True, tag=True, gc=False):
-    """Refused: somebody is closing this ledger."""
+    """Refusal: another server is closing this ledger."""
 
     ledger: int
 
 
 class ReadEntries(Question, array_like=True, tag=True, gc=False):
-    """Ledger 0 has no entries: a bookie that answers is there."""
+    """Reads entries of a ledger. Ledger 0 has no entries; a reply to it shows that the bookie is alive."""
 
     ledger: int
     from_sn: int
     to_sn: int
     fence: bool
-    """From now on nothing is added but by who closes it; durable before the answer."""
+    """Fences the ledger: from now on only the closing server may add entries. Durable before the reply."""
 
 
 class EntriesRead(Reply, array_like=True, tag=True, gc=False):
-    """All entries from `from_sn` up to `covered_sn` that are here: with gaps, where others have what is between."""
+    """All entries of this bookie from `from_sn` to `covered_sn`; the gaps are on other bookies."""
 
     from_sn: int
     covered_sn: int
     confirmed_sn: int
     numbers: list[int]
     entries: list[bytes]
-    """One for each number."""
+    """Encoded entries, one for each number."""
     disk: DiskId = DiskId(0)
 
 

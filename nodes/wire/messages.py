@@ -1,4 +1,4 @@
-"""Messages every family shares: those between clients and servers, and the journal group.
+"""Messages that every family shares: those between clients and servers, and the journal group.
 
 Each family adds its own in `protocols/<family>/messages.py`; `mechanisms.MESSAGES` is the whole list, from which the codec is made.
 """
@@ -16,12 +16,24 @@ class Message(msgspec.Struct, array_like=True, tag=True, gc=False):
     """Base of all messages; the tag is the class name."""
 
 
+class Question(Message, array_like=True, tag=True, gc=False):
+    """Base of the messages that expect a reply. `call` is set when the question is sent, and the reply carries the same number."""
+
+    call: int
+
+
+class Reply(Message, array_like=True, tag=True, gc=False):
+    """Base of the replies to questions."""
+
+    call: int
+
+
 class CrossGroupMessage(Message, array_like=True, tag=True, gc=False):
-    """Base of what the actives of several groups tell each other; only the slot `cross_group` knows the terms."""
+    """Base of the messages between the actives of several groups; only the slot `cross_group` knows the details."""
 
 
 class Mark(msgspec.Struct, array_like=True, frozen=True, order=True, gc=False):
-    """Names one journal group, and by its chained CRC everything before it (safety rule 1). Ordered by (incarnation, epoch, sn)."""
+    """Identifies one journal group, and by its chained CRC everything before it (safety rule 1). Ordered by (incarnation, epoch, sn)."""
 
     incarnation: int
     epoch: int
@@ -48,18 +60,18 @@ class JournalGroup(msgspec.Struct, array_like=True, gc=False):
 class Request(Message, array_like=True, tag=True, gc=False):
     session: str
     number: int
-    """Counts the session's calls, from 1."""
+    """Number of the call within the session, from 1."""
     lowest_open: int
-    """Every call below this has been answered to the application."""
+    """The application has received the answers to all calls below this number."""
     operation: Operation
     starts: list[Start] = []
-    """Where the walk along each of its paths begins; the root when there is none."""
+    """Start of the walk along each of the call's paths; the root when empty."""
     moves: int = 0
-    """Under how many moves of directories they were resolved."""
+    """Count of directory moves under which the starts were resolved."""
     seen_ns: int = 0
-    """The latest `at_ns` that the client was answered."""
+    """The latest `at_ns` among the answers to the client."""
     leg: int = 0
-    """How often the call has been referred before: every copy of one leg is sent to one group only."""
+    """Number of earlier referrals of the call. Every copy of one leg is sent to one group only."""
 
 
 class Answer(Message, array_like=True, tag=True, gc=False):
@@ -71,35 +83,34 @@ class Answer(Message, array_like=True, tag=True, gc=False):
     error: str
     """POSIX name with a message after a colon, or empty."""
     at_ns: int = 0
-    """When, on the clock that all groups keep in step by telling it with every message."""
+    """Time of the answer on the clock that all groups synchronise with every message."""
     forgotten: bool = False
-    """Refused because nothing of this call can be remembered: its session is not open, or was opened anew. An earlier copy may have been
-    carried out."""
+    """Refused because this call cannot be remembered: its session is not open, or was opened again. An earlier copy may have been carried out."""
 
 
 class Refused(Message, array_like=True, tag=True, gc=False):
-    """Not executed by this server."""
+    """This server did not execute the call."""
 
     number: int
     epoch: int
     reason: str
     active: str
-    """Who may be asked instead, as far as this server knows; else empty."""
+    """The active as far as this server knows; else empty."""
 
 
 class Referred(Message, array_like=True, tag=True, gc=False):
-    """Not executed by this group: the path goes on at `start`, whose inode names its home."""
+    """This group did not execute the call: the path continues at `start`, whose inode names its home."""
 
     number: int
     epoch: int
     path: int
-    """Which of the operation's paths."""
+    """Index of the path among those of the operation."""
     start: Start | None
-    """None: what the client resolved before is no longer true."""
+    """Start of the next leg; None when the client's resolution is no longer valid."""
     moves: int
     at_ns: int
     leg: int = 0
-    """Of the request. No copy of a write of this leg, or of an earlier one, is carried out by this group any more."""
+    """Leg of the request. This group carries out no further copy of a write of this leg, or of an earlier one."""
 
 
 class CheckOperation(Message, array_like=True, tag=True, gc=False):
@@ -113,16 +124,16 @@ class Checked(Message, array_like=True, tag=True, gc=False):
     number: int
     epoch: int
     state: str
-    """recorded (the answer follows by itself), pending, or absent."""
+    """One of recorded (the answer follows by itself), pending, or absent."""
     at_ns: int = 0
-    """The stamp of a record that would be made now."""
+    """Stamp that a record made now would have."""
 
 
 class AskView(Message, array_like=True, tag=True, gc=False):
-    """Asks for the copy of the global view in the pool: every metadata server that runs has one, and so have the data nodes (a hint only)."""
+    """Asks for the copy of the global view in the pool. Every running metadata server has one, and so have the data nodes (a hint only)."""
 
     group: int = 0
-    """Of which a data node is asked; a metadata server knows its own."""
+    """Group that a data node is asked about; a metadata server knows its own."""
 
 
 class ViewCopy(Message, array_like=True, tag=True, gc=False):
@@ -130,11 +141,11 @@ class ViewCopy(Message, array_like=True, tag=True, gc=False):
     active: str
     addresses: dict[str, str]
     group: int = 0
-    """0: that of the metadata server that sends it."""
+    """Group of the copy; 0 for that of the metadata server that sends it."""
 
 
 class Unknown(Message, array_like=True, tag=True, gc=False):
-    """What the codec gives for a message of no known kind; never sent."""
+    """The codec's result for a message of an unknown kind; never sent."""
 
     kind: str
 

@@ -1,7 +1,7 @@
-"""What the workload's files hold: records that say of themselves what they are, so that a reader needs no copy to compare with.
+"""Content of the workload's files: records that identify themselves, so that a reader needs no copy to compare with.
 
-A record is its size (u32), its number (u32), both little-endian, and so many octets of SHAKE-256 over the file's name and the number. One put or
-append writes one record. Numbers rise; one that was set aside by a recovery is missing.
+A record is its size (u32), its number (u32), both little-endian, and so many bytes of SHAKE-256 over the file's name and the number. One put
+or append writes one record. Numbers rise; one that a recovery rolled back is missing.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SIZE_MAX = 1 << 24
 
 
 def record(name: str, number: int, size: int) -> bytes:
-    """`size` octets behind the head."""
+    """A record of `size` bytes behind the head."""
     return HEAD.pack(size, number) + body(name, number, size)
 
 
@@ -25,21 +25,21 @@ def body(name: str, number: int, size: int) -> bytes:
 
 
 class Found(msgspec.Struct, frozen=True):
-    """What a file's octets turned out to be."""
+    """The result of parsing a file's bytes."""
 
     numbers: list[int]
-    """Of the records that are whole, in order."""
+    """Numbers of the whole records, in order."""
     wrong_at: int = -1
-    """Where the first record begins that is not what was written; -1 when there is none."""
+    """Offset of the first record with wrong content; -1 when there is none."""
 
 
-def read_back(name: str, octets: bytes) -> Found:
-    """A record that breaks off is no fault when what there is of it is right: its writer may be under way."""
+def read_back(name: str, data: bytes) -> Found:
+    """Parses a file. An incomplete record is no fault when its bytes are right: its writer may still be at work."""
     numbers: list[int] = []
     offset = 0
-    while len(octets) - offset >= HEAD.size:
-        size, number = HEAD.unpack_from(octets, offset)
-        lying = octets[offset + HEAD.size : offset + HEAD.size + size]
+    while len(data) - offset >= HEAD.size:
+        size, number = HEAD.unpack_from(data, offset)
+        lying = data[offset + HEAD.size : offset + HEAD.size + size]
         if (
             size > SIZE_MAX
             or number <= (numbers[-1] if numbers else 0)

@@ -1,4 +1,4 @@
-"""Files with content in a workload: put, append and get, every one that is got compared with what was written."""
+"""Files with content in a workload: put, append and get. The content of every get is compared with the written one."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from nodes.trace.block_events import FileCalled
 from nodes.workloads.contents import read_back, record
 from nodes.world import World
 
-PART_OCTETS = 16_384
+PART_BYTES = 16_384
 PART_NS = 5 * MILLISECOND
-"""Between two parts: an application that writes some three megabytes a second."""
+"""Pause between two parts: an application that writes some three megabytes a second."""
 FILES_MAX = 256
 WRONG = "EBADMSG"
-"""The error of a get that gave other octets than were written."""
+"""The error of a get whose bytes differ from those written."""
 
 
 class Written(msgspec.Struct):
-    """One file as far as its writer knows."""
+    """One file as its writer knows it."""
 
     path: str
     last: int = 0
     """The number of the last record that was begun."""
     acked: dict[int, int] = {}
-    """Records that were acknowledged, and when."""
+    """Acknowledged records, with the time of acknowledgement."""
     held: bool = False
-    """Somebody appends to it."""
+    """An append to the file is under way."""
 
 
 class FileCalls:
-    """What the callers of one workload do to files that have content. A file whose writer failed is left alone from then on."""
+    """Calls of one workload on files with content. A file whose writer failed is not used any more."""
 
     def __init__(self, world: World, files: FileClient, config: WorkloadConfig, session: str):
         self._world = world
@@ -78,32 +78,32 @@ class FileCalls:
         except FsError as failed:
             error = failed.name
         file.held = False
-        self._tell(verb, file.path, size, began_ns, error)
+        self._report(verb, file.path, size, began_ns, error)
         return error
 
-    async def _parts(self, octets: bytes) -> AsyncIterator[bytes]:
-        for start in range(0, len(octets), PART_OCTETS):
+    async def _parts(self, data: bytes) -> AsyncIterator[bytes]:
+        for start in range(0, len(data), PART_BYTES):
             if start:
                 await self._world.clock.sleep(PART_NS)
-            yield octets[start : start + PART_OCTETS]
+            yield data[start : start + PART_BYTES]
 
     async def _get(self, file: Written) -> str:
         began_ns, error = self._world.clock.monotonic_ns(), ""
         wanted = dict(file.acked)
         parts: list[bytes] = []
         try:
-            async for octets in self._files.get(file.path):
-                parts.append(octets)
+            async for data in self._files.get(file.path):
+                parts.append(data)
         except FsError as failed:
             error = failed.name
-        octets = b"".join(parts)
-        found = read_back(file.path, octets)
-        told = error in ("", "ENOENT")
-        lacking = [number for number in wanted if number not in found.numbers] if told else []
+        data = b"".join(parts)
+        found = read_back(file.path, data)
+        reported = error in ("", "ENOENT")
+        lacking = [number for number in wanted if number not in found.numbers] if reported else []
         if found.wrong_at >= 0:
             error = WRONG
         newest_ns = max((wanted[number] for number in lacking), default=0)
-        self._tell("get", file.path, len(octets), began_ns, error, found.wrong_at, newest_ns)
+        self._report("get", file.path, len(data), began_ns, error, found.wrong_at, newest_ns)
         if error in ("ENOENT", WRONG):
             self._forget(file)
         for number in lacking:
@@ -114,11 +114,11 @@ class FileCalls:
         if file in self._written:
             self._written.remove(file)
 
-    def _tell(
+    def _report(
         self,
         verb: str,
         path: str,
-        octets: int,
+        size: int,
         began_ns: int,
         error: str,
         wrong_at: int = -1,
@@ -126,5 +126,5 @@ class FileCalls:
     ) -> None:
         now_ns = self._world.clock.monotonic_ns()
         self._world.trace.emit(
-            FileCalled(self._session, verb, path, octets, began_ns, now_ns, error, wrong_at, lacking_ns)
+            FileCalled(self._session, verb, path, size, began_ns, now_ns, error, wrong_at, lacking_ns)
         )

@@ -29,7 +29,7 @@ WITH_CONTENT = ("put", "append", "get")
 
 
 class Workload:
-    """`clients` callers share the rate; each makes, reads and removes names of its own below `root`."""
+    """`clients` callers share the rate; each creates, reads and removes its own names below `root`."""
 
     def __init__(self, world: World, client: SmartClient, files: FileClient, config: WorkloadConfig):
         self._world = world
@@ -60,7 +60,6 @@ class Workload:
             (self._paused.clear if paused else self._paused.set)()
 
     def mix(self, weights: dict[str, float]) -> None:
-        """Changes the mix of operations."""
         self._kinds = list(weights)
         self._weights = list(accumulate(weights.values()))
 
@@ -154,7 +153,7 @@ class Workload:
         return Stat(self._files[place])
 
     def _link(self, file: str) -> Operation:
-        """The new name is remembered like that of a new file."""
+        """A link of a file to a new name, which is remembered like that of a new file."""
         name = f"{self._stem()}-{self._number()}"
         if len(self._files) < self._config.remembered:
             self._files.append(name)
@@ -171,7 +170,7 @@ class Workload:
         return Rename(old, self._made[place])
 
     def _stem(self) -> str:
-        """Of a new name in some directory."""
+        """A path for a new name in some directory."""
         number = self._world.rng.randrange(self._config.directories)
         return f"{self._config.root}/d{number}/{self._client.session}"
 
@@ -194,7 +193,7 @@ class Workload:
 
 
 def forget(names: list[str], place: int) -> str:
-    """Takes a name out; the last one takes its place."""
+    """Removes a name from the list; the last one takes its place."""
     path, names[place] = names[place], names[-1]
     names.pop()
     return path

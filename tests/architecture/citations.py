@@ -1,4 +1,4 @@
-"""Finds what files cite: safety rules, sections of papers, pages, links, symbols. `test_citations.py` resolves each one."""
+"""Finds the citations in files: safety rules, sections of papers, pages, links, symbols. `test_citations.py` resolves each one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def line_at(text: str, position: int) -> int:
 
 
 def numbers(listed: str) -> Iterator[str]:
-    """`1, 3 to 5` is 1, 3, 4, 5; letters behind numbers stay."""
+    """`1, 3 to 5` is 1, 3, 4, 5; letters after a number stay."""
     parts = re.findall(rf"({NUMBER})(?=(,? and |, | to |-|{DASH})?)", listed)
     for index, (number, _) in enumerate(parts):
         yield number
@@ -58,7 +58,7 @@ def rules(text: str) -> Iterator[Citation]:
 
 
 def places(found: re.Match[str]) -> Iterator[str]:
-    """What one match of PLACE names: `§4.2.2`, `§4.2.2 step 4`, `Fig. 5`, `Table 3`, `Algorithm 2`."""
+    """The places that one match of PLACE names: `§4.2.2`, `§4.2.2 step 4`, `Fig. 5`, `Table 3`, `Algorithm 2`."""
     if section := found["section"]:
         yield f"§{section}"
         yield from (f"§{section} step {number}" for number in numbers(found["steps"] or ""))
@@ -72,9 +72,9 @@ def places(found: re.Match[str]) -> Iterator[str]:
 
 
 def sections(text: str) -> Iterator[Citation]:
-    """Each place of a paper: `CFS §4.2.2`, `DCFS3 Recovery`. A section belongs to the paper that was named last.
+    """Each place of a paper: `CFS §4.2.2`, `DCFS3 Recovery`. A section belongs to the last named paper.
 
-    A figure, table or algorithm does so only behind it or a section on the same line; else it is `any Fig. 5`.
+    A figure, table or algorithm belongs to the paper or section before it on the same line; otherwise it is `any Fig. 5`.
     """
     paper, named_at = "no paper", 0
     found = sorted([*PAPER.finditer(text), *PLACE.finditer(text)], key=lambda match: match.start())
@@ -101,7 +101,7 @@ def without_code(text: str) -> str:
 
 
 def links(text: str) -> Iterator[Citation]:
-    """Targets of Markdown links that lead to a file or a heading, not to an address."""
+    """Targets of Markdown links to a file or a heading; addresses are left out."""
     for found in LINK.finditer(without_code(text)):
         if not re.match(r"[a-z]+:", found[1]):
             yield Citation(line_at(text, found.start()), found[1])
@@ -117,11 +117,11 @@ def files(text: str) -> Iterator[Citation]:
             yield Citation(line_at(text, found.start()), found["file"])
 
 
-# --- what they resolve to -------------------------------------------------------------------------------------------
+# --- resolution -----------------------------------------------------------------------------------------------------
 
 
 def slug(heading: str) -> str:
-    """The anchor that a heading has on a page."""
+    """The anchor of a heading on its page."""
     plain = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "")
     return re.sub(r"[^\w\- ]", "", plain.lower()).replace(" ", "-")
 
@@ -138,19 +138,19 @@ def anchors(path: Path) -> frozenset[str]:
 
 
 def leads(path: Path, target: str) -> bool:
-    """Whether a link in this file leads to a file, and to a heading in it."""
+    """Whether a link in this file resolves to a file, and to a heading in it."""
     name, _, anchor = target.partition("#")
     goal = (path.parent / name).resolve() if name else path
     return goal.exists() and (not anchor or goal.suffix != ".md" or anchor in anchors(goal))
 
 
 def rules_of(page: str) -> set[str]:
-    """The rules that have a heading."""
+    """The rules with a heading."""
     return {found[1] for heading in HEADING.findall(page) if (found := re.match(r"Rule (\d+): ", heading))}
 
 
 def sections_of(page: str) -> set[str]:
-    """What papers.md says where to find: chapters by the paper's short name, in each the first cells of its tables."""
+    """Sections by the paper's short name, from papers.md: the first cells of the tables in each chapter."""
     known: set[str] = set()
     for chapter in re.split(r"^## ", page, flags=re.MULTILINE)[1:]:
         paper = chapter.split(":", 1)[0]
@@ -161,9 +161,35 @@ def sections_of(page: str) -> set[str]:
     return known
 
 
+class Row(NamedTuple):
+    """One line of a paper's table."""
+
+    place: str
+    code: str
+    tests: str
+
+
+def rows_of(page: str) -> list[Row]:
+    cells = (line.strip("| ").split(" | ") for line in page.splitlines() if line.startswith("| "))
+    return [Row(each[0], each[2], each[3]) for each in cells if len(each) == 4 and each[2] != "code"]
+
+
+def is_procedure(symbol: str) -> bool:
+    """Whether a symbol is a function or a method by its name."""
+    return symbol.rsplit("::", 1)[1].split(".")[-1].lstrip("_")[:1].islower()
+
+
+def is_run(symbol: str) -> bool:
+    """Whether pytest runs it: a test, or a schedule that is in its module's table."""
+    name, _, test = symbol.partition("::")
+    if Path(name).name.startswith("test_"):
+        return test.startswith("test_")
+    return bool(re.search(rf'^    "{test}": \(?{test}\b', (ROOT / name).read_text(), re.MULTILINE))
+
+
 @cache
 def defined(path: Path) -> frozenset[str]:
-    """Dotted names of what a module defines."""
+    """Dotted names of a module's definitions."""
     found: set[str] = set()
 
     def walk(body: list[ast.stmt], prefix: str) -> None:
@@ -181,7 +207,7 @@ def defined(path: Path) -> frozenset[str]:
 
 
 def bases(path: Path) -> list[Path]:
-    """Where a file's words for other files begin: at the root, at `nodes/`, `scenarios/`, or in any folder above it."""
+    """Directories against which a file's references are resolved: the root, `nodes/`, `scenarios/`, and every folder above the file."""
     return [
         ROOT,
         ROOT / "nodes",
@@ -191,7 +217,7 @@ def bases(path: Path) -> list[Path]:
 
 
 def stands(path: Path, name: str) -> bool:
-    """Whether a file named in this one is there."""
+    """Whether a file named in this one exists."""
     return any(True for base in bases(path) for _ in base.glob(name))
 
 

@@ -1,4 +1,4 @@
-"""What a file cites can be found in the repository: rules of safety, sections of papers, pages, links, symbols, switches."""
+"""Citations resolve in the repository: safety rules, sections of papers, pages, links, symbols, switches."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from tests.architecture.test_repository import committed, text_of
 TEXTS = (".py", ".md", ".yaml", ".yml", ".ts", ".tsx", ".sh", ".toml", "")
 MINE = ("citations.py", "test_citations.py")
 SWITCH = re.compile(r"^paper: .*\bhole (\w+)", re.MULTILINE)
+STEP = re.compile(r"step|Algorithm|Recovery|^§4\.2\.3")
+"""Rows of procedures."""
 Find = Callable[[str], Iterator[Citation]]
 
 
@@ -30,7 +32,7 @@ def page(name: str) -> str:
 
 
 def lost(find: Find, resolves: Callable[[Path, str], bool], suffixes: tuple[str, ...] = TEXTS) -> list[str]:
-    """One line for each citation that leads nowhere."""
+    """One line for each citation that does not resolve."""
     return [
         f"{path.relative_to(ROOT)}:{line} cites {what}"
         for path, text in texts().items()
@@ -48,6 +50,42 @@ def test_every_safety_rule_that_is_cited_has_a_heading() -> None:
 def test_every_section_of_a_paper_that_is_cited_has_a_row() -> None:
     known = citations.sections_of(page("papers.md"))
     assert known and not (found := lost(citations.sections, lambda _, place: place in known)), found
+
+
+def names(finder: Find, cell: str) -> list[str]:
+    return [what for _, what in finder(cell)]
+
+
+def test_every_row_of_a_paper_leads_to_code_and_to_a_test() -> None:
+    """A dash says that there is none; that what is named is there is the affair of the tests below."""
+    for row in citations.rows_of(page("papers.md")):
+        code, tests = names(citations.symbols, row.code), names(citations.symbols, row.tests)
+        assert code or names(citations.files, row.code) or row.code == "\N{EM DASH}", row
+        assert tests or names(citations.files, row.tests) or row.tests == "\N{EM DASH}", row
+        assert all(citations.is_run(symbol) for symbol in tests), row
+
+
+def test_every_step_of_a_paper_leads_to_what_does_it_and_to_a_test_that_is_run() -> None:
+    rows = [row for row in citations.rows_of(page("papers.md")) if STEP.search(row.place)]
+    assert len(rows) > 15
+    for row in rows:
+        assert any(citations.is_procedure(symbol) for symbol in names(citations.symbols, row.code)), row
+        assert names(citations.symbols, row.tests), row
+
+
+def test_every_test_of_a_papers_sentence_is_in_its_row() -> None:
+    cited = {
+        symbol
+        for row in citations.rows_of(page("papers.md"))
+        for symbol in names(citations.symbols, row.tests)
+    }
+    for path in (ROOT / "tests" / "papers").glob("test_*.py"):
+        tests = {
+            f"tests/papers/{path.name}::{name}"
+            for name in citations.defined(path)
+            if name.startswith("test_")
+        }
+        assert tests and tests <= cited, tests - cited
 
 
 def test_every_page_that_is_named_is_there() -> None:
@@ -79,8 +117,8 @@ def test_every_switch_has_its_place_in_the_rules() -> None:
     assert named <= set(Holes.__struct_fields__), named
     switches = {*Holes.__struct_fields__, *Mutations.__struct_fields__}
     listed = set(re.findall(r"^- \*\*(?:Switch|Mutation)\*\*: (.*)$", rules, re.MULTILINE))
-    told = {name for line in listed for name in re.findall(r"`(\w+)`", line)}
-    assert told and told <= switches, told - switches
+    reported = {name for line in listed for name in re.findall(r"`(\w+)`", line)}
+    assert reported and reported <= switches, reported - switches
 
 
 def test_every_rule_says_what_it_corrects_and_what_checks_it() -> None:
@@ -98,7 +136,7 @@ def test_every_rule_says_what_it_corrects_and_what_checks_it() -> None:
         assert "`tests/" in said["Tests"], number
 
 
-# --- the finder finds -----------------------------------------------------------------------------------------------
+# --- the finder -----------------------------------------------------------------------------------------------------
 
 
 def found(find: Find, text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Server code has no source of chance but its world."""
+"""Server code has no source of randomness but its world."""
 
 from __future__ import annotations
 

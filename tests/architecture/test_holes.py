@@ -1,4 +1,4 @@
-"""The table of holes by replication is what the code of each replication reads."""
+"""The table of holes by replication names exactly the switches that the code of each replication reads."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ FOLDERS = {
     "shared-qjm": ("protocols/baselines", "protocols/dcfs2"),
 }
 UNREACHED = {"paxos": {"checkpoint_unpinned", "one_phase_barrier", "sn_without_epoch"}}
-"""Of the metadata server, but of parts that a family does not use: checkpoints, and a journal of groups."""
+"""Switches of the metadata server that a family does not reach, because it does not use that part: checkpoints, or a journal of groups."""
 READ = re.compile(r"\b_?holes\.([a-z_]+)")
 Name = tuple[str, str]
-"""A module of the shared code and what it defines there."""
+"""A module of the shared code, and the name of a definition in it."""
 
 
 @cache
@@ -34,7 +34,7 @@ def parsed(path: Path) -> tuple[str, ast.Module]:
 
 
 def imported(tree: ast.AST) -> dict[str, Name]:
-    """What a module takes from the shared code, by the name that it has there."""
+    """Names that a module imports from the shared code, by their local name."""
     return {
         alias.asname or alias.name: (node.module or "", alias.name)
         for node in ast.walk(tree)
@@ -59,7 +59,7 @@ def defined(tree: ast.Module) -> dict[str, ast.stmt]:
 
 
 def read_by(module: str, name: str) -> tuple[set[str], set[Name]]:
-    """The switches that one definition of the shared code reads, and what it uses of that code."""
+    """The switches that one definition of the shared code reads, and the definitions that it uses."""
     path = NODES / (module.removeprefix("nodes.").replace(".", "/") + ".py")
     if not path.exists():
         return set(), set()
@@ -74,7 +74,7 @@ def read_by(module: str, name: str) -> tuple[set[str], set[Name]]:
 
 
 def read_in(folder: str) -> set[str]:
-    """By the protocol's own code and by the definitions of the shared code that it reaches."""
+    """Switches read by the protocol's own code and by the shared definitions that it reaches."""
     sources = [parsed(path) for path in (NODES / folder).rglob("*.py")]
     found = {name for source, _ in sources for name in READ.findall(source)}
     ahead = {name for _, tree in sources for name in imported(tree).values()}

@@ -1,4 +1,4 @@
-"""Every message that servers exchange has a colour on the page."""
+"""Every message between servers has a colour on the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that fit in one's head, lock files without addresses, nothing of the machine they were written on."""
+"""Short files, lock files without addresses, and no trace of the machine that they were written on."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_lock_files_bear_no_addresses() -> None:
         assert not ADDRESS.search(text_of(ROOT / name)), name
 
 
-def test_nothing_tells_of_the_machine() -> None:
+def test_nothing_reports_of_the_machine() -> None:
     for path in committed():
         if path.suffix in (".png", ".lock") or path == Path(__file__).resolve():
             continue

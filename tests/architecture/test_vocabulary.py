@@ -1,22 +1,43 @@
-"""The page has words for every family, and a letter for every role, as the servers know them."""
+"""The page has terms for every family, and the servers' letter for every role."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+from backend.vocabulary import WORDS
 from nodes.families import FAMILIES
 from nodes.roles import LETTERS
 
-WORDS = Path(__file__).resolve().parents[2] / "frontend" / "src" / "families"
+ROOT = Path(__file__).resolve().parents[2]
+OLD = re.compile(r"(?i)(?<![a-z])(octets|told|lamps?|struck)(?![a-z])")
+ROLES = ROOT / "frontend" / "src" / "families" / "roles.ts"
 
 
 def test_every_role_has_the_letter_of_the_servers_table() -> None:
-    table = (WORDS / "roles.ts").read_text().split("export const ROLES", 1)[1].split("\n};", 1)[0]
+    table = ROLES.read_text().split("export const ROLES", 1)[1].split("\n};", 1)[0]
     shown = dict(re.findall(r'^  (\w+): \{\n    letter: "(.)"', table, re.MULTILINE))
     assert shown == {role or "down": letter for role, letter in LETTERS.items()}
 
 
 def test_every_family_has_words() -> None:
-    table = (WORDS / "vocabulary.ts").read_text().split("const FAMILIES", 1)[1].split("\n};", 1)[0]
-    assert set(re.findall(r'^  "?([\w-]+)"?: ', table, re.MULTILINE)) == set(FAMILIES)
+    assert set(WORDS) == set(FAMILIES)
+
+
+def test_no_identifier_has_a_word_of_the_old_dialect() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in [*(ROOT / "nodes").rglob("*.py"), *(ROOT / "backend").rglob("*.py")]
+        for name in names_in(ast.parse(path.read_text()))
+        if OLD.search(name)
+    ]
+    assert not found
+
+
+def names_in(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        for field in ("id", "attr", "arg", "name"):
+            if isinstance(name := getattr(node, field, None), str):
+                yield name

@@ -37,14 +37,14 @@ def shared(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterat
 
 @pytest.fixture
 def lab(shared: Running) -> Running:
-    """One cluster for all tests, whole again before each."""
+    """One cluster for all tests, repaired before each."""
     shared.mend()
     return shared
 
 
 @pytest.fixture
 def own(tmp_path: Path, browser: Browser) -> Iterator[Running]:
-    """A cluster of the test's own, not started."""
+    """A cluster for a single test, not started."""
     running = Running(tmp_path)
     try:
         yield running
@@ -54,7 +54,7 @@ def own(tmp_path: Path, browser: Browser) -> Iterator[Running]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """Fails the test when the page itself fails."""
+    """A page that fails the test when the page itself reports an error."""
     context = browser.new_context(viewport={"width": 1280, "height": 800}, reduced_motion="no-preference")
     page = context.new_page()
     page.set_default_timeout(15_000)

@@ -1,4 +1,4 @@
-"""What a person sees and does, as far as tests can."""
+"""Steps and observations of a person at the page, as far as tests can repeat them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def card(page: Page, name: str) -> Locator:
 
 
 def active(page: Page, group: str = "g1") -> str:
-    """Waits until there is one."""
+    """Waits for the active of a group."""
     found = page.locator(f"[data-testid^=server-][data-group={group}][data-role=active]")
     expect(found).to_have_count(1, timeout=TAKEOVER_MS)
     return str(found.get_attribute("data-testid")).removeprefix("server-")
@@ -57,7 +57,7 @@ def sn(page: Page, name: str) -> int:
 
 
 def goes_on(page: Page, name: str) -> None:
-    """The server's sn grows from here."""
+    """The server's sn grows from here on."""
     seen = sn(page, name)
     page.wait_for_function(
         "([name, seen]) => Number(document.querySelector(`[data-testid=server-${name}]`).dataset.sn) > seen + 5",
@@ -67,7 +67,7 @@ def goes_on(page: Page, name: str) -> None:
 
 
 def click_link(page: Page, a: str, b: str) -> None:
-    """Clicks where nothing else lies over the link."""
+    """Clicks where no other element covers the link."""
     point = page.wait_for_function(ON_LINK, arg=[a, b]).json_value()
     page.mouse.click(*point)
 

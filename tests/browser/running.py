@@ -28,22 +28,22 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(what: Callable[[], Any], within_s: float, told: str) -> Any:
-    """The first answer of `what` that is true; AssertionError with `told` when there is none in time."""
+def wait_for(what: Callable[[], Any], within_s: float, reported: str) -> Any:
+    """The first true result of `what`; AssertionError with `reported` when there is none in time."""
     end = time.monotonic() + within_s
     while time.monotonic() < end:
         found = what()
         if found:
             return found
         time.sleep(0.05)
-    raise AssertionError(f"not within {within_s:g} s: {told}")
+    raise AssertionError(f"not within {within_s:g} s: {reported}")
 
 
 class Running:
-    """`url` serves the page and the API while it is up."""
+    """A control plane; `url` serves the page and the API while it runs."""
 
     def __init__(self, directory: Path, port: int | None = None, shape: tuple[str, ...] = ()):
-        """`shape`: options of `up` that say what the cluster is made of."""
+        """`shape`: options of `up` for the properties of the cluster."""
         self.directory = directory
         self.shape = shape
         self.port = port or free_port()
@@ -85,7 +85,7 @@ class Running:
             return json.load(answer)
 
     def do(self, verb: str, *targets: str) -> None:
-        """A fault through the API; one that is impossible now is passed over."""
+        """Injects a fault through the API; a fault that is impossible now is skipped."""
         body = json.dumps({"verb": verb, "targets": targets}).encode()
         request = urllib.request.Request(f"{self.url}api/faults", body, {"Content-Type": "application/json"})
         try:
@@ -94,7 +94,7 @@ class Running:
             assert error.code == 409, error.read()
 
     def mend(self) -> None:
-        """Everybody runs, no link is harmed, one of each group is active and the others are in step."""
+        """Every server runs, no link is broken, each group has one active and its other servers are in step."""
         self.do("heal_all")
         for server in self.ask("cluster")["servers"]:
             if server["process"] == "paused":
@@ -104,21 +104,21 @@ class Running:
         wait_for(self.in_step, START_S, "an active and standbys only in each group")
 
     def in_step(self) -> bool:
-        told = self.ask("cluster")
+        reported = self.ask("cluster")
         of_groups = [
-            sorted(server["role"] for server in told["servers"] if server["group"] == group["name"])
-            for group in told["groups"]
+            sorted(server["role"] for server in reported["servers"] if server["group"] == group["name"])
+            for group in reported["groups"]
         ]
         return all(roles == ["active"] + ["standby"] * (len(roles) - 1) for roles in of_groups)
 
     def group(self, name: str) -> Any:
-        """A group as the API tells it."""
+        """A group in the API's response."""
         return next(group for group in self.ask("cluster")["groups"] if group["name"] == name)
 
 
 @contextmanager
 def living(running: Running) -> Iterator[Running]:
-    """Started, and ended whatever happens."""
+    """Starts the control plane, and ends it in any case."""
     try:
         running.start()
         yield running

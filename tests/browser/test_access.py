@@ -1,4 +1,4 @@
-"""For everybody: keyboard alone, screen readers, light and dark, small screens."""
+"""Accessibility: keyboard alone, screen readers, light and dark, small screens."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def violations(page: Page) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.add_script_tag(path=AXE)
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    told: dict[str, Any] = page.evaluate(
+    reported: dict[str, Any] = page.evaluate(
         "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})"
     )
     return [
         f"{found['id']}: {node['target']} {node['failureSummary']}"
-        for found in told["violations"]
+        for found in reported["violations"]
         for node in found["nodes"]
     ]
 
@@ -37,7 +37,7 @@ def test_axe_finds_nothing(browser: Browser, lab: Running, scheme: Any, size: tu
     )
     page = context.new_page()
     opened(page, lab.url)
-    expect(page.get_by_test_id("lamp-one-active")).to_be_visible()
+    expect(page.get_by_test_id("invariant-one-active")).to_be_visible()
     expect(page.get_by_test_id("workload")).to_be_visible()
     assert violations(page) == []
     card(page, active(page)).click()
@@ -80,7 +80,7 @@ def test_the_keyboard_alone_crashes_and_restarts(page: Page, lab: Running) -> No
     role_is(page, old, "standby")
 
 
-def test_the_keys_are_those_that_the_control_plane_tells(page: Page, lab: Running) -> None:
+def test_the_keys_are_those_that_the_control_plane_reports(page: Page, lab: Running) -> None:
     opened(page, lab.url)
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog")

@@ -1,4 +1,4 @@
-"""The compare page: a wish in the URL, two configurations side by side, and what is wrong is said."""
+"""The compare page: a request in the URL, two configurations side by side, and errors."""
 
 from __future__ import annotations
 

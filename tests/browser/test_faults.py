@@ -1,4 +1,4 @@
-"""Faults where the hand is, on real processes."""
+"""Faults by menu, key and drag, on real processes."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ WATCH_ROLES = """() => {
 
 def test_the_page_shows_what_the_cluster_says(page: Page, lab: Running) -> None:
     opened(page, lab.url)
-    told = lab.ask("cluster")
-    for each in told["servers"]:
+    reported = lab.ask("cluster")
+    for each in reported["servers"]:
         role_is(page, each["name"], each["role"])
         expect(server(page, each["name"])).to_have_attribute("data-pid", str(each["pid"]))
-    for lamp in told["lamps"]:
-        name = lamp["invariant"].replace(" ", "-")
-        expect(page.get_by_test_id(f"lamp-{name}")).to_have_attribute("data-state", "green")
+    for status in reported["invariants"]:
+        name = status["invariant"].replace(" ", "-")
+        expect(page.get_by_test_id(f"invariant-{name}")).to_have_attribute("data-state", "green")
     goes_on(page, active(page))
 
 
@@ -102,7 +102,7 @@ def test_a_link_can_be_cut_in_one_direction_and_delayed(page: Page, lab: Running
     expect(link_state(page, a, b)).to_contain_text(f"{a} → {b}")
     click_link(page, "coordination", b)
     page.get_by_test_id("verb-delay").click()
-    page.get_by_label("by how much messages are late").fill("120")
+    page.get_by_label("the delay of each message").fill("120")
     page.get_by_test_id("do-delay").click()
     expect(link_state(page, "coordination", b)).to_have_attribute("data-state", "harmed")
     expect(link_state(page, "coordination", b)).to_contain_text("120 ms slower")
@@ -115,7 +115,7 @@ def test_a_server_dragged_to_the_island_is_cut_off_and_dragged_back_is_healed(
     name = standbys(page)[-1]
     start = card(page, name).bounding_box()
     drag_to_island(page, name)
-    expect(page.get_by_test_id("toast-done")).to_contain_text(f"Cut {name} off from everybody")
+    expect(page.get_by_test_id("toast-done")).to_contain_text(f"Cut {name} off from all others")
     role_is(page, name, "down")
     island = page.get_by_test_id("island").bounding_box()
     page.wait_for_function(
@@ -158,7 +158,7 @@ def test_servers_in_a_loop_are_cut_off_together(page: Page, lab: Running) -> Non
     expect(page.locator("[data-state=cut]")).to_have_count(0)
 
 
-def test_what_is_impossible_is_told_in_one_line(page: Page, lab: Running) -> None:
+def test_what_is_impossible_is_reported_in_one_line(page: Page, lab: Running) -> None:
     opened(page, lab.url)
     card(page, active(page)).focus()
     page.keyboard.press("u")

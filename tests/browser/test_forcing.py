@@ -1,4 +1,4 @@
-"""A group that lost its quorum: the page shows it, says what forcing costs, and the button brings it back."""
+"""A group that lost its quorum: the page shows it, shows the cost of forcing, and the button restores service."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHAPE = ("--standbys", "2", "--data-nodes", "0")
 
 @pytest.fixture
 def lost(own: Running) -> Iterator[tuple[Running, str]]:
-    """A cluster of three of which one is left, and its name."""
+    """A cluster of three with one server left, and its name."""
     own.shape = SHAPE
     own.start()
     names = own.group("g1")["configuration"]["members"]
@@ -36,8 +36,8 @@ def test_the_button_makes_the_last_server_serve(
     opened(page, running.url)
     role_is(page, left, "active")
     expect(card(page, left)).to_contain_text("upgrading")
-    expect(page.get_by_test_id("unserved-g1")).to_have_text("nobody serves")
-    expect(page.get_by_test_id("guide")).to_contain_text("Nobody answers now")
+    expect(page.get_by_test_id("unserved-g1")).to_have_text("no server serves")
+    expect(page.get_by_test_id("guide")).to_contain_text("No server answers now")
     gone = [each["name"] for each in running.ask("cluster")["servers"] if each["name"] != left]
     for name in gone:
         role_is(page, name, "down")
@@ -46,8 +46,8 @@ def test_the_button_makes_the_last_server_serve(
     card(page, left).focus()
     page.keyboard.press("j")
     cost = page.get_by_test_id("cost-force")
-    expect(cost).to_contain_text(f"{left} serves with what it has, up to sn {sn(page, left)}")
-    expect(cost).to_contain_text(f"What only {' or '.join(gone)} may hold after that is lost")
+    expect(cost).to_contain_text(f"{left} serves with its own journal, up to sn {sn(page, left)}")
+    expect(cost).to_contain_text(f"Later groups that only {' or '.join(gone)} may hold are lost")
     page.get_by_test_id("do-force").click()
     expect(page.get_by_test_id("toast-done")).to_contain_text(f"Forced {left} to serve")
     expect(page.get_by_test_id("unserved-g1")).to_have_count(0, timeout=TAKEOVER_MS)
@@ -62,7 +62,7 @@ def test_the_button_makes_the_last_server_serve(
 
 
 def asks_well(browser: Browser, running: Running, left: str, gone: list[str]) -> None:
-    """Nothing sticks out or is unreadable while the question is open; Escape takes it back."""
+    """No overflow and no unreadable text while the question is open; Escape closes it."""
     for width, scheme in SIZES:
         context = browser.new_context(
             viewport={"width": width, "height": 860}, color_scheme=scheme, reduced_motion="reduce"

@@ -1,4 +1,4 @@
-"""A cluster with an open hole of the paper says so wherever one looks."""
+"""Every page of a cluster with an open hole of the paper shows the hole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standing still, stepping, and looking at what was."""
+"""Freezing, stepping, and looking at past moments."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def test_space_freezes_the_picture_and_lets_it_go_on(page: Page, lab: Running) -
 
 def test_freezing_moves_nothing_beside_the_clock(page: Page, lab: Running) -> None:
     opened(page, lab.url)
-    lamps = page.get_by_role("navigation", name="Invariants")
-    live = lamps.bounding_box()
+    invariants = page.get_by_role("navigation", name="Invariants")
+    live = invariants.bounding_box()
     page.keyboard.press("Space")
     state(page, "frozen")
-    frozen = lamps.bounding_box()
+    frozen = invariants.bounding_box()
     assert live is not None and frozen is not None
     assert (live["y"], live["height"]) == (frozen["y"], frozen["height"])
 
@@ -49,7 +49,10 @@ def test_steps_go_event_by_event_and_back(page: Page, lab: Running) -> None:
     for key in (".", "n", "n", "n"):
         before = page.get_by_test_id("story").inner_text() if len(pictures) > 1 else ""
         page.keyboard.press(key)
-        expect(page.get_by_test_id("story")).not_to_have_text(before)
+        expect(page.get_by_test_id("story")).to_be_visible()
+        page.wait_for_function(
+            "text => document.querySelector('[data-testid=story]').innerText !== text", arg=before
+        )
         pictures.append(rows.inner_text())
     for earlier in reversed(pictures[:-1]):
         page.keyboard.press("p")
@@ -97,7 +100,7 @@ def test_a_past_run_is_opened_and_the_present_found_again(page: Page, own: Runni
     serving = failover["fault_ns"] + int(failover["total_ms"] * 1e6)
     opened(page, f"{own.url}?run=1&at={serving}")
     state(page, "past")
-    role_is(page, failover["to"], "active")
+    role_is(page, failover["new"], "active")
 
     before = failover["fault_ns"] - 50_000_000
     opened(page, f"{own.url}?run=1&at={before}")
@@ -107,9 +110,9 @@ def test_a_past_run_is_opened_and_the_present_found_again(page: Page, own: Runni
     scrubber = page.get_by_test_id("scrubber")
     started = own.ask("runs")[1]["started_ns"]
     scrubber.fill(str((serving - started) // 1_000_000 + 1))
-    role_is(page, failover["to"], "active")
+    role_is(page, failover["new"], "active")
     scrubber.press("Home")
-    role_is(page, failover["to"], "down")
+    role_is(page, failover["new"], "down")
 
     page.keyboard.press("1")
     page.keyboard.press("c")

@@ -1,4 +1,4 @@
-"""One project of compose.yaml for all tests here. Left out, and said so, where there is no Docker engine."""
+"""One project of compose.yaml for all tests here. Skipped, with a message, where there is no Docker engine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENGINE_S = 600
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The first test waits for engine, images and containers."""
+    """Gives the first test time for the engine, images and containers."""
     lengthen([item for item in items if item.path.is_relative_to(Path(__file__).parent)], 1_500)
 
 
@@ -37,7 +37,7 @@ def engine_answers() -> bool:
 
 
 def start_engine() -> None:
-    """A Docker engine that came with this machine for the purpose, where there is one."""
+    """Starts the Docker engine that is installed for these tests, where there is one."""
     if ENGINE.exists() and os.geteuid() == 0:
         os.environ.setdefault("DOCKER_BUILD_NETWORK", "host")
         subprocess.run(
@@ -71,6 +71,6 @@ def shared(engine: None) -> Iterator[Composed]:
 
 @pytest.fixture
 def lab(shared: Composed) -> Composed:
-    """Whole again before each test."""
+    """The cluster, repaired before each test."""
     shared.mend()
     return shared

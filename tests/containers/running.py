@@ -1,4 +1,4 @@
-"""A cluster in containers that answers like the one on processes does."""
+"""A cluster in containers with the interface of the one on processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OVERRIDE = Path(__file__).with_name("small-volume.yaml")
 
 
 class Composed(Running):
-    """The whole of compose.yaml, control plane and page included."""
+    """All of compose.yaml, with control plane and page."""
 
     def __init__(self, project: str, port: int, overrides: list[Path]):
         super().__init__(Path(), port)
@@ -41,7 +41,7 @@ class Composed(Running):
             return False
 
     def mend(self) -> None:
-        """The containers run too, and so do the servers of the ensemble."""
+        """Also starts the containers and the servers of the ensemble."""
         stopped = [name for name, state in self.compose.health().items() if state in ("exited", "created")]
         if stopped:
             self.docker("start", *stopped)
@@ -88,7 +88,7 @@ class Composed(Running):
         return str(found[0])
 
     def container(self, name: str) -> str:
-        """Its full id."""
+        """The full id of a container."""
         [found] = self.compose.containers(f"host-{name}" if name != "control" else name)
         return found
 
@@ -101,11 +101,11 @@ class Composed(Running):
         return self.docker("exec", self.container(name), "sh", "-c", command, check=check)
 
     def inspect(self, name: str) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads(self.docker("inspect", self.container(name)))[0]
-        return told
+        reported: dict[str, Any] = json.loads(self.docker("inspect", self.container(name)))[0]
+        return reported
 
     def fault(self, verb: str, *targets: str, **options: Any) -> None:
-        """As `do`, but what is refused fails the test."""
+        """Like `do`, but a refusal fails the test."""
         body = json.dumps({"verb": verb, "targets": targets, "options": options}).encode()
         self.post("faults", body)
 
@@ -118,7 +118,7 @@ class Composed(Running):
             raise AssertionError(error.read().decode()) from None
 
     def answered(self) -> float:
-        """Calls of the workload that were answered well, ever."""
+        """Number of successful calls of the workload so far."""
         with urllib.request.urlopen(f"{self.url}metrics", timeout=5) as page:
             lines = page.read().decode().splitlines()
         return float(
@@ -126,6 +126,8 @@ class Composed(Running):
         )
 
     def red(self) -> dict[str, str]:
-        """What each broken invariant's lamp says."""
-        lamps = self.ask("cluster")["lamps"]
-        return {lamp["invariant"]: lamp["explanation"] for lamp in lamps if lamp["state"] == "red"}
+        """The explanation of each violated invariant."""
+        invariants = self.ask("cluster")["invariants"]
+        return {
+            status["invariant"]: status["explanation"] for status in invariants if status["state"] == "red"
+        }

@@ -1,4 +1,4 @@
-"""What each container may do, what it is called, and over which wires it speaks."""
+"""Privileges, name and networks of each container."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def names_are_apart(resolves: Callable[[str, str], bool]) -> None:
 
 
 def test_no_packet_of_the_protocols_travels_on_the_control_network(lab: Composed) -> None:
-    """Counted by the kernel of a standby and of an active while the workload runs."""
+    """The kernels of a standby and of an active count packets while the workload runs."""
     data = lab.server("mds2")["address"].partition(":")[0]
     ports = "{ 7000, 2181, 2888, 3888 }"
     rules = [
@@ -105,11 +105,11 @@ def test_no_packet_of_the_protocols_travels_on_the_control_network(lab: Composed
     try:
         sn = lab.server("mds2")["sn"]
         wait_for(lambda: lab.server("mds2")["sn"] > sn + 50, 30, "fifty more groups")
-        told = lab.run_in("mds2", f"{NFT} list table inet counted")
+        reported = lab.run_in("mds2", f"{NFT} list table inet counted")
     finally:
         lab.run_in("mds2", f"{NFT} delete table inet counted")
     packets = {"data": 0, "control": 0}
-    for count, where in re.findall(r'packets (\d+) bytes \d+ comment "(\w+)"', told):
+    for count, where in re.findall(r'packets (\d+) bytes \d+ comment "(\w+)"', reported):
         packets[where] += int(count)
     assert packets["data"] > 100 and packets["control"] == 0
 
@@ -122,14 +122,14 @@ def test_the_token_is_its_owners_alone(lab: Composed) -> None:
 def test_metrics_of_every_process(lab: Composed) -> None:
     words = "import urllib.request as u; print(u.urlopen('http://{}.control:9100/metrics').read().decode())"
     for name in ("mds1", "dn1", "zk1", "client1"):
-        told = lab.run_in("control", f'python3 -c "{words.format(name)}"')
-        assert re.search(rf'cloverlab_process_up{{kind="[\w-]+",server="{name}"}} 1.0', told), told
-        assert "cloverlab_process_resident_bytes" in told
-    told = lab.run_in(
+        reported = lab.run_in("control", f'python3 -c "{words.format(name)}"')
+        assert re.search(rf'cloverlab_process_up{{kind="[\w-]+",server="{name}"}} 1.0', reported), reported
+        assert "cloverlab_process_resident_bytes" in reported
+    reported = lab.run_in(
         "control",
         "python3 -c \"import urllib.request as u; print(u.urlopen('http://127.0.0.1:9100/metrics').read().decode())\"",
     )
-    assert 'cloverlab_server_role{group="g1",role="active"' in told
+    assert 'cloverlab_server_role{group="g1",role="active"' in reported
 
 
 def test_the_stack_of_swarm_is_what_compose_takes(lab: Composed) -> None:

@@ -1,4 +1,4 @@
-"""The fault verbs where the wires are the kernel's, and what only containers can do."""
+"""The fault verbs on real network interfaces, and faults that only containers have."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def all_green(lab: Composed) -> None:
 
 
 @pytest.mark.parametrize("verb", ["crash", "stop", "power_loss", "pause", "cut"])
-def test_an_active_that_is_struck_is_followed_by_a_standby(lab: Composed, verb: str) -> None:
+def test_an_active_that_is_faulted_is_followed_by_a_standby(lab: Composed, verb: str) -> None:
     old = lab.active()
     lab.fault(verb, old)
     taken_over(lab, old)
@@ -110,7 +110,7 @@ def test_without_a_quorum_the_active_stops_serving_and_comes_back_with_it(lab: C
     active = lab.active()
     lab.fault("crash", "zk1")
     lab.fault("crash", "zk2")
-    wait_for(lambda: "answers nobody" in lab.server(active)["warning"], SOON_S, f"{active} to stop serving")
+    wait_for(lambda: lab.server(active)["fenced"], SOON_S, f"{active} to stop serving")
     answered = lab.answered()
     wait_for(lambda: lab.server("zk3")["role"] in ("looking", "down"), SOON_S, "an ensemble without a quorum")
     assert lab.answered() == answered
@@ -126,7 +126,7 @@ def test_a_server_is_added_to_the_second_group_in_the_spare_container(lab: Compo
     lab.fault("add_server", "g2")
     wait_for(lambda: "mds8" in lab.in_role("standby", "g2"), TAKEOVER_S, "mds8 as a standby of g2")
     goes_on(lab, "mds8")
-    with pytest.raises(AssertionError, match="no container is left for another server"):
+    with pytest.raises(AssertionError, match="no container is free for another server"):
         lab.fault("add_server", "g1")
     all_green(lab)
 
@@ -135,8 +135,8 @@ def test_a_container_killed_from_outside_is_seen_and_survived(lab: Composed) -> 
     old = lab.active()
     lab.docker("kill", lab.container(old))
     taken_over(lab, old)
-    told = lab.server(old)
-    assert told["process"] == "stopped" and "container is gone" in told["warning"]
+    reported = lab.server(old)
+    assert reported["process"] == "stopped" and "container is gone" in reported["warning"]
     lab.docker("start", lab.container(old))
     wait_for(lambda: lab.server(old)["role"] == "standby", TAKEOVER_S, f"{old} as a standby")
     assert lab.server(old)["warning"] == ""
@@ -168,7 +168,7 @@ def test_a_full_volume_stops_its_server_alone_and_loses_nothing(lab: Composed) -
 
 
 def test_the_control_plane_starts_without_one_of_its_containers(lab: Composed) -> None:
-    """The container that comes back later has another address: the control plane took its own."""
+    """The returning container has another address, because the control plane took its old one."""
     name = lab.in_role("standby", "g1")[0]
     lab.docker("kill", lab.container(name), lab.container("control"))
     lab.docker("start", lab.container("control"))

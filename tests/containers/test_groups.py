@@ -1,4 +1,4 @@
-"""Two groups and three data nodes in containers: each fails by itself, and files and checkpoints go through all of them."""
+"""Two groups and three data nodes in containers: each fails by itself, and files and checkpoints span all of them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ UNDO = {"crash": "restart", "power_loss": "restart", "pause": "resume", "cut": "
 
 
 def put(lab: Composed, path: str) -> bytes:
-    octets = Random(path).randbytes(LENGTH)
-    assert remote.send(lab.port, "PUT", content_path(path), io.BytesIO(octets)) == {"octets": LENGTH}
-    return octets
+    data = Random(path).randbytes(LENGTH)
+    assert remote.send(lab.port, "PUT", content_path(path), io.BytesIO(data)) == {"size": LENGTH}
+    return data
 
 
 def got(lab: Composed, path: str) -> bytes:
@@ -42,7 +42,7 @@ def checkpoint(lab: Composed, what: str, **said: Any) -> Any:
 
 
 def went_back(lab: Composed) -> set[str]:
-    """Who told that it has taken itself back to a checkpoint."""
+    """Servers that reported their rollback to a checkpoint."""
     run = lab.ask("runs")[0]["run"]
     return {event["server"] for event in lab.ask(f"runs/{run}/events?kinds=TakenBack&limit=5000")["events"]}
 
@@ -60,8 +60,8 @@ def test_the_actives_of_two_groups_are_cut_apart_and_stay_active(lab: Composed) 
     ours, theirs = lab.active("g1"), lab.active("g2")
     lab.fault("cut", ours, theirs)
     for name, other in ((ours, theirs), (theirs, ours)):
-        told, address = lab.run_in(name, TABLE), lab.server(other)["address"].partition(":")[0]
-        assert told.count(f"addr {address} ") == 2 and told.count("drop") == 2
+        reported, address = lab.run_in(name, TABLE), lab.server(other)["address"].partition(":")[0]
+        assert reported.count(f"addr {address} ") == 2 and reported.count("drop") == 2
     lab.fault("heal", ours, theirs)
     assert "drop" not in lab.run_in(ours, TABLE) + lab.run_in(theirs, TABLE)
     assert (lab.active("g1"), lab.active("g2")) == (ours, theirs)
@@ -71,32 +71,32 @@ def test_the_actives_of_two_groups_are_cut_apart_and_stay_active(lab: Composed) 
 
 
 @pytest.mark.parametrize("verb", UNDO)
-def test_a_file_is_written_without_a_struck_data_node_and_copied_to_it_afterwards(
+def test_a_file_is_written_without_a_faulted_data_node_and_copied_to_it_afterwards(
     lab: Composed, verb: str
 ) -> None:
     before = max(blocks(lab))
     lab.fault(verb, "dn2")
-    told = lab.server("dn2")
-    assert told["process"] == {"pause": "paused", "cut": "running"}.get(verb, "stopped")
-    octets = put(lab, f"/{verb}")
-    assert got(lab, f"/{verb}") == octets
+    reported = lab.server("dn2")
+    assert reported["process"] == {"pause": "paused", "cut": "running"}.get(verb, "stopped")
+    data = put(lab, f"/{verb}")
+    assert got(lab, f"/{verb}") == data
     lab.fault(UNDO[verb], "dn2")
     wait_for(
         lambda: before < min(blocks(lab)) == max(blocks(lab)), SOON_S, "the new blocks on each data node"
     )
     for name in ("dn1", "dn3"):
         lab.fault("crash", name)
-    assert got(lab, f"/{verb}") == octets
+    assert got(lab, f"/{verb}") == data
     lab.mend()
     all_green(lab)
 
 
 def test_a_data_nodes_container_is_killed_from_outside_and_comes_back_with_its_blocks(lab: Composed) -> None:
-    octets = put(lab, "/outside")
+    data = put(lab, "/outside")
     held = lab.server("dn3")["blocks"]
     lab.docker("kill", lab.container("dn3"))
     wait_for(lambda: "container is gone" in lab.server("dn3")["warning"], SOON_S, "what ended dn3")
-    assert got(lab, "/outside") == octets
+    assert got(lab, "/outside") == data
     lab.docker("start", lab.container("dn3"))
     wait_for(lambda: lab.server("dn3")["process"] == "running", TAKEOVER_S, "dn3 again")
     wait_for(lambda: lab.server("dn3")["blocks"] >= held, SOON_S, "its blocks")
@@ -106,8 +106,8 @@ def test_a_data_nodes_container_is_killed_from_outside_and_comes_back_with_its_b
 
 
 def test_all_groups_go_back_to_a_checkpoint(lab: Composed) -> None:
-    """Last here: what checks linearity cannot go on behind it."""
-    octets = put(lab, "/before")
+    """The last test here: the linearisability check cannot continue after it."""
+    data = put(lab, "/before")
     marked = checkpoint(lab, "mark", name="monday")
     assert marked["state"] == "complete" and set(marked["barriers"]) == {"g1", "g2"}
     put(lab, "/after")
@@ -117,9 +117,9 @@ def test_all_groups_go_back_to_a_checkpoint(lab: Composed) -> None:
         lambda: went_back(lab) == {server["name"] for server in servers}, SOON_S, "every server gone back"
     )
     wait_for(lab.in_step, 2 * TAKEOVER_S, "everybody in step")
-    assert got(lab, "/before") == octets
-    told = remote.ask(lab.port, "POST", "/api/fs", {"do": "ls", "path": "/"})
-    assert "before" in told["result"]["names"] and "after" not in told["result"]["names"]
+    assert got(lab, "/before") == data
+    reported = remote.ask(lab.port, "POST", "/api/fs", {"do": "ls", "path": "/"})
+    assert "before" in reported["result"]["names"] and "after" not in reported["result"]["names"]
     goes_on(lab, lab.active("g1"))
     goes_on(lab, lab.active("g2"))
     all_green(lab)

@@ -1,4 +1,4 @@
-"""What is lost for good: a disk that is replaced while the cluster runs, and a group of which one server is left."""
+"""Permanent losses: a disk that is replaced while the cluster runs, and a group with one server left."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.containers.test_faults import SOON_S, TAKEOVER_S, all_green, goes_on,
 from tests.containers.test_groups import LENGTH, blocks, got, put
 
 DISK = "/data/clusters/*/disk"
-"""Where a server keeps the identity of its disk."""
+"""Path of the file with a disk's identity."""
 BLOCKS = ceil(LENGTH / 65_536)
-"""Of a file that is put."""
+"""Number of blocks of an uploaded file."""
 
 
 def disk(lab: Composed, name: str) -> str:
-    """Its identity; empty where there is none."""
+    """Identity of a server's disk; empty without one."""
     return lab.run_in(name, f"cat {DISK} 2>/dev/null | od -An -tx1", check=False).strip()
 
 
@@ -42,22 +42,22 @@ def test_a_server_is_given_an_empty_disk(lab: Composed, role: str) -> None:
 
 def test_a_data_node_is_given_an_empty_disk(lab: Composed) -> None:
     held = max(blocks(lab)) + BLOCKS
-    octets = put(lab, "/kept")
+    data = put(lab, "/kept")
     wait_for(lambda: min(blocks(lab)) == held, SOON_S, "the blocks on each data node")
     lab.fault("new_disk", "dn2")
     wait_for(lambda: lab.server("dn2")["blocks"] == 0, SOON_S, "an empty disk")
-    assert got(lab, "/kept") == octets
+    assert got(lab, "/kept") == data
     lab.fault("restart", "dn2")
     wait_for(lambda: lab.server("dn2")["blocks"] == held, TAKEOVER_S, "its blocks, copied again")
     for name in ("dn1", "dn3"):
         lab.fault("crash", name)
-    assert got(lab, "/kept") == octets
+    assert got(lab, "/kept") == data
     lab.mend()
     all_green(lab)
 
 
 def test_the_last_of_a_group_is_forced(lab: Composed) -> None:
-    """The group shrinks to its floor of two; then only a person can say that it goes on."""
+    """The group shrinks to its floor of two; then only a person can order it to continue."""
     active = lab.active()
     left, *others = lab.in_role("standby", "g1")
     with pytest.raises(AssertionError, match="is served by"):

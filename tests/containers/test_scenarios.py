@@ -1,4 +1,4 @@
-"""The scenario files of the other fabrics, unchanged, with wires really cut; times are so much shorter that a session is mostly one second.
+"""The scenario files of the other fabrics, unchanged, with real network cuts; times are scaled so that a session is mostly one second.
 
 All files instead of some, in containers of their own: `CLOVERLAB_SCENARIOS=all`.
 """
@@ -20,13 +20,13 @@ ROOT = Path(__file__).resolve().parents[2] / "scenarios"
 SCALES = {
     "papers": 0.2, "faults": 0.2, "groups": 0.5, "data": 0.5, "recovery": 0.5, "pool": 0.5, "baselines": 0.5
 }  # fmt: skip
-"""By directory. In the others a hole is open, and what is lost is a matter of milliseconds."""
+"""Scale by directory. In the other directories a hole is open, and the loss depends on milliseconds."""
 SLOWER = {
     "faults/coordination-restarts.yaml": 0.5,
     "recovery/clocks-apart.yaml": 1.0,
     "baselines/backupnode-loses-a-write.yaml": 1.0,
 }
-"""What does not shrink with the times: ZooKeeper servers that start, operations that are counted."""
+"""Files that cannot be scaled down: ZooKeeper servers start, or operations are counted."""
 FILES = sorted(str(file.relative_to(ROOT)) for kind in SCALES for file in (ROOT / kind).glob("*.yaml"))
 EVERY_RUN = (
     "papers/cfs-table3-b.yaml",
@@ -38,12 +38,12 @@ EVERY_RUN = (
     "pool/packets-damaged.yaml",
     "baselines/qjm-loses-the-active.yaml",
 )
-"""Each shows what no other one does here; the hosts of compose.yaml, which are up already, are enough for them."""
+"""Files that every run includes. Each shows a case that no other one shows here, and the running hosts of compose.yaml suffice for it."""
 
 
 @pytest.fixture(scope="module")
 def hosts(request: pytest.FixtureRequest) -> Iterator[Compose]:
-    """Without the control plane: a scenario brings its own."""
+    """Hosts without the control plane, which a scenario starts itself."""
     if wants_all(SCENARIOS):
         request.getfixturevalue("engine")
         with brought_up(Hosts.of([scenario for file in FILES for scenario in read(ROOT / file)])) as compose:

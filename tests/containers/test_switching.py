@@ -1,4 +1,4 @@
-"""`PROTOCOL=NAME docker compose up`: the same containers under other families. Ends the cluster that the other tests share, so it comes last.
+"""`PROTOCOL=NAME docker compose up`: the same containers under other families. It runs last, because it ends the cluster of the other tests.
 
 All families instead of some: `CLOVERLAB_FAMILIES=all`.
 """
@@ -18,12 +18,12 @@ from tests.containers.test_faults import SOON_S, TAKEOVER_S, all_green
 ALWAYS = ("packed-paxos",)
 OWN_TEST = ("mams", "symmetric", "qjm")
 LOSES_WRITES = ("backupnode",)
-"""By design (HDFS): its lamps may say so."""
+"""Families that lose writes by design (HDFS), so their invariants may be violated."""
 SERVING = ("active", "primary")
 
 
 def switch(lab: Composed, protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after `down -v`, but that the containers of the servers go on."""
+    """Changes the family as after `down -v`, but keeps the containers of the servers running."""
     lab.compose.must("rm", "-sf", "control")
     docker("volume", "rm", f"{lab.compose.project}_control")
     monkeypatch.setenv("PROTOCOL", protocol)
@@ -36,14 +36,14 @@ def mkdir(lab: Composed, path: str) -> None:
 
 
 def calls(lab: Composed, path: str) -> None:
-    """A call of ours is answered, and those of the workload go on."""
+    """A call of the test is answered, and the workload's calls continue."""
     mkdir(lab, path)
     answered = lab.answered()
     wait_for(lambda: lab.answered() > answered + 50, SOON_S, "fifty more calls that were answered")
 
 
 def believed(lab: Composed) -> set[str]:
-    """What the servers say of themselves."""
+    """Roles that the servers report of themselves."""
     return {server["believes"] for server in lab.ask("cluster")["servers"]}
 
 
@@ -51,9 +51,9 @@ def test_symmetric_members_answer_when_one_of_them_is_killed(
     shared: Composed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     switch(shared, "symmetric", monkeypatch)
-    told = shared.ask("cluster")
-    assert [server["name"] for server in told["servers"]] == ["mds1", "mds2", "mds3", "mds4"]
-    assert believed(shared) == {"member"} and len(told["groups"]) == 1
+    reported = shared.ask("cluster")
+    assert [server["name"] for server in reported["servers"]] == ["mds1", "mds2", "mds3", "mds4"]
+    assert believed(shared) == {"member"} and len(reported["groups"]) == 1
     calls(shared, "/before")
     shared.fault("crash", "mds2")
     calls(shared, "/after")
@@ -90,7 +90,7 @@ def test_journal_nodes_run_in_containers_that_are_free_and_survive_the_active_an
 
 
 def serving(lab: Composed) -> list[str]:
-    """Who leads g1 and says so itself."""
+    """Servers that lead g1 in the view and report so themselves."""
     return [
         server["name"]
         for server in lab.ask("cluster")["servers"]
@@ -99,16 +99,16 @@ def serving(lab: Composed) -> list[str]:
 
 
 def counting(lab: Composed, leader: str) -> set[str]:
-    """Who tells what it spent, once the leader has counted an answer."""
-    told = lab.ask("cluster")["replicated"]
-    return set(told) if leader in told and told[leader]["operations"] else set()
+    """Servers that report their replication costs, once the leader has counted an answer."""
+    reported = lab.ask("cluster")["replicated"]
+    return set(reported) if leader in reported and reported[leader]["operations"] else set()
 
 
 @pytest.mark.parametrize("protocol", chosen(ALWAYS, (name for name in FAMILIES if name not in OWN_TEST)))
 def test_a_container_is_killed_and_the_service_goes_on(
     shared: Composed, monkeypatch: pytest.MonkeyPatch, protocol: str
 ) -> None:
-    """At another server where the family has a takeover, else where its data lies once it is back."""
+    """The data is at another server where the family has a takeover, and at its own server after the restart otherwise."""
     switch(shared, protocol, monkeypatch)
     (leader,) = wait_for(lambda: serving(shared), TAKEOVER_S, "who serves")
     mkdir(shared, "/before")

@@ -1,4 +1,4 @@
-"""One test for each sentence of the papers that is claimed here, with its section; in the simulator, by what is sent and told alone.
+"""One test for each claimed sentence of the papers, with its section. The tests use the simulator, and judge only messages and events.
 
-Where another suite has a schedule of its own for a sentence, it is not repeated.
+A sentence with a schedule in another suite is not repeated here.
 """

@@ -1,4 +1,4 @@
-"""What servers say to each other."""
+"""The messages between servers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Sent(NamedTuple):
     receiver: str
     message: Message
     after: int
-    """How many events had been told before it left."""
+    """Number of events that were emitted before the message left."""
 
 
 class Said:
@@ -25,7 +25,7 @@ class Said:
         self.sent: list[Sent] = []
         self._cluster = cluster
         self._begin = len(cluster.events)
-        cluster.net.on_sent = self._on_sent
+        cluster.net.on_sent.subscribe(self._on_sent)
 
     def _on_sent(self, sender: str, receiver: str, message: Message) -> None:
         self.sent.append(Sent(sender, receiver, message, len(self._cluster.events)))
@@ -36,10 +36,10 @@ class Said:
     def count(self) -> Counter[str]:
         return Counter(type(sent.message).__name__ for sent in self.sent)
 
-    def told(self, kind: type, server: str = "") -> list[Stamped]:
+    def reported(self, kind: type, server: str = "") -> list[Stamped]:
         events = self._cluster.events[self._begin :]
         return [each for each in events if type(each.event) is kind and server in ("", each.server)]
 
     def place(self, stamped: Stamped) -> int:
-        """Where an event stands among all of the cluster."""
+        """Position of an event among all events of the cluster."""
         return self._cluster.events.index(stamped)

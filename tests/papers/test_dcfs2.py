@@ -26,7 +26,7 @@ def step(stamped: Stamped) -> str:
 
 
 def branch() -> tuple[Groups, Said, str]:
-    """A lab, and what was said while a directory was made whose inode is at home in another group than its name."""
+    """A lab, and the messages while a directory was created whose inode has its home in another group than its name."""
     lab = Groups(2, 2, 2, placement="random", cross_group="s2pc_mp")
     lab.ada.call(Mkdir("/first"))
     for number in range(6):
@@ -34,7 +34,7 @@ def branch() -> tuple[Groups, Said, str]:
         said, path = Said(lab.cluster), f"/d{number}"
         lab.ada.call(Mkdir(path))
         lab.cluster.run_for(SECOND)
-        if said.told(SharedStep):
+        if said.reported(SharedStep):
             return lab, said, path
     raise AssertionError("no directory became a branch point")
 
@@ -44,12 +44,12 @@ def first(said: Said, kind: type[CrossGroupMessage]) -> Sent:
 
 
 def logged(said: Said, name: str) -> int:
-    """Where the log record of a step was committed, among all events."""
-    return next(said.place(each) for each in said.told(SharedStep) if step(each) == name)
+    """Position of a step's log record among all events, at its commit."""
+    return next(said.place(each) for each in said.reported(SharedStep) if step(each) == name)
 
 
 def test_4_2_three_messages_carry_an_operation_on_two_servers() -> None:
-    """§4.2, Fig. 3a: the request is the coordinator's vote too."""
+    """§4.2, Fig. 3a: the request is also the coordinator's vote."""
     _, said, _ = branch()
     assert [type(sent.message) for sent in said.of(CrossGroupMessage)] == [OpReq, CommitReq, Ack]
 
@@ -76,12 +76,12 @@ def test_4_2_the_participant_ends_the_operation_in_its_log_after_the_acknowledge
 def test_4_2_all_of_it_goes_back_to_the_one_call() -> None:
     lab, said, _ = branch()
     causes = Causes(lab.cluster.events)
-    assert {causes.root(each)[0] for each in said.told(SharedStep)} == {"ada.1"}
-    assert len({causes.root(each) for each in said.told(SharedStep)}) == 1
+    assert {causes.root(each)[0] for each in said.reported(SharedStep)} == {"ada.1"}
+    assert len({causes.root(each) for each in said.reported(SharedStep)}) == 1
 
 
 def blocked() -> tuple[Groups, Said, str]:
-    """An operation on two groups whose request does not come through yet."""
+    """An operation on two groups whose request is held on its way."""
     lab, _, _ = branch()
     lab.cluster.run_for(SECOND)
     held = lab.cluster.hold(lambda sender, receiver, message: isinstance(message, OpReq))
@@ -95,7 +95,7 @@ def blocked() -> tuple[Groups, Said, str]:
 
 
 def test_4_2_other_requests_are_served_while_one_waits_for_a_message() -> None:
-    """§4.2, Fig. 4: the half-completed request lies in the waiting queue."""
+    """§4.2, Fig. 4: the half-completed request is in the waiting queue."""
     lab, _, _ = blocked()
     assert lab.eve.call(Stat("/first"), SECOND).error == ""
     assert lab.eve.call(Create("/first/file"), SECOND).error == ""
@@ -112,7 +112,7 @@ def test_4_2_nobody_reads_what_is_undecided() -> None:
 
 
 def test_4_2_a_participant_that_cannot_votes_abort_and_nothing_is_left_of_the_coordinators_part() -> None:
-    """A directory at home elsewhere that is not empty cannot be removed."""
+    """A directory with its home in another group cannot be removed unless it is empty."""
     lab, _, path = branch()
     lab.ada.call(Create(f"{path}/file"))
     lab.cluster.run_for(SECOND)
@@ -120,22 +120,22 @@ def test_4_2_a_participant_that_cannot_votes_abort_and_nothing_is_left_of_the_co
     with pytest.raises(FsError, match="ENOTEMPTY"):
         lab.ada.call(Delete(path))
     assert said.of(AbortReq) and not said.of(CommitReq)
-    assert not any(each.event.commit for each in said.told(SharedStep) if step(each) == "decide")  # type: ignore[union-attr]
+    assert not any(each.event.commit for each in said.reported(SharedStep) if step(each) == "decide")  # type: ignore[union-attr]
     assert lab.eve.call(Stat(f"{path}/file")).error == ""
 
 
-def struck(side: str) -> Groups:
-    """An operation during which the active of one side crashes when the request has been sent."""
+def faulted(side: str) -> Groups:
+    """An operation during which the active of one side crashes after the request was sent."""
     lab, _, _ = branch()
     lab.cluster.run_for(SECOND)
     hit: list[str] = []
 
-    def strike(sender: str, receiver: str, message: object) -> bool:
+    def apply_fault(sender: str, receiver: str, message: object) -> bool:
         if isinstance(message, OpReq) and not hit:
             hit.append(sender if side == "coordinator" else receiver)
         return False
 
-    lab.cluster.hold(strike)
+    lab.cluster.hold(apply_fault)
     for number in range(6):
         lab.calls.append(lab.ada.spawn(Mkdir(f"/struck{number}")))
         lab.cluster.run_for(2 * MILLISECOND)
@@ -147,9 +147,9 @@ def struck(side: str) -> Groups:
 
 @pytest.mark.parametrize("side", ["coordinator", "participant"])
 def test_4_4_after_a_crash_the_operation_is_on_both_servers_or_on_none(side: str) -> None:
-    """§4.4.1 and §4.4.2: the log says how far it was, and the other side is asked."""
-    lab = struck(side)
+    """§4.4.1 and §4.4.2: the log shows the last step, and the other side is queried."""
+    lab = faulted(side)
     lab.all_returned()
     lab.finish()
-    lamps = {lamp["invariant"]: lamp["state"] for lamp in lab.lamps.lamps()}
-    assert lamps["atomic across groups"] == "green"
+    invariants = {status["invariant"]: status["state"] for status in lab.invariants.invariants()}
+    assert invariants["atomic across groups"] == "green"

@@ -1,6 +1,6 @@
 """DCFS3: Chen, Xiong, Meng, "Replication-based Highly Available Metadata Management for Cluster File Systems" (Cluster 2010).
 
-It is known here by its slides, which have headings and no numbers.
+The source is its slides, which have headings and no numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.simulation.paxos.lab import Lab
 
 
 def records(said: Said) -> list[int]:
-    """How many log records each message to the first secondary carries."""
+    """Number of log records in each message to the first secondary."""
     accepts = [sent for sent in said.of(Accept) if sent.message.records]  # type: ignore[attr-defined]
     first = accepts[0].receiver
     return [len(sent.message.records) for sent in accepts if sent.receiver == first]  # type: ignore[attr-defined]
@@ -30,22 +30,22 @@ def test_asymmetric_architecture_the_primary_alone_orders_writes_and_secondaries
     for number in range(8):
         lab.ada.call(Mkdir(f"/d{number}"))
     lab.run_ms(100)
-    assert {each.server for each in lab.told(Committed)} == {lab.primary}
+    assert {each.server for each in lab.reported(Committed)} == {lab.primary}
     orders = [
-        [each.event.sn for each in lab.told(Applied) if each.server == name]  # type: ignore[union-attr]
+        [each.event.sn for each in lab.reported(Applied) if each.server == name]  # type: ignore[union-attr]
         for name in (lab.primary, *lab.secondaries)
     ]
     assert all(order == sorted(order) and order[-1] == orders[0][-1] for order in orders)
 
 
 def test_metadata_replication_secondaries_hold_the_same_state_for_the_same_number() -> None:
-    """They apply results; nothing is computed twice."""
+    """Secondaries apply results; they compute none again."""
     lab = Lab(1)
     for number in range(8):
         lab.ada.call(Mkdir(f"/d{number}"))
     lab.run_ms(100)
     digests: dict[int, set[int]] = {}
-    for each in lab.told(Applied):
+    for each in lab.reported(Applied):
         digests.setdefault(each.event.sn, set()).add(each.event.digest)  # type: ignore[union-attr]
     assert len(digests) > 8 and all(len(each) == 1 for each in digests.values())
 
@@ -91,7 +91,7 @@ def test_packed_multi_paxos_packs_what_is_there_under_load() -> None:
 
 
 def test_packed_multi_paxos_sends_a_single_record_at_once() -> None:
-    """No time and no number is waited for."""
+    """The packer waits neither for a time nor for a number of records."""
     lab = Lab(1)
     lab.ada.call(Mkdir("/a"))
     said = Said(lab.cluster)
@@ -133,7 +133,7 @@ def test_recovery_a_secondary_that_fails_leaves_the_view_and_work_goes_on() -> N
     lab.cluster.run_until(task.done, 10 * SECOND)
     assert task.result().error == "" and not [
         each
-        for each in lab.told(Called)
+        for each in lab.reported(Called)
         if each.event.error  # type: ignore[union-attr]
     ]
 
@@ -146,7 +146,7 @@ def holders(each: Stamped) -> set[str]:
 
 @pytest.mark.parametrize("lost", [Accepted, Success])
 def test_recovery_what_may_have_been_accepted_is_carried_on_by_the_new_primary(lost: type) -> None:
-    """Whether its slot is in the state Accept at the secondaries or in Success, the write is there afterwards, once."""
+    """Whether the secondaries have its slot in the state Accept or Success, the write is there afterwards, once."""
     lab = Lab(1)
     lab.ada.call(Mkdir("/a"))
     old = lab.primary
@@ -160,5 +160,22 @@ def test_recovery_what_may_have_been_accepted_is_carried_on_by_the_new_primary(l
     lab.await_next_primary()
     lab.cluster.run_until(task.done, 20 * SECOND)
     assert task.result().error == "" and lab.eve.call(Stat("/b")).error == ""
-    steps = [each.event.step for each in lab.told(StepTaken) if each.event.procedure == "upgrade"]  # type: ignore[union-attr]
+    steps = [each.event.step for each in lab.reported(StepTaken) if each.event.procedure == "upgrade"]  # type: ignore[union-attr]
     assert steps[-4:] == ["1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize("seed", range(1, 17))
+def test_recovery_the_secondary_with_the_largest_accepted_number_becomes_primary(seed: int) -> None:
+    lab = Lab(seed)
+    lab.ada.call(Mkdir("/a"))
+    old, behind = lab.primary, lab.secondaries[0]
+    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is Accept and receiver == behind)
+    said = Said(lab.cluster)
+    task = lab.begin(lab.ada, Mkdir("/b"))
+    lab.cluster.run_until(lambda: bool(said.of(Accepted)), SECOND)
+    lab.faults.crash(old)
+    held.drop()
+    lab.await_next_primary()
+    assert lab.primary == said.of(Accepted)[0].sender != behind
+    lab.cluster.run_until(task.done, 20 * SECOND)
+    assert task.result().error == "" and lab.eve.call(Stat("/b")).error == ""

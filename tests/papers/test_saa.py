@@ -53,7 +53,7 @@ def test_4_1_a_members_own_messages_are_delivered_in_the_order_in_which_it_sent_
 
 
 def test_5_2_with_fast_delivery_a_write_does_not_wait_for_anybodys_next_heartbeat() -> None:
-    """The plain protocol waits for a message of every member; the heartbeat is what an idle one sends."""
+    """The plain protocol waits for a message of every member; an idle member sends the heartbeat."""
     took: dict[str, float] = {}
     for order in ("fast", "plain"):
         lab = Lab(1, order=order)
@@ -82,12 +82,12 @@ def test_6_reads_are_answered_where_they_are_asked_without_a_broadcast() -> None
     for name in lab.names:
         lab.asks(lab.eve, name)
         assert lab.eve.call(Stat("/a")).error == ""
-    reads = {each.event.server for each in said.told(Called, "eve") if isinstance(each.event, Called)}
+    reads = {each.event.server for each in said.reported(Called, "eve") if isinstance(each.event, Called)}
     assert reads == {*lab.names} and not said.of(Broadcast)
 
 
 def test_6_handles_are_the_same_on_all_members() -> None:
-    """Each gives them by itself; equal digests of the namespace, inode numbers and all, say that they agree."""
+    """Each member allocates inode numbers itself; equal digests of the namespace, with inode numbers, show that the members agree."""
     lab = Lab(1)
     busy(lab)
     digests: dict[int, set[int]] = {}
@@ -125,11 +125,11 @@ def test_5_3_a_view_is_agreed_flushed_and_settled_before_it_is_installed() -> No
     said = Said(lab.cluster)
     lab.faults.crash("mds3")
     lab.await_view_of("mds1", "mds2")
-    steps = [each.event.step for each in said.told(StepTaken) if isinstance(each.event, StepTaken)]
+    steps = [each.event.step for each in said.reported(StepTaken) if isinstance(each.event, StepTaken)]
     wanted = ["propose", "flush", "settle", "install"]
     assert [step for step in steps if step in wanted] == wanted
-    installed = said.told(Configured)[-1]
-    assert all(said.place(serving) > said.place(installed) for serving in said.told(Serving))
+    installed = said.reported(Configured)[-1]
+    assert all(said.place(serving) > said.place(installed) for serving in said.reported(Serving))
 
 
 def test_3_a_member_outside_the_primary_partition_answers_nobody() -> None:

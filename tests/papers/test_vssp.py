@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from nodes.protocols.vssp import messages as m
-from nodes.protocols.vssp.packets import CHUNK_OCTETS, PACKET_OCTETS
+from nodes.protocols.vssp.packets import CHUNK_BYTES, PACKET_BYTES
 from nodes.trace.pool_events import ImageShelved, ImageWritten
 from tests.papers.said import Said
 from tests.simulation.vssp.lab import PoolLab, partitions_of, ready, survey
@@ -28,8 +28,8 @@ def written(nodes: int = 3, partitions: int = 4, files: int = 20_000) -> tuple[P
 
 def test_3_a_the_writers_own_disk_has_the_first_replica_and_the_other_nodes_have_the_rest() -> None:
     lab, _ = written()
-    [told] = lab.told(ImageWritten)
-    assert told.holders[0] == "n1" and sorted(told.holders) == lab.names
+    [reported] = lab.reported(ImageWritten)
+    assert reported.holders[0] == "n1" and sorted(reported.holders) == lab.names
 
 
 def test_3_d_the_writer_sends_to_the_first_node_alone_which_passes_it_on() -> None:
@@ -39,7 +39,7 @@ def test_3_d_the_writer_sends_to_the_first_node_alone_which_passes_it_on() -> No
 
 
 def test_3_d_partitions_travel_side_by_side() -> None:
-    """Every partition has begun before any has ended."""
+    """Every partition begins before any partition ends."""
     _, said = written()
     order = [packet.partition for packet in packets(said, "n1")]
     begun = {partition: order.index(partition) for partition in set(order)}
@@ -58,11 +58,11 @@ def test_3_d_a_packet_is_passed_on_before_the_image_is_whole() -> None:
 
 def test_4_b_a_packet_has_64_kilobytes_and_a_checksum_for_each_512() -> None:
     _, said = written()
-    assert (PACKET_OCTETS, CHUNK_OCTETS) == (64 << 10, 512)
-    sizes = [len(packet.octets) for packet in packets(said, "n1")]
-    assert max(sizes) == PACKET_OCTETS
+    assert (PACKET_BYTES, CHUNK_BYTES) == (64 << 10, 512)
+    sizes = [len(packet.data) for packet in packets(said, "n1")]
+    assert max(sizes) == PACKET_BYTES
     for packet in packets(said, "n1"):
-        assert len(packet.sums) == 4 * -(-len(packet.octets) // CHUNK_OCTETS)
+        assert len(packet.sums) == 4 * -(-len(packet.data) // CHUNK_BYTES)
 
 
 def test_3_d_an_image_counts_on_a_node_once_it_is_whole_there() -> None:
@@ -71,10 +71,10 @@ def test_3_d_an_image_counts_on_a_node_once_it_is_whole_there() -> None:
     lab.write()
     lab.until(lambda: any(partitions_of(lab, "n3").values()))
     lab.cluster.faults.crash("n3")
-    lab.until(lambda: bool(lab.told(ImageWritten)))
+    lab.until(lambda: bool(lab.reported(ImageWritten)))
     lab.cluster.faults.restart("n3")
     lab.cluster.run_for(1_000_000)
-    assert not lab.told(ImageShelved, "n3") and lab.pools["n3"].newest(lambda mark: True) is None
+    assert not lab.reported(ImageShelved, "n3") and lab.pools["n3"].newest(lambda mark: True) is None
     assert lab.equal("n1") and lab.equal("n2")
 
 

@@ -1,4 +1,4 @@
-"""How tests on processes are shared out among workers: by files, whose tests share a cluster, but for those whose tests have one each."""
+"""Distribution of tests among workers: by file, because its tests share a cluster, except for tests with a cluster of their own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 class ByClusters(LoadFileScheduling):
-    """One file of long tests would else keep one worker busy to the end, alone."""
+    """Scheduling by cluster: by file alone, one file of long tests would keep a single worker busy at the end."""
 
     def _split_scope(self, nodeid: str) -> str:
         file = nodeid.partition("::")[0]

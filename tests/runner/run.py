@@ -20,20 +20,20 @@ WORKERS = {
     "simulation": ["-n", "auto"],
     "processes": ["-n", "2", "--dist", "loadfile"],
 }
-"""What may share the processors: what waits for no real time, and clusters of processes, which mostly wait."""
+"""Suites that share the processors: tests without real time, and clusters of processes, which mostly wait."""
 CLI = [sys.executable, "-m", "backend.cli"]
 EXPLORE = {
     level: [*CLI, "explore", "--all", "--seeds", f"1..{last}"]
     for level, last in (("quick", 60), ("all", 200))
 }
-"""A share of the search for schedules that break a promise: the same seeds each time, every family in turn."""
+"""A share of the search for violated invariants: the same seeds each time, every family in turn."""
 LIMITS = {
     "simulation": 25 * MINUTE,
     "processes": 20 * MINUTE,
     "containers": 30 * MINUTE,
     "browser": 20 * MINUTE,
 }
-"""Of a machine that is slow; for containers an engine and images may have to be made first."""
+"""Limits for a slow machine; for containers an engine and images may have to be built first."""
 SLOW = ("conformance", "processes", "containers", "browser")
 
 Runner = tuple[str, list[str], Path, int]
@@ -41,7 +41,7 @@ Runner = tuple[str, list[str], Path, int]
 
 
 def runners(level: str) -> list[Runner]:
-    """What `level` (quick or all) runs, in order. A suite that is listed and not there fails: nobody would miss its tests."""
+    """The runners of `level` (quick or all), in order. A listed suite that is missing fails, because its tests would not be missed otherwise."""
     listed: list[Runner] = [
         ("ruff", [sys.executable, "-m", "ruff", "check", "."], ROOT, 2 * MINUTE),
         ("ruff format", [sys.executable, "-m", "ruff", "format", "--check", "."], ROOT, 2 * MINUTE),
@@ -78,7 +78,7 @@ def main(level: str) -> int:
 
 
 def passes(command: list[str], directory: Path, limit_s: int) -> bool:
-    """Whether a runner ended well within its time."""
+    """Whether a runner succeeded within its time."""
     try:
         return subprocess.run(command, cwd=directory, timeout=limit_s, check=False).returncode == 0
     except subprocess.TimeoutExpired:

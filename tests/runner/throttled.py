@@ -1,5 +1,5 @@
-"""`python -m tests.runner.throttled SHARE COMMAND…`: runs a command, and all containers of a Docker engine that names their groups
-by itself (cgroupfs), with that share of the processors each. How tests are tried as on a slower machine; Linux, root."""
+"""`python -m tests.runner.throttled SHARE COMMAND…`: runs a command with that share of the processors, to try tests as on a slower machine. The
+share also applies to all containers of a Docker engine that names their groups itself (cgroupfs). Linux, root."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from backend.interrupts import heed
+from backend.interrupts import watch_signals
 
 ROOT = Path("/sys/fs/cgroup")
 PERIOD_US = 20_000
-"""Short, so that a process is rather slow than now and then stopped."""
+"""A short period makes a process slow, where a long one would stop it now and then."""
 OF_CONTAINERS = "docker"
 
 
 def hierarchy() -> Path:
-    """Where groups of processes are given their share: of cgroups version 2, or of the controller of version 1."""
+    """Directory of the CPU controller: of cgroups version 2, or of version 1."""
     return ROOT if (ROOT / "cgroup.controllers").exists() else ROOT / "cpu"
 
 
 def limit(group: Path, share: float | None) -> None:
-    """Of all processors together; None ends it."""
+    """Limits a group to a share of all processors together; None ends the limit."""
     quota_us = None if share is None else round(share * (os.cpu_count() or 1) * PERIOD_US)
     if (group / "cpu.max").exists():
         (group / "cpu.max").write_text(f"{'max' if quota_us is None else quota_us} {PERIOD_US}")
@@ -36,7 +36,7 @@ def limit(group: Path, share: float | None) -> None:
 
 @contextmanager
 def limited(name: str, share: float) -> Iterator[Path]:
-    """A group of processes; those that outlive it go on in the group above."""
+    """A group of processes; processes that outlive it continue in the parent group."""
     group = hierarchy() / name
     group.mkdir(exist_ok=True)
     try:
@@ -64,7 +64,7 @@ def main(share: float, command: list[str]) -> int:
 if __name__ == "__main__":
     if len(sys.argv) < 3 or not 0 < float(sys.argv[1]) <= 1:
         sys.exit(__doc__)
-    heed()
+    watch_signals()
     try:
         sys.exit(main(float(sys.argv[1]), sys.argv[2:]))
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What the checks need beside Python: a browser, a ZooKeeper, Node.js. Says what it could not get."""
+"""Tools of the checks beside Python: a browser, a ZooKeeper, Node.js. Reports the ones that it could not install."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def missing() -> list[str]:
 
 
 def own_browser() -> bool:
-    """Whether Playwright has a browser of its own."""
+    """Whether Playwright has installed a browser."""
     found = subprocess.run(
         [sys.executable, "-c", "from playwright.sync_api import sync_playwright as s\n"
          "with s() as p: print(p.chromium.executable_path)"],
@@ -40,7 +40,7 @@ def own_browser() -> bool:
 
 
 def prepare() -> None:
-    """Installs what is missing where that is possible: as root on Debian and Ubuntu."""
+    """Installs the missing tools where that is possible: as root on Debian and Ubuntu."""
     wanted = missing()
     if not wanted:
         return
@@ -59,7 +59,7 @@ def prepare() -> None:
 
 
 def npm() -> list[str]:
-    """The words that run npm, as the bootstrap found or made it."""
+    """The command line of npm, as the bootstrap found or installed it."""
     found = shutil.which("npm")
     if found:
         return [found]

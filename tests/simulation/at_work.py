@@ -1,4 +1,4 @@
-"""A simulated group under load with its checks on, for tests of images and of what is pruned below them."""
+"""A simulated group under load with its invariants, for tests of images and of pruning below them."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class AtWork:
         self.cluster.run_until(self.cluster.settled)
 
     def of(self, letter: str) -> str:
-        """A server with this letter in the view."""
+        """A server with this role letter in the view."""
         return next(name for name, each in self.cluster.view().items() if each == letter)
 
-    def told(self, kind: type, server: str = "") -> list[Any]:
+    def reported(self, kind: type, server: str = "") -> list[Any]:
         """The events of a kind, of one server or of all."""
         return [s.event for s in self.cluster.events if type(s.event) is kind and server in ("", s.server)]
 

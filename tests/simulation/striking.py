@@ -1,4 +1,4 @@
-"""Servers that die at one step of what they do, or at one message of it."""
+"""Crashes of servers at one step, or at one message."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COUNT = 50
 
 
 class Blow:
-    """Falls once, at the first of what it waits for; `fallen` is who was struck."""
+    """A crash that happens once, at the first match; `fallen` lists the crashed servers."""
 
     def __init__(self, lab: Lab, verb: str = "crash"):
         self._lab = lab
@@ -23,7 +23,7 @@ class Blow:
         self.fallen: list[str] = []
 
     def at_step(self, procedure: str, step: str, victims: Callable[[str], list[str]]) -> Blow:
-        """When a server tells this step: nothing that it says with it is heard."""
+        """Crashes at a server's event of this step: no message that it sends in that moment arrives."""
 
         def look(stamped: Stamped) -> None:
             event = stamped.event
@@ -34,7 +34,8 @@ class Blow:
         return self
 
     def at_message(self, match: Callable[[str, str, Message], str]) -> Blow:
-        """When a message leaves for which `match` names a victim: a receiver never sees it, and nobody sees what a sender says after it."""
+        """Crashes at a message for which `match` names a victim. A victim that receives never gets the message; a victim that sends gets nothing
+        out after it."""
 
         def look(sender: str, receiver: str, message: Message) -> bool:
             if not self.fallen:
@@ -51,11 +52,11 @@ class Blow:
         self.fallen = victims
         last_words = self._lab.cluster.hold(lambda sender, receiver, message: sender in victims)
 
-        def strike() -> None:
+        def apply_fault() -> None:
             last_words.drop()
             self._lab.faults.do(self._verb, victims)
 
-        self._lab.cluster.loop.at(self._lab.cluster.now_ns, strike)
+        self._lab.cluster.loop.at(self._lab.cluster.now_ns, apply_fault)
 
     def await_it(self) -> None:
         self._lab.cluster.run_until(lambda: bool(self.fallen), LIMIT_NS)
@@ -63,13 +64,13 @@ class Blow:
 
 
 def others_of(lab: Lab, *names: str) -> list[str]:
-    """Who else of the group runs, in order."""
+    """The other running servers of the group, in order."""
     running = [name for name, server in lab.cluster.servers.items() if server.process == "running"]
     return [name for name in running if name in lab.cluster.view() and name not in names]
 
 
 def works(lab: Lab) -> None:
-    """Clients are at work from here on, whoever dies."""
+    """Starts clients, which continue through all crashes."""
     mix: dict[str, float] = {"create": 6, "mkdir": 1, "stat": 3}
     lab.cluster.add_workload(WorkloadConfig(clients=4, rate_per_s=200, mix=mix, count=COUNT))
     workload = lab.cluster.workload
@@ -77,7 +78,7 @@ def works(lab: Lab) -> None:
 
 
 def goes_on(lab: Lab) -> None:
-    """Without those who fell clients are served; with all of them again nothing is lost, no call failed, and every check is green."""
+    """Clients are served without the crashed servers. With all servers again no write is lost, no call failed, and every invariant holds."""
     served = lab.begin(lab.ada, Mkdir("/without-them"))
     lab.cluster.run_until(served.done, LIMIT_NS)
     workload = lab.cluster.workload

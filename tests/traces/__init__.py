@@ -1,1 +1,1 @@
-"""Golden conversations: what servers say to each other in fixed schedules, as text that is compared."""
+"""Golden conversations: the messages between servers in fixed schedules, as text that is compared."""

@@ -1,4 +1,4 @@
-"""`--rewrite`: golden conversations are written anew; the difference is for a person to read."""
+"""`--rewrite`: writes the golden conversations again, so that a person can read the difference."""
 
 import pytest
 

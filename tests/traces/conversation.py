@@ -1,7 +1,7 @@
-"""A conversation as text: every message that leaves a server and every event, in their order, without times.
+"""A conversation as text: every message that leaves a server and every event, in order, without times.
 
-Equal messages to several servers in a row are one line, and so are equal events of several servers. What says nothing of the protocol is left
-out: who asks where the active is, and heartbeats.
+Equal messages to several servers in a row are one line, and so are equal events of several servers. Messages that are not part of the
+protocol are left out: queries for the active, and heartbeats.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from nodes.wire.messages import AskView, Message, ViewCopy
 
 QUIET: tuple[type[Message], ...] = (AskView, ViewCopy)
 UNSAID = re.compile(r", digest [0-9a-f]+| after [0-9.]+ ms")
-"""What changes with every field of the namespace, and with every draw of the links."""
+"""Parts of a line that change with every field of the namespace, and with every draw of the links."""
 Line = tuple[tuple[str, str], str, str]
-"""What lines are joined by, whom it concerns, and the rest."""
+"""Key by which lines are joined, the server concerned, and the rest of the line."""
 
 
 class Conversation:
-    """What is said on a cluster from here on."""
+    """The messages and events of a cluster from here on."""
 
     def __init__(self, cluster: SimCluster, *left_out: type[Message]):
         self._lines: list[Line] = []
         self._left_out = (*QUIET, *left_out)
-        cluster.net.on_sent = self._on_sent
+        cluster.net.on_sent.subscribe(self._on_sent)
         cluster.on_event(self._on_event)
 
     def _on_sent(self, sender: str, receiver: str, message: Message) -> None:

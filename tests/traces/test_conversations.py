@@ -1,6 +1,6 @@
-"""The conversations that the papers draw, as they are held: a change of a protocol is seen here word by word.
+"""The conversations of the papers' figures in this implementation: any change of a protocol shows in the text.
 
-`python -m pytest tests/traces --rewrite` writes them anew.
+`python -m pytest tests/traces --rewrite` writes them again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def mams_failover() -> str:
 
 
 def paxos_takeover() -> str:
-    """DCFS3, Recovery: the primary crashes; a secondary prepares, redoes what may have been accepted, and serves; a write follows."""
+    """DCFS3, Recovery: the primary crashes; a secondary prepares, redoes slots that may have been accepted, and serves; a write follows."""
     lab = PaxosLab(1)
     lab.ada.call(Mkdir("/a"))
     said = Conversation(lab.cluster, AskLease, LeaseGranted)
@@ -46,7 +46,7 @@ def paxos_takeover() -> str:
 
 
 def symmetric_view_change() -> str:
-    """SAA §5.3: a member crashes; the others settle what was delivered, install the next view, and go on."""
+    """SAA §5.3: a member crashes; the others settle the delivered messages, install the next view, and continue."""
     lab = SymmetricLab(1)
     lab.ada.call(Mkdir("/a"))
     said = Conversation(lab.cluster, Alive)
@@ -56,7 +56,7 @@ def symmetric_view_change() -> str:
 
 
 def two_phase_write() -> str:
-    """CFS §4.1.2, Fig. 4a: four messages for each participant and two writes of the coordinator's log, before anybody is answered."""
+    """CFS §4.1.2, Fig. 4a: four messages for each participant and two writes of the coordinator's log, before any client is answered."""
     lab = lab_of("2pc", 1, standbys=2)
     lab.ada.call(Mkdir("/a"))
     said = Conversation(lab.cluster)
@@ -66,7 +66,7 @@ def two_phase_write() -> str:
 
 
 def ssp_write() -> str:
-    """CFS §4.1.2, Fig. 4b: one log write everywhere; a majority answers, and the commit rides on what follows."""
+    """CFS §4.1.2, Fig. 4b: one log write on each server; a majority answers, and the commit travels with the next message."""
     lab = Lab(1, standbys=2)
     lab.ada.call(Mkdir("/a"))
     said = Conversation(lab.cluster)
@@ -76,7 +76,7 @@ def ssp_write() -> str:
 
 
 def qjm_recovery() -> str:
-    """The quorum journal: the writer crashes; the next one shuts it out of a majority of the journal nodes, recovers the tail, and writes."""
+    """The quorum journal: the writer crashes; the next one fences it at a majority of the journal nodes, recovers the tail, and writes."""
     lab = lab_of("qjm", 1)
     lab.ada.call(Mkdir("/a"))
     said = Conversation(lab.cluster, ReadJournal, JournalRead)
@@ -97,7 +97,7 @@ CONVERSATIONS: tuple[Callable[[], str], ...] = (
 
 
 def golden(conversation: Callable[[], str]) -> tuple[Path, str]:
-    """Where it is kept, and what it is now, below what it shows."""
+    """Path of the golden file, and the present text under its heading."""
     path = HERE / golden_name(conversation)
     shows = " ".join((conversation.__doc__ or "").split())
     return path, f"# {shows}\n\n{conversation()}"

@@ -1,7 +1,6 @@
 import { NumberInput, SegmentedControl, Switch } from "@mantine/core";
 import { useState } from "react";
-import type { Verb, VerbOption } from "../api/faults";
-import type { Direction } from "../api/types";
+import type { Direction, Option, Verb } from "../api/schema";
 import { useLab } from "../store/store";
 import { KeyCap } from "../ui/KeyCap";
 import { perform } from "./perform";
@@ -10,20 +9,20 @@ import { forceWords } from "./words";
 export interface Act {
   verb: Verb;
   targets: string[];
-  /** What the act is called here, when the verb's own label would not say it. */
+  /** Label of the verb in this list, when the verb's own label does not fit. */
   label?: string;
-  /** Why it cannot be done now; empty when it can. */
+  /** Reason why the verb is impossible now; empty when it is possible. */
   impossible: string;
 }
 
 interface VerbListProps {
   acts: Act[];
   onDone: () => void;
-  /** The verb that stands open at first. */
+  /** The verb that is open at first. */
   asks?: string | undefined;
 }
 
-/** What can be done now as a list of buttons; an act that has options opens them in place. */
+/** Possible verbs as a list of buttons; a verb with options opens them in place. */
 export function VerbList({ acts, onDone, asks }: VerbListProps) {
   const [open, setOpen] = useState<string | null>(asks ?? null);
   const possible = acts.filter(({ impossible }) => impossible === "");
@@ -64,7 +63,7 @@ export function VerbList({ acts, onDone, asks }: VerbListProps) {
   );
 }
 
-/** Says what the act costs now, and does it when it is asked once more. */
+/** Shows the cost of the verb, and does it when the person confirms. */
 function AskForm({ act, onDone }: { act: Act; onDone: () => void }) {
   const name = act.targets.at(-1) ?? "";
   const cost = useLab(({ live }) => forceWords(name, live));
@@ -85,7 +84,7 @@ function AskForm({ act, onDone }: { act: Act; onDone: () => void }) {
   );
 }
 
-function OptionForm({ act, options, onDone }: { act: Act; options: VerbOption[]; onDone: () => void }) {
+function OptionForm({ act, options, onDone }: { act: Act; options: Option[]; onDone: () => void }) {
   const [given, setGiven] = useState<Record<string, unknown>>(() =>
     Object.fromEntries(options.map((option) => [option.name, option.default])),
   );
@@ -116,7 +115,7 @@ function OptionForm({ act, options, onDone }: { act: Act; options: VerbOption[];
 }
 
 interface FieldProps {
-  option: VerbOption;
+  option: Option;
   targets: string[];
   value: unknown;
   onChange: (value: unknown) => void;

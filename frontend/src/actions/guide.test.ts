@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LabEvent } from "../api/types";
+import type { LabEvent } from "../api/schema";
 import { vocabularyOf } from "../families/vocabulary";
 import { row } from "../testing/verbs";
 import { type Scene, type Script, START, takeoverScript, VIEW_SCRIPT } from "./guide";
@@ -25,27 +25,27 @@ const STORY = [
 const MAMS = takeoverScript(vocabularyOf("mams"));
 
 const play = (script: Script, story: readonly LabEvent[]) =>
-  story.reduce((guide, each) => script.heard(guide, each, SCENE), START);
+  story.reduce((guide, each) => script.received(guide, each, SCENE), START);
 
 describe("the guide of a takeover", () => {
   it("goes on with the cluster's events only", () => {
-    expect(play(MAMS, STORY)).toEqual({ reached: 5, told: 5, old: "mds1", next: "mds2", epoch: 2 });
+    expect(play(MAMS, STORY)).toEqual({ reached: 5, reported: 5, old: "mds1", next: "mds2", epoch: 2 });
   });
 
   it("does not say that a server answers which waits for others", () => {
     expect(MAMS.words(START, SCENE)).toContain("mds1 is the active: it answers every call");
-    expect(MAMS.words(START, { ...SCENE, served: false })).toContain("Nobody answers now");
+    expect(MAMS.words(START, { ...SCENE, served: false })).toContain("No server answers now");
   });
 
   it("waits for the active to be harmed, not for anybody", () => {
     const other = event("FaultInjected", { verb: "crash", targets: ["mds3"], fault: 1 });
-    expect(MAMS.heard(START, other, SCENE)).toBe(START);
-    expect(MAMS.heard(START, STORY[2] as LabEvent, SCENE)).toBe(START);
+    expect(MAMS.received(START, other, SCENE)).toBe(START);
+    expect(MAMS.received(START, STORY[2] as LabEvent, SCENE)).toBe(START);
   });
 
   it("stays at what is being read after Back", () => {
-    const back = { ...play(MAMS, STORY.slice(0, 3)), told: 1 };
-    expect(MAMS.heard(back, STORY[3] as LabEvent, SCENE)).toMatchObject({ reached: 4, told: 1 });
+    const back = { ...play(MAMS, STORY.slice(0, 3)), reported: 1 };
+    expect(MAMS.received(back, STORY[3] as LabEvent, SCENE)).toMatchObject({ reached: 4, reported: 1 });
   });
 
   it("passes over a step that the family does not know", () => {
@@ -60,7 +60,7 @@ describe("the guide of a takeover", () => {
     );
     const paxos = takeoverScript(vocabularyOf("packed-paxos"));
     expect(paxos.words(START, SCENE)).toMatch(/^mds1 is the primary: it answers every write\./);
-    expect(paxos.words({ ...START, told: 3, next: "mds2", epoch: 2 }, SCENE)).toMatch(
+    expect(paxos.words({ ...START, reported: 3, next: "mds2", epoch: 2 }, SCENE)).toMatch(
       /in ballot 2\. Its slot/,
     );
   });
@@ -73,13 +73,13 @@ describe("the guide of a view", () => {
   it("waits for the views without and with the one that was harmed", () => {
     const joining = event("Placed", { of_server: "mds1", state: "joining" });
     const story = [CRASH, view(2, "mds2", "mds3"), joining, view(3, "mds1", "mds2", "mds3")];
-    expect(play(VIEW_SCRIPT, story)).toMatchObject({ reached: 4, told: 4, old: "mds1", epoch: 3 });
+    expect(play(VIEW_SCRIPT, story)).toMatchObject({ reached: 4, reported: 4, old: "mds1", epoch: 3 });
     expect(play(VIEW_SCRIPT, [CRASH, view(2, "mds1", "mds2")]).reached).toBe(1);
   });
 });
 
 it("has words for every step", () => {
   for (const script of [MAMS, VIEW_SCRIPT])
-    for (let told = 0; told <= script.last; told += 1)
-      expect(script.words({ ...START, told, old: "mds1" }, SCENE)).toMatch(/\w/);
+    for (let reported = 0; reported <= script.last; reported += 1)
+      expect(script.words({ ...START, reported, old: "mds1" }, SCENE)).toMatch(/\w/);
 });

@@ -1,55 +1,53 @@
-/** What to try first, told step by step: each step waits for events of the cluster, not for seconds. */
+/** A tour for the first visit, step by step: each step waits for events of the cluster, not for seconds. */
 
-import type { Verb } from "../api/faults";
-import type { LabEvent } from "../api/types";
-import type { Vocabulary } from "../families/vocabulary";
+import type { LabEvent, Verb, Vocabulary } from "../api/schema";
 import { rowOf } from "./verbs";
 
 export interface Guide {
-  /** How far the cluster has come. */
+  /** Number of the step that the cluster has reached. */
   reached: number;
-  /** Which step is told: `reached`, or an earlier one after Back. */
-  told: number;
-  /** The server that was harmed; empty before. */
+  /** Number of the step that is shown: `reached`, or an earlier one after Back. */
+  reported: number;
+  /** The server that was the target of the fault; empty before. */
   old: string;
-  /** Who followed it, and in which epoch; of members, the number of the view without it. */
+  /** The server that took over, and its epoch; with members, the number of the view without the target. */
   next: string;
   epoch: number;
 }
 
-/** What is known beside the events. */
+/** Facts that events do not carry. */
 export interface Scene {
-  /** Who leads. */
+  /** The leader. */
   leader: string;
-  /** Whether it answers. */
+  /** Whether the leader answers. */
   served: boolean;
   /** All servers of the group. */
   servers: readonly string[];
   session_timeout_ms: number;
-  /** The name of the group, where there are several. */
+  /** Name of the group, where there are several. */
   group: string;
-  /** The table of faults: which of them unseat a leader. */
+  /** The table of faults: it shows which verbs unseat a leader. */
   verbs: readonly Verb[];
 }
 
-/** A story of one kind of family. */
+/** The tour for one kind of family. */
 export interface Script {
   last: number;
-  /** The guide after an event. */
-  heard: (guide: Guide, event: LabEvent, scene: Scene) => Guide;
-  /** What is said at the step that is told. */
+  /** The state of the tour after an event. */
+  received: (guide: Guide, event: LabEvent, scene: Scene) => Guide;
+  /** Text of the step that is shown. */
   words: (guide: Guide, scene: Scene) => string;
 }
 
-export const START: Guide = { reached: 0, told: 0, old: "", next: "", epoch: 0 };
+export const START: Guide = { reached: 0, reported: 0, old: "", next: "", epoch: 0 };
 
 function onwards(guide: Guide, found: Partial<Guide> = {}): Guide {
   const reached = guide.reached + 1;
-  const told = guide.told === guide.reached ? reached : guide.told;
-  return { ...guide, ...found, reached, told };
+  const reported = guide.reported === guide.reached ? reached : guide.reported;
+  return { ...guide, ...found, reached, reported };
 }
 
-/** The server among `names` that this event harms; empty for none. */
+/** The server among `names` that is the target of this event's fault; empty for none. */
 function harmed(event: LabEvent, names: readonly string[], verbs: readonly Verb[]): string {
   if (event.kind !== "FaultInjected" || !rowOf(verbs, event.verb)?.unseats) return "";
   return names.find((name) => event.targets.includes(name)) ?? "";
@@ -59,11 +57,11 @@ function isPlaced(event: LabEvent, server: string, state: string): boolean {
   return event.kind === "Placed" && event.of_server === server && event.state === state;
 }
 
-/** One server leads: it is crashed, another takes over. */
+/** Tour for families with a leader: it is crashed, another server takes over. */
 export function takeoverScript({ leads, follows, behind, election, term, place }: Vocabulary): Script {
   return {
     last: 5,
-    heard(guide, event, scene) {
+    received(guide, event, scene) {
       const { old } = guide;
       switch (guide.reached) {
         case 0: {
@@ -88,24 +86,24 @@ export function takeoverScript({ leads, follows, behind, election, term, place }
       const { old, next, epoch } = guide;
       const wait_s = session_timeout_ms / 1000;
       const calls = leads === "primary" ? "write" : "call";
-      if (guide.told === 0 && !served)
-        return "Nobody answers now: too few servers are left. Restart those that are stopped.";
+      if (guide.reported === 0 && !served)
+        return "No server answers now: too few are left. Restart the stopped ones.";
       return [
         `${leader || "One server"} is the ${leads}${group && ` of ${group}`}: it answers every ${calls}${group && " there"}. Click its card and crash it.`,
-        `${old} is gone, and nobody answers. The others may not act before its session has ended: up to ${wait_s} s.`,
+        `${old} is gone, and no server answers. The others may not act before its session ends: up to ${wait_s} s.`,
         `The session has ended and its lock is free. ${election}`,
-        `${next} answers, in ${term} ${epoch}. Its ${place} goes on from there: nothing acknowledged is lost. Now restart ${old}.`,
-        `${old} is back as ${behind}. What it missed is sent to it until it is in step.`,
+        `${next} answers, in ${term} ${epoch}. Its ${place} continues from there: no acknowledged write is lost. Now restart ${old}.`,
+        `${old} is back as ${behind}. It catches up until it is in step.`,
         `${old} is ${follows} again. Next: drag a server to “Cut off”, or click a link between two servers.`,
-      ][guide.told] as string;
+      ][guide.reported] as string;
     },
   };
 }
 
-/** All members of a view serve: one is crashed, the others go on in the next view. */
+/** Tour for families with members: one is crashed, the others continue in the next view. */
 export const VIEW_SCRIPT: Script = {
   last: 4,
-  heard(guide, event, scene) {
+  received(guide, event, scene) {
     const { old } = guide;
     const view = event.kind === "Configured" ? event : null;
     switch (guide.reached) {
@@ -125,13 +123,13 @@ export const VIEW_SCRIPT: Script = {
         return guide;
     }
   },
-  words({ told, old, epoch }, { servers }) {
+  words({ reported, old, epoch }, { servers }) {
     return [
       `All ${servers.length} servers are members of one view: each answers every call. Click any card and crash it.`,
-      `${old} is gone. The others hear nothing of it; when its lease has run out they agree on a view without it.`,
-      `View ${epoch} goes on without ${old}: nothing acknowledged is lost, because every member had it. Now restart ${old}.`,
-      `${old} is outside the view and asks to come in. It is sent what it missed.`,
+      `${old} is gone. The others receive nothing from it; when its lease has run out, they agree on a view without it.`,
+      `View ${epoch} continues without ${old}: no acknowledged write is lost, because every member had it. Now restart ${old}.`,
+      `${old} is outside the view and asks to join. It catches up first.`,
       `${old} is a member again, in view ${epoch}. Next: drag two servers to “Cut off” with a loop drawn around them.`,
-    ][told] as string;
+    ][reported] as string;
   },
 };

@@ -1,6 +1,6 @@
-/** What each key does. Menus, the help and the handler are made from the verbs of the control plane. */
+/** Effects of the keys. Menus, the help and the handler are made from the verbs of the control plane. */
 
-import type { Verb, VerbTarget } from "../api/faults";
+import type { Verb, VerbTarget } from "../api/schema";
 import { stepBack, stepForward, toggleFrozen } from "../store/moment";
 import { shownPicture, useLab } from "../store/store";
 import { toast } from "../store/toasts";
@@ -13,7 +13,7 @@ export interface KeyLine {
 }
 
 export const TIME_KEYS: KeyLine[] = [
-  { keys: ["Space"], does: "Freeze the picture, and go on" },
+  { keys: ["Space"], does: "Freeze or unfreeze the picture" },
   { keys: [".", "N"], does: "Frozen: the next event" },
   { keys: ["P"], does: "Frozen: back by one event" },
 ];
@@ -21,12 +21,12 @@ export const TIME_KEYS: KeyLine[] = [
 export const PLACE_KEYS: KeyLine[] = [
   { keys: ["1", "…", "9"], does: "Select a server or a node" },
   { keys: ["←", "→"], does: "Select the server beside it" },
-  { keys: ["Enter"], does: "Open the menu of what is selected" },
+  { keys: ["Enter"], does: "Open the menu of the selection" },
   { keys: ["Esc"], does: "Select nothing" },
   { keys: ["?"], does: "These keys and words" },
 ];
 
-/** Whether keys are text for what has the focus. */
+/** Whether the focused element takes keys as text. */
 export function isTyping(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (target.isContentEditable || target instanceof HTMLTextAreaElement) return true;
@@ -36,14 +36,14 @@ export function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** Space and Enter belong to these when they have the focus; a server's card gives Space away. */
+/** Space and Enter belong to these elements when they have the focus; a server's card gives Space away. */
 export function ownsSpace(target: EventTarget | null): boolean {
   if (!(target instanceof HTMLElement)) return false;
   const control = target.closest("button, a, input, summary, [role=menuitem], [role=switch]");
   return control !== null && !control.hasAttribute("data-server-card");
 }
 
-/** Does what `key` means now; false when it means nothing. */
+/** Does the present action of `key`; false when it has none. */
 export function press(key: string, shift: boolean): boolean {
   const frozen = useLab.getState().moment !== null;
   if (key === " ") toggleFrozen();
@@ -70,14 +70,14 @@ function act(key: string): boolean {
   return true;
 }
 
-/** Of several servers that are selected together. */
+/** Actions on several selected servers. */
 function severalOptions(verb: Verb, targets: string[]): Record<string, unknown> {
   const several = severalOf(verb);
   const together = useLab.getState().selection?.kind === "servers" && targets.length > 1;
   return several !== undefined && together ? { [several.name]: true } : {};
 }
 
-/** What a verb's key acts on: what is selected, as far as the verb can take it; null when that is nothing. */
+/** Targets of a verb's key: the part of the selection that the verb accepts; null when that is empty. */
 function targetsFor(verb: Verb): string[] | null {
   const { selection } = useLab.getState();
   const takes = (kind: VerbTarget): boolean => verb.targets.includes(kind);
@@ -98,7 +98,7 @@ function groupOfSelection(): string[] | null {
   return name === undefined ? null : [name];
 }
 
-/** Servers, journal nodes and data nodes, as they stand in the topology. */
+/** Servers, journal nodes and data nodes, in the order of the topology. */
 function selectable(): string[] {
   const { servers, journal_nodes, data_nodes } = shownPicture(useLab.getState());
   return [servers, journal_nodes, data_nodes].flatMap((nodes) => Object.keys(nodes));

@@ -1,6 +1,5 @@
 import { api } from "../api/client";
-import type { FaultRequest, Verb } from "../api/faults";
-import type { WorkloadState } from "../api/types";
+import type { FaultRequest, Verb, WorkloadState } from "../api/schema";
 import { vocabularyOf } from "../families/vocabulary";
 import { canAct, useLab } from "../store/store";
 import { complain, toast } from "../store/toasts";
@@ -10,12 +9,12 @@ export function verbNamed(name: string): Verb | undefined {
   return rowOf(useLab.getState().verbs, name);
 }
 
-/** Does a verb and says what was done; what cannot be done now is told in the control plane's words. */
+/** Does a verb and reports the result in a toast; a refusal is shown in the control plane's words. */
 export async function perform(name: string, targets: string[], given: Options = {}): Promise<void> {
   const verb = verbNamed(name);
   if (verb === undefined) return;
   if (!canAct(useLab.getState())) {
-    toast("Nothing can be done to a past run: go back to the live one first", null, "error");
+    toast("A past run cannot be changed: return to the live one first", null, "error");
     return;
   }
   const options = { ...defaultsOf(verb), ...given };
@@ -50,8 +49,8 @@ export async function changeWorkload(change: Partial<WorkloadState>): Promise<vo
   try {
     const state = await api.workload(change);
     useLab.setState(({ clients }) => ({ clients: clients.map((client) => ({ ...client, ...state })) }));
-    const speed = state.rate_per_s > 0 ? `${state.rate_per_s} calls a second` : "as fast as answers come";
-    toast(state.paused ? "Paused the workload" : `The workload goes on: ${speed}`);
+    const speed = state.rate_per_s > 0 ? `${state.rate_per_s} calls a second` : "as fast as replies come";
+    toast(state.paused ? "Paused the workload" : `Resumed the workload: ${speed}`);
   } catch (error) {
     complain(error);
   }

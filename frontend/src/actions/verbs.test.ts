@@ -10,7 +10,7 @@ const CUT = row("cut", {
     option({ name: "island", type: "switch", default: false, several: true, shown: false }),
   ],
   done: "Cut {way}",
-  done_one: "Cut {targets} off from everybody",
+  done_one: "Cut {targets} off from all others",
 });
 const LOSE = row("lose", {
   options: [option({ name: "share", type: "share", default: 0.2 })],
@@ -31,7 +31,7 @@ describe("what was done, in the words of the table", () => {
   it("says the ends and the direction of a link", () => {
     expect(done("cut", ["mds1", "mds2"])).toBe("Cut mds1 ↔ mds2");
     expect(done("cut", ["mds1", "mds2"], { direction: "from" })).toBe("Cut mds2 → mds1");
-    expect(done("cut", ["mds1"], { direction: "both" })).toBe("Cut mds1 off from everybody");
+    expect(done("cut", ["mds1"], { direction: "both" })).toBe("Cut mds1 off from all others");
     expect(done("cut", ["mds1"], { direction: "to" })).toBe("Cut what mds1 sends");
     expect(done("cut", ["mds1", "mds2", "dn1"], { island: true })).toBe(
       "Cut mds1, mds2 and dn1 off from the rest",

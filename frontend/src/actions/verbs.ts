@@ -1,10 +1,10 @@
-/** The table of faults as the control plane serves it: finding a row, and its phrases with a fault's own words in them. */
+/** The table of faults from the control plane: rows by verb, and their phrases with a fault's values filled in. */
 
-import type { Verb, VerbOption } from "../api/faults";
+import type { Option, Verb } from "../api/schema";
 
 export type Options = Record<string, unknown>;
 
-/** undefined for a verb that this cluster has not: one of a run of another family. */
+/** The row of a verb; undefined for a verb of another family, in a run of that family. */
 export function rowOf(verbs: readonly Verb[], name: string): Verb | undefined {
   return verbs.find(({ verb }) => verb === name);
 }
@@ -14,11 +14,11 @@ export function defaultsOf(verb: Verb): Options {
 }
 
 /** The option with which a verb on links takes many names at one end; undefined where there is none. */
-export function severalOf(verb: Verb): VerbOption | undefined {
+export function severalOf(verb: Verb): Option | undefined {
   return verb.options.find(({ several }) => several);
 }
 
-/** Whether the options are those that end the fault which the verb began with others. */
+/** Whether these options end the fault that the verb began with others. */
 export function isUndone(verb: Verb, options: Options): boolean {
   if (verb.undo?.verb !== verb.verb) return false;
   return Object.entries(verb.undo.options).every(([name, value]) => options[name] === value);
@@ -41,7 +41,7 @@ function way(targets: readonly string[], { direction }: Options): string {
   return direction === "from" ? `${b} → ${a}` : `${a} ↔ ${b}`;
 }
 
-/** A template of the table, filled in. What is in brackets is left out where one of its words is not known. */
+/** A template of the table, filled in. A part in brackets is left out when one of its values is unknown. */
 export function phrase(
   template: string,
   verb: Verb,
@@ -63,7 +63,7 @@ export function phrase(
   return known.replace(/\{(\w+)\}/g, (_, name: string) => said(name) ?? "");
 }
 
-/** What was done, for a toast: "Crashed mds1: its memory is gone". */
+/** The result of a verb for a toast: "Crashed mds1: its memory is gone". */
 export function doneWords(
   verbs: readonly Verb[],
   name: string,

@@ -1,20 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { LabEvent } from "../api/types";
-import { vocabularyOf } from "../families/vocabulary";
-import { forceWords, told } from "./words";
-
-function renewing(phase: string): string {
-  const event = { kind: "Renewing", server: "mds2", phase, sn: 40, goal_sn: 60 } as unknown as LabEvent;
-  return told(event, vocabularyOf("mams"));
-}
-
-describe("a junior's renewing in words", () => {
-  it("tells where it reads and how that ended", () => {
-    expect(renewing("journal")).toBe("mds2 is renewed from the journal: sn 40 of 60");
-    expect(renewing("done")).toBe("mds2 has read what it lacked, up to sn 40");
-    expect(renewing("failed")).toBe("mds2 could not read on behind sn 40");
-  });
-});
+import { forceWords } from "./words";
 
 describe("what forcing a server costs", () => {
   const servers = {
@@ -29,9 +14,9 @@ describe("what forcing a server costs", () => {
     );
   });
 
-  it("names who may know more", () => {
+  it("names the servers that may know more", () => {
     expect(forceWords("mds1", { servers, groups: { g1: { commit_sn: 7 } } })).toContain(
-      "What only mds2 may hold after that is lost",
+      "Later groups that only mds2 may hold are lost",
     );
   });
 });

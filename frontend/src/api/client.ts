@@ -1,20 +1,36 @@
-import type { FileBlocks } from "./blocks";
-import type { Choices, ClusterChange, Comparison } from "./compare";
-import type { FaultDone, FaultRequest } from "./faults";
-import type { Directory, FsRequest } from "./namespace";
-import type { Behind, Checkpoint, CheckpointStory, Checkpoints, Looked, Pool, PoolOrder } from "./pool";
 import type {
+  Behind,
+  Checkpoint,
+  CheckpointStory,
+  Checkpoints,
+  Choices,
   Cluster,
+  ClusterChange,
+  Comparison,
+  Directory,
+  ErrorLine,
   EventPage,
+  FaultDone,
+  FaultRequest,
+  FileBlocks,
+  FsAnswer,
+  FsRequest,
   JournalRecord,
   Journals,
+  Looked,
+  Ordered,
   Picture,
+  Pool,
+  PoolOrder,
+  Recovering,
   Run,
   Timeline,
+  WorkloadChange,
   WorkloadState,
-} from "./types";
+  Written,
+} from "./schema";
 
-/** An answer that is not 2xx, or no answer at all (`status` 0); `message` is one line for a person. */
+/** A response other than 2xx, or no response at all (`status` 0); `message` is one line for a person. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -24,7 +40,7 @@ export class ApiError extends Error {
   }
 }
 
-/** What went wrong, as one line. */
+/** An error as one line. */
 export function lineOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -47,7 +63,7 @@ async function ask<Answer>(path: string, init: RequestInit): Promise<Answer> {
   }
   const body: unknown = await response.json().catch(() => null);
   if (response.ok && body !== null) return body as Answer;
-  const line = (body as { error?: unknown } | null)?.error;
+  const line = (body as Partial<ErrorLine> | null)?.error;
   throw new ApiError(
     response.status,
     typeof line === "string" ? line : `the control plane said ${response.status}`,
@@ -66,16 +82,16 @@ function post<Answer>(path: string, body: unknown): Promise<Answer> {
 export const api = {
   cluster: (signal?: AbortSignal) => get<Cluster>("/cluster", {}, signal),
   fault: (request: FaultRequest) => post<FaultDone>("/faults", request),
-  workload: (change: Partial<WorkloadState>) => post<WorkloadState>("/workload", change),
+  workload: (change: WorkloadChange) => post<WorkloadState>("/workload", change),
   runs: (signal?: AbortSignal) => get<Run[]>("/runs", {}, signal),
   events: (
     run: number,
     query: { after?: number; before?: number; limit?: number; kinds?: string; servers?: string },
     signal?: AbortSignal,
   ) => get<EventPage>(`/runs/${run}/events`, query, signal),
-  /** Without `at_ns` the end of the run. */
-  picture: (run: number, at_ns?: number, signal?: AbortSignal) =>
-    get<Picture>(`/runs/${run}/picture`, { at_ns }, signal),
+  /** At that time, or after that event; without both the end of the run. */
+  picture: (run: number, query: { at_ns?: number | undefined; seq?: number }, signal?: AbortSignal) =>
+    get<Picture>(`/runs/${run}/picture`, query, signal),
   timeline: (
     run: number,
     query: { from_ns?: number; to_ns?: number; buckets?: number },
@@ -86,44 +102,43 @@ export const api = {
     query: { group: string; from_sn: number; to_sn: number; at_ns?: number | undefined },
     signal?: AbortSignal,
   ) => get<Journals>(`/runs/${run}/journal`, query, signal),
-  /** The names behind `after`, at most 100. */
+  /** At most 100 names after `after`. */
   directory: (path: string, after = "") => get<Directory>("/fs/list", { path, after }),
   pool: (run: number, signal?: AbortSignal) => get<Pool[]>(`/runs/${run}/pool`, {}, signal),
   lookInImages: (path: string) => get<Looked>("/pool/look", { path }),
-  orderPool: (order: PoolOrder) => post<{ server: string }>("/pool", order),
+  orderPool: (order: PoolOrder) => post<Ordered>("/pool", order),
   checkpoints: (signal?: AbortSignal) => get<Checkpoints>("/checkpoints", {}, signal),
   checkpointStory: (signal?: AbortSignal) => get<CheckpointStory>("/checkpoints/story", {}, signal),
   allBehind: (signal?: AbortSignal) => get<Behind[]>("/checkpoints/behind", {}, signal),
   behind: (name: string, signal?: AbortSignal) =>
     get<Behind>(`/checkpoints/${encodeURIComponent(name)}/behind`, {}, signal),
   mark: (name: string) => post<Checkpoint>("/checkpoints", { name }),
-  recover: (name: string) =>
-    post<Behind & { incarnation: number }>("/checkpoints/recover", { name, confirmed: true }),
+  recover: (name: string) => post<Recovering>("/checkpoints/recover", { name, confirmed: true }),
   /** The first blocks of a file, at most 64. */
   blocks: (path: string, signal?: AbortSignal) => get<FileBlocks>("/fs/blocks", { path }, signal),
-  fs: (request: FsRequest) => post<{ server: string }>("/fs", request),
+  fs: (request: FsRequest) => post<FsAnswer>("/fs", request),
   compareChoices: () => get<Choices>("/compare/choices"),
   compare: (scenario: string, seed: number, configurations: ClusterChange[]) =>
     post<Comparison>("/compare", { scenario, seed, configurations }),
   comparison: (number: number) => get<Comparison>(`/compare/${number}`),
   cancelComparison: (number: number) => ask<Comparison>(address(`/compare/${number}`), { method: "DELETE" }),
-  /** Asked of the server itself, which must run. */
+  /** A journal group from the disk of a server, which must run. */
   record: (server: string, sn: number, signal?: AbortSignal) =>
     get<JournalRecord>(`/journal/${encodeURIComponent(server)}/${sn}`, {}, signal),
 };
 
-/** Where a file's content is read and written. */
+/** URL of a file's content. */
 export function contentAddress(path: string): string {
   return address("/fs/content", { path });
 }
 
-/** Sends a file of this machine as a new one; `progress` is told the share that has left. Its body is never held in memory. */
+/** Uploads a local file as a new one; `progress` receives the share that was sent. The body is never held in memory. */
 export function upload(
   path: string,
   file: File,
   progress: (share: number) => void,
   signal: AbortSignal,
-): Promise<{ octets: number }> {
+): Promise<Written> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const fail = (status: number, line: string): void => reject(new ApiError(status, line));
@@ -131,12 +146,12 @@ export function upload(
     request.responseType = "json";
     request.upload.onprogress = ({ loaded }) => progress(file.size > 0 ? loaded / file.size : 1);
     request.onload = () => {
-      const body = request.response as { octets?: number; error?: string } | null;
-      if (request.status < 300 && body?.octets !== undefined) resolve({ octets: body.octets });
+      const body = request.response as Partial<Written & ErrorLine> | null;
+      if (request.status < 300 && body?.size !== undefined) resolve({ size: body.size });
       else fail(request.status, body?.error ?? `the control plane said ${request.status}`);
     };
     request.onerror = () => fail(0, "the control plane does not answer");
-    request.onabort = () => fail(0, `stopped: what had come by then is in ${path}`);
+    request.onabort = () => fail(0, `stopped: the bytes sent so far are in ${path}`);
     signal.addEventListener("abort", () => request.abort());
     request.send(file);
   });

@@ -1,20 +1,20 @@
-import type { StreamFrame } from "./types";
+import type { StreamFrame } from "./schema";
 
 const RETRY_FIRST_MS = 250;
 const RETRY_MOST_MS = 4_000;
-/** The stream tells a rate every 200 ms: silence for so long means that nobody is there. */
+/** Silence after which the connection counts as lost: the stream sends a rate every 200 ms. */
 const SILENCE_MS = 4_000;
 
 export interface StreamListener {
   onFrame(frame: StreamFrame): void;
   onOpen(): void;
-  /** Called for every failed try; `retry_ms` until the next one. */
+  /** Called for every failed attempt; `retry_ms` is the time until the next one. */
   onLost(retry_ms: number): void;
-  /** The newest sequence number that is known, to catch up from; null before the first hello. */
+  /** The newest known sequence number, from which the stream continues; null before the first hello. */
   lastSeq(): number | null;
 }
 
-/** The live stream: connects, and connects again for ever, asking for what was missed. */
+/** The live stream: it connects, reconnects for ever, and requests the events that it missed. */
 export class Stream {
   private socket: WebSocket | null = null;
   private retryMs = RETRY_FIRST_MS;
@@ -46,7 +46,7 @@ export class Stream {
     socket.onclose = () => this.lost(socket);
   }
 
-  /** Asks for message lines, or stops asking. */
+  /** Requests message lines, or stops them. */
   messages(wanted: boolean): void {
     if (wanted === this.wantsMessages) return;
     this.wantsMessages = wanted;

@@ -1,6 +1,6 @@
 /** Small marks that several instruments draw. */
 
-import type { Letter } from "../api/types";
+import type { Letter } from "../api/schema";
 import { toneOf } from "../families/roles";
 import type { Palette } from "./useCanvas";
 
@@ -8,7 +8,7 @@ export function font(rem: number, size = 0.75, weight = 500): string {
   return `${weight} ${rem * size}px system-ui, "Segoe UI", "Noto Sans", sans-serif`;
 }
 
-/** The beginning of a text that fits into so much room, or nothing. */
+/** The start of a text that fits into a width, or an empty text. */
 export function fitted(text: string, room: number, widthOf: (text: string) => number): string {
   if (widthOf(text) <= room) return text;
   for (let kept = text.length - 1; kept > 2; kept -= 1) {
@@ -18,7 +18,7 @@ export function fitted(text: string, room: number, widthOf: (text: string) => nu
   return "";
 }
 
-/** Diagonal lines inside a box: seen without colour. */
+/** Diagonal lines inside a box: visible without colour. */
 export function hatch(
   context: CanvasRenderingContext2D,
   box: { x: number; y: number; width: number; height: number },
@@ -37,7 +37,7 @@ export function hatch(
   context.restore();
 }
 
-/** A span of one server's place in the view: filled for who is in the view, empty with a line for who is not. */
+/** A span of one server's role: filled in the view, empty with a line outside it. */
 export function band(
   context: CanvasRenderingContext2D,
   box: { x: number; y: number; width: number; height: number },

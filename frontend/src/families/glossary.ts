@@ -1,15 +1,15 @@
-/** The words on the cluster page that a person may meet there for the first time. */
+/** Terms on the cluster page that a person may read there for the first time. */
 
+import type { Vocabulary } from "../api/schema";
 import { ROLES } from "./roles";
-import type { Vocabulary } from "./vocabulary";
 
 export type Entry = readonly [word: string, says: string];
 
 export function lagWords({ unit }: Vocabulary): string {
-  return `how many ${unit}s that are safe for good a server has not on its disk yet`;
+  return `how many ${unit}s that are safe for good are not on the server's disk yet`;
 }
 
-/** Of a family, in the order in which they are met. */
+/** Terms of a family, in the order of their first use. */
 export function glossaryOf(words: Vocabulary): Entry[] {
   const { leads, follows, behind, locked, place, term, says } = words;
   const roles = Object.entries(ROLES).filter(([role]) => [leads, follows, behind].includes(role));
@@ -18,10 +18,9 @@ export function glossaryOf(words: Vocabulary): Entry[] {
     [place, says.place],
     [term, says.term],
     ["lag", lagWords(words)],
-    ...(locked
-      ? [["lock", "lies in the coordination service; whoever holds it leads the group"] as const]
-      : []),
+    ...(locked ? [["lock", "a node in the coordination service; its holder leads the group"] as const] : []),
     ["ok/s, p99", "calls that succeeded in a second; 99 of 100 were answered within this time"],
-    ["octet", "eight bits, a byte"],
+    ["invariant", "a check of the running cluster: green held so far, red broken, grey not checked"],
+    ["hole", "a step that a paper leaves open: a switch, closed unless the cluster opens it"],
   ];
 }

@@ -1,8 +1,8 @@
-/** The places that a server may have in the global view, of all families: letter, shape, colour and meaning. */
+/** Roles of all families in the global view: letter, shape, colour and meaning. */
 
-import type { Letter, Role } from "../api/types";
+import type { Letter, Role } from "../api/schema";
 
-/** Names a set of colours: `--active`, `--active-wash`, `--on-active`. */
+/** Name of a set of colours: `--active`, `--active-wash`, `--on-active`. */
 export type Tone = "active" | "standby" | "junior" | "down";
 export type Shape = "ring" | "hexagon" | "square" | "triangle" | "hollow";
 
@@ -10,7 +10,7 @@ export interface RoleWords {
   letter: Letter;
   shape: Shape;
   tone: Tone;
-  /** What a server in this place does. */
+  /** Task of a server with this role. */
   says: string;
 }
 
@@ -31,7 +31,7 @@ export const ROLES: Record<Role, RoleWords> = {
     letter: "J",
     shape: "triangle",
     tone: "junior",
-    says: "lacks a part of the journal and is sent it; it cannot take over",
+    says: "lacks a part of the journal and catches up; it cannot take over",
   },
   primary: {
     letter: "P",
@@ -43,7 +43,7 @@ export const ROLES: Record<Role, RoleWords> = {
     letter: "S",
     shape: "square",
     tone: "standby",
-    says: "accepts what the primary proposes and answers reads",
+    says: "accepts the primary's proposals and serves reads",
   },
   member: {
     letter: "M",
@@ -55,31 +55,31 @@ export const ROLES: Record<Role, RoleWords> = {
     letter: "J",
     shape: "triangle",
     tone: "junior",
-    says: "is outside the view, answers nobody, and asks to come in",
+    says: "is outside the view, serves no client, and asks to join",
   },
   down: {
     letter: "-",
     shape: "hollow",
     tone: "down",
-    says: "has no place in the global view",
+    says: "has no role in the global view",
   },
 };
 
 const LEADING: readonly Role[] = ["active", "primary"];
 
-/** Whether it is the one server of its group that orders the writes. */
+/** Whether the server is the one of its group that orders the writes. */
 export function leads(role: Role): boolean {
   return LEADING.includes(role);
 }
 
-/** Whether calls of its group are answered there: it leads, says so itself, and runs. */
+/** Whether the server answers calls of its group: it leads, reports so itself, and runs. */
 export function serves({ believes, process }: { believes: string; process: string }): boolean {
   return process === "running" && leads(believes as Role);
 }
 
 const TONES = new Map(Object.values(ROLES).map(({ letter, tone }) => [letter, tone]));
 
-/** The colours of a letter; what letters share is what their roles share. */
+/** The colours of a letter; roles that share a letter share them. */
 export function toneOf(letter: Letter): Tone {
   return TONES.get(letter) ?? "down";
 }

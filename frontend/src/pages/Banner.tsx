@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { stream } from "../store/connect";
 import { useLab } from "../store/store";
 
-/** A lost connection, and trouble of the cluster itself. */
+/** A lost connection, or a failure of the control plane. */
 export function Banner() {
   const connection = useLab((state) => state.connection);
   const trouble = useLab((state) => state.cluster?.trouble ?? "");

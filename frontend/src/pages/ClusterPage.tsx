@@ -9,13 +9,13 @@ import { Banner } from "./Banner";
 import { GuideStrip } from "./GuideStrip";
 import { Header } from "./Header";
 import { Help } from "./Help";
-import { Lamps } from "./Lamps";
+import { Invariants } from "./Invariants";
 import { MomentBar } from "./MomentBar";
 import { RunMenu } from "./RunMenu";
 import { TimeControl } from "./TimeControl";
 import { useKeys } from "./useKeys";
 
-/** The home page: one cluster, its instruments. */
+/** The home page: one cluster and its instruments. */
 export function ClusterPage() {
   const [help, setHelp] = useState(false);
   const live = useLab(isLive);
@@ -27,7 +27,7 @@ export function ClusterPage() {
         <RunMenu />
         <TimeControl />
         <nav aria-label="Invariants">
-          <Lamps />
+          <Invariants />
         </nav>
       </div>
       {!live && <MomentBar />}

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { type Guide, type Scene, type Script, START, takeoverScript, VIEW_SCRIPT } from "../actions/guide";
+import type { Vocabulary } from "../api/schema";
 import { serves } from "../families/roles";
-import type { Vocabulary } from "../families/vocabulary";
 import { events, isLive, type LabState, useLab, useWords } from "../store/store";
 
 const DISMISSED = "cloverlab-guide-dismissed";
@@ -19,13 +19,13 @@ function remember(): void {
   try {
     localStorage.setItem(DISMISSED, "yes");
   } catch {
-    // Where nothing may be kept, the guide comes again.
+    // The guide appears again when the browser's storage is not available.
   }
 }
 
 const SCRIPTS = new WeakMap<Vocabulary, Script>();
 
-/** The same script for the same words. */
+/** The same tour for the same terms. */
 function scriptOf(words: Vocabulary): Script {
   if (!words.locked) return VIEW_SCRIPT;
   const script = SCRIPTS.get(words) ?? takeoverScript(words);
@@ -33,7 +33,7 @@ function scriptOf(words: Vocabulary): Script {
   return script;
 }
 
-/** Of the first group; a leader that goes is remembered until another serves. */
+/** Leader of the first group; a lost leader is remembered until another one serves. */
 function sceneOf({ live, cluster, verbs }: LabState): Scene {
   const [first] = Object.values(live.groups);
   const several = Object.keys(live.groups).length > 1;
@@ -48,11 +48,11 @@ function sceneOf({ live, cluster, verbs }: LabState): Scene {
   };
 }
 
-/** Carries new events into the guide. */
+/** Passes new events to the tour. */
 function useGuide(script: Script): [Guide, (guide: Guide) => void] {
   const [guide, setGuide] = useState(START);
   const seen = useRef(-1);
-  /** As it was before the events that come next: they may bring another leader. */
+  /** State before the next events, which may change the leader. */
   const before = useRef<Scene | null>(null);
   const beat = useLab((state) => state.beat);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the beat tells that events came
@@ -66,12 +66,12 @@ function useGuide(script: Script): [Guide, (guide: Guide) => void] {
     before.current = now;
     if (fresh.length === 0) return;
     seen.current = last;
-    setGuide((old) => fresh.reduce((so_far, event) => script.heard(so_far, event, scene), old));
+    setGuide((old) => fresh.reduce((so_far, event) => script.received(so_far, event, scene), old));
   }, [beat, script]);
   return [guide, setGuide];
 }
 
-/** What to try first. It goes when it is told to, and does not come again. */
+/** The tour of the first visit. A person can close it, and it does not appear again. */
 export function GuideStrip() {
   const [shown, setShown] = useState(() => !wasDismissed());
   const ready = useLab(
@@ -92,26 +92,34 @@ function Strip({ onEnd }: { onEnd: () => void }) {
   const [guide, setGuide] = useGuide(script);
   const said = useLab((state) => script.words(guide, sceneOf(state)));
   const live = useLab(isLive);
-  const { told, reached } = guide;
+  const { reported, reached } = guide;
   if (!live) return null;
   return (
-    <section className="guide" aria-label="What to try first" data-testid="guide" data-step={told}>
+    <section className="guide" aria-label="First steps" data-testid="guide" data-step={reported}>
       <span className="guide-step" aria-hidden="true">
-        {told + 1}/{script.last + 1}
+        {reported + 1}/{script.last + 1}
       </span>
       <p aria-live="polite">{said}</p>
-      {told > 0 && (
-        <button type="button" className="plain" onClick={() => setGuide({ ...guide, told: told - 1 })}>
+      {reported > 0 && (
+        <button
+          type="button"
+          className="plain"
+          onClick={() => setGuide({ ...guide, reported: reported - 1 })}
+        >
           Back
         </button>
       )}
-      {told < reached && (
-        <button type="button" className="plain" onClick={() => setGuide({ ...guide, told: told + 1 })}>
+      {reported < reached && (
+        <button
+          type="button"
+          className="plain"
+          onClick={() => setGuide({ ...guide, reported: reported + 1 })}
+        >
           Next
         </button>
       )}
       <button type="button" className="plain" onClick={onEnd}>
-        {told === script.last ? "Done" : "Skip"}
+        {reported === script.last ? "Done" : "Skip"}
       </button>
     </section>
   );

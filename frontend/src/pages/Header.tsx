@@ -5,7 +5,7 @@ import { KeyCap } from "../ui/KeyCap";
 import { PageLinks } from "./PageLinks";
 import { Throttle } from "./Throttle";
 
-/** Which cluster, on what it runs, which page, how hard its workload presses; with `onHelp`, the keys. */
+/** Name, fabric, page and workload of the cluster; with `onHelp`, the keys. */
 export function Header({ onHelp }: { onHelp?: () => void }) {
   const cluster = useLab((state) => state.cluster);
   const words = useWords();

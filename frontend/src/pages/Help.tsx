@@ -4,7 +4,7 @@ import { useLab, useWords } from "../store/store";
 import { Dialog } from "../ui/Dialog";
 import { KeyCap } from "../ui/KeyCap";
 
-/** All keys, those of the faults as the control plane tells them, and what the words on the page mean. */
+/** All keys, with those of the faults from the control plane, and the terms on the page. */
 export function Help({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const verbs = useLab((state) => state.verbs);
   const words = useWords();
@@ -16,7 +16,7 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
     <Dialog opened={opened} title="Keys and words" onClose={onClose}>
       <div className="help">
         <div>
-          <KeyTable title="What is shown" lines={[...TIME_KEYS, ...PLACE_KEYS]} />
+          <KeyTable title="Time and selection" lines={[...TIME_KEYS, ...PLACE_KEYS]} />
           <section data-testid="glossary">
             <h3>Words</h3>
             <dl className="key-table">
@@ -29,7 +29,7 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
             </dl>
           </section>
         </div>
-        <KeyTable title="Faults, on what is selected" lines={faults} />
+        <KeyTable title="Faults, on the selection" lines={faults} />
         <p className="soft help-note">
           While the picture is frozen, N and P step; with Shift they are faults again. A server dragged to
           “Cut off”, or servers in a loop drawn around them, are partitioned from the rest.

@@ -1,7 +1,7 @@
 import { goLive, stepBack, stepForward } from "../store/moment";
 import { Scrubber } from "./Scrubber";
 
-/** The way through a run, and back to the present; a row of its own, so that freezing moves nothing beside the clock. */
+/** Navigation through a run, and back to the present; in a row of its own, so that freezing moves nothing beside the clock. */
 export function MomentBar() {
   return (
     <section className="moment-bar" aria-label="Way through the run">

@@ -2,7 +2,7 @@ import { useWords } from "../store/store";
 import { Toasts } from "../ui/Toasts";
 import { Header } from "./Header";
 
-/** Where a URL leads to what the family does not have. */
+/** Shown at a URL of a page that the family does not have. */
 export function NotHere() {
   const { called, lacks } = useWords();
   const why = lacks.includes("pool") ? "write no images and mark no checkpoints" : "mark no checkpoints";

@@ -15,7 +15,7 @@ const PAGES: Record<PageName, ComponentType> = {
   compare: ComparePage,
 };
 
-/** The page that the URL names. */
+/** The page of the URL. */
 export function Page() {
   const page = useLab((state) => state.page);
   const { lacks } = useWords();

@@ -10,7 +10,7 @@ const PAGES: [PageName, string][] = [
   ["compare", "Compare"],
 ];
 
-/** The ways to the other pages; a click with a key held opens another tab as everywhere. */
+/** Links to the other pages; a click with a modifier key opens a new tab as usual. */
 export function PageLinks() {
   const page = useLab((state) => state.page);
   const { lacks } = useWords();

@@ -1,6 +1,6 @@
 import { Menu } from "@mantine/core";
 import { api } from "../api/client";
-import type { Run } from "../api/types";
+import type { Run } from "../api/schema";
 import { openRun } from "../store/moment";
 import { shownRun, useLab } from "../store/store";
 import { complain } from "../store/toasts";
@@ -27,7 +27,7 @@ function lengthWords({ started_at, ended_at, live }: Run): string {
   return minutes < 1 ? `${Math.round(minutes * 60)} s` : `${Math.round(minutes)} min`;
 }
 
-/** All runs of this cluster; a past one can be looked at like the present. */
+/** All runs of this cluster; a past run is shown like the present. */
 export function RunMenu() {
   const runs = useLab((state) => state.runs);
   const shown = useLab(shownRun);

@@ -5,7 +5,7 @@ import { clock, runStart, shownRun, useLab } from "../store/store";
 import { NS_PER_MS, sinceStart } from "../store/time";
 import { complain } from "../store/toasts";
 
-/** When the run that is looked at ended; of the live one, the moment this was asked. 0 while unknown. */
+/** End of the shown run; of the live run, the time of the request. 0 while unknown. */
 function useRunEnd(): number {
   const run = useLab(shownRun);
   const past = useLab((state) => state.run !== null);
@@ -15,7 +15,7 @@ function useRunEnd(): number {
     if (!past) return setEnd(clock.now_ns());
     const asked = new AbortController();
     api
-      .picture(run, undefined, asked.signal)
+      .picture(run, {}, asked.signal)
       .then(({ at_ns }) => setEnd(at_ns))
       .catch((error: unknown) => asked.signal.aborted || complain(error));
     return () => asked.abort();
@@ -23,7 +23,7 @@ function useRunEnd(): number {
   return end_ns;
 }
 
-/** Goes through a run by hand or by the arrow keys, a millisecond at a time. */
+/** Moves through a run by pointer or by the arrow keys, a millisecond at a time. */
 export function Scrubber() {
   const start_ns = useLab(runStart);
   const at_ns = useLab((state) => state.moment?.at_ns ?? 0);

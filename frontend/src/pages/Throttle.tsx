@@ -13,7 +13,7 @@ function rateOf(position: number): number {
   return Math.max(1, Math.round(rate / step) * step);
 }
 
-/** How hard the workload presses: its rate on a logarithmic scale, and a pause. */
+/** Load of the workload: its rate on a logarithmic scale, and a pause. */
 export function Throttle() {
   const client = useLab((state) => state.clients[0]);
   const enabled = useLab(canAct);
@@ -27,8 +27,8 @@ export function Throttle() {
         type="button"
         className="pill"
         disabled={!enabled}
-        aria-label={paused ? "Let the workload go on" : "Pause the workload"}
-        title={paused ? "Let the workload go on" : "Pause the workload"}
+        aria-label={paused ? "Resume the workload" : "Pause the workload"}
+        title={paused ? "Resume the workload" : "Pause the workload"}
         data-testid="workload-pause"
         onClick={() => void changeWorkload({ paused: !paused })}
       >

@@ -5,7 +5,7 @@ import { sinceStart } from "../store/time";
 
 const TICK_MS = 100;
 
-/** The machine's clock while the present is shown, else the moment that is looked at. */
+/** The machine's clock while the present is shown, else the shown moment. */
 function useShownNs(): number {
   const live = useLab((state) => isLive(state) && state.connection.state === "live");
   const at_ns = useLab((state) => state.moment?.at_ns ?? shownPicture(state).at_ns);
@@ -18,7 +18,7 @@ function useShownNs(): number {
   return live ? clock.now_ns() : at_ns;
 }
 
-/** Which moment is shown, and a button to stop it. */
+/** The shown moment, and a button to freeze it. */
 export function TimeControl() {
   const shown_ns = useShownNs();
   const start_ns = useLab(runStart);

@@ -31,7 +31,7 @@ export function useKeys(onHelp: () => void): void {
         return;
       event.preventDefault();
     };
-    /** A card with the focus is a button: Space freezes and does not press it. */
+    /** A focused card is a button, but Space freezes and does not press it. */
     const onKeyUp = (event: KeyboardEvent): void => {
       if (
         event.key === " " &&

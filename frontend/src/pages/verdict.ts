@@ -1,16 +1,16 @@
-/** What lamps say: pure. */
+/** Texts of the invariants: pure. */
 
-import type { Lamp } from "../api/types";
+import type { InvariantStatus } from "../api/schema";
 import { count } from "../store/time";
 
-/** Of a lamp that is not red: how far it was checked, and why not further. */
-export function verdict({ state, checked, explanation }: Lamp): string {
+/** For an invariant that holds or is unchecked: the extent of the check, and why it ended there. */
+export function verdict({ state, checked, explanation }: InvariantStatus): string {
   if (state === "green") return `Held so far: ${count(checked)} checks.`;
   const why = explanation === "" ? "Nothing has been checked yet." : `${capital(explanation)}.`;
   return checked === 0 ? why : `${why} Until then it held: ${count(checked)} checks.`;
 }
 
-/** A phrase as the beginning of a sentence. */
+/** A phrase as the start of a sentence. */
 export function capital(line: string): string {
   return line.charAt(0).toUpperCase() + line.slice(1);
 }

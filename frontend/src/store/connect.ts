@@ -1,18 +1,16 @@
-/** Carries the stream into the store: once per animation frame, however much came. */
+/** Passes the stream to the store, once per animation frame. */
 
-import { tellsAStory } from "../actions/words";
 import { api } from "../api/client";
+import type { Cluster, Failover, HelloFrame, LabEvent, PictureChanges, StreamFrame } from "../api/schema";
 import { Stream } from "../api/socket";
-import type { Cluster, Failover, LabEvent, StreamFrame } from "../api/types";
-import { reduce } from "./reduce";
-import { clock, events, type LabState, messages, rates, stories, tallies, useLab } from "./store";
+import { clock, events, type LabState, messages, patched, rates, stories, tallies, useLab } from "./store";
 import { complain } from "./toasts";
 
-/** A hidden page gets no animation frames; it keeps up this often. */
+/** Interval of updates on a hidden page, which gets no animation frames. */
 const HIDDEN_MS = 500;
 const FAILOVERS_MOST = 100;
 
-let fresh: LabEvent[] = [];
+let fresh: PictureChanges[] = [];
 let changes: Partial<LabState> = {};
 let touched = false;
 let scheduled = false;
@@ -33,7 +31,7 @@ function flush(): void {
   [fresh, changes] = [[], {}];
   useLab.setState((state) => ({
     ...rest,
-    live: news.length > 0 ? reduce(rest.live ?? state.live, news, state.verbs) : (rest.live ?? state.live),
+    live: news.reduce(patched, rest.live ?? state.live),
     beat: state.beat + 1,
   }));
 }
@@ -45,13 +43,14 @@ function onFrame(frame: StreamFrame): void {
       break;
     case "events":
       for (const event of frame.events) keep(event);
+      fresh.push(frame.picture);
       break;
     case "rate":
       clock.hear(frame.at_ns);
       rates.push(frame);
       break;
     case "messages":
-      for (const line of frame.list) messages.push(line);
+      for (const line of frame.lines) messages.push(line);
       break;
     case "processes":
       changes = {
@@ -71,8 +70,8 @@ function onFrame(frame: StreamFrame): void {
       tallies.push(frame.servers);
       changes = { ...changes, counters: frame.groups, replicated: frame.servers, pipelines: frame.pipelines };
       break;
-    case "lamps":
-      changes = { ...changes, lamps: frame.lamps };
+    case "invariants":
+      changes = { ...changes, invariants: frame.invariants };
   }
   schedule();
 }
@@ -81,8 +80,7 @@ function keep(event: LabEvent): void {
   const last = events.last();
   if (last !== undefined && event.seq <= last.seq) return;
   events.push(event);
-  fresh.push(event);
-  if (tellsAStory(event)) stories.push(event);
+  if (event.story) stories.push(event);
 }
 
 function withFailover(split: Failover): Failover[] {
@@ -91,18 +89,18 @@ function withFailover(split: Failover): Failover[] {
   return [...others, split].slice(-FAILOVERS_MOST);
 }
 
-function onHello(hello: Extract<StreamFrame, { type: "hello" }>): void {
+function onHello(hello: HelloFrame): void {
   clock.hear(hello.now_ns);
   const otherRun = useLab.getState().liveRun !== hello.run;
   if (otherRun) for (const ring of [events, stories, rates, messages, tallies]) ring.clear();
   [fresh, changes] = [[], {}];
   const forgotten = otherRun ? { failovers: [] } : {};
-  const { run: liveRun, picture: live, lamps, verbs } = hello;
-  useLab.setState({ live, liveRun, lamps, verbs, ...forgotten });
+  const { run: liveRun, picture: live, invariants, verbs } = hello;
+  useLab.setState({ live, liveRun, invariants, verbs, ...forgotten });
   void refresh();
 }
 
-/** Asks for everything that the stream does not tell. */
+/** Requests the state that the stream does not carry. */
 export async function refresh(): Promise<void> {
   try {
     const [cluster, runs] = await Promise.all([api.cluster(), api.runs()]);
@@ -115,17 +113,9 @@ export async function refresh(): Promise<void> {
 }
 
 function factsOf(cluster: Cluster): Partial<LabState> {
-  const { groups, links, clients, coordination, lamps, servers } = cluster;
+  const { groups, links, clients, coordination, invariants, servers } = cluster;
   const counters: LabState["counters"] = {};
   for (const { name, counters: counted } of groups) if (counted !== null) counters[name] = counted;
-  const processes = servers.map(({ name, process, pid, container, image, address }) => ({
-    name,
-    process,
-    pid,
-    container,
-    image,
-    address,
-  }));
   const { data_nodes: dataNodes, journal_nodes: journalNodes, replicated, pipelines } = cluster;
   const nodes = { dataNodes, journalNodes };
   return {
@@ -136,13 +126,13 @@ function factsOf(cluster: Cluster): Partial<LabState> {
     links,
     clients,
     coordination,
-    lamps,
-    processes,
+    invariants,
+    processes: servers,
     ...nodes,
   };
 }
 
-/** The one stream of this page. */
+/** The only stream of this page. */
 export const stream = new Stream({
   onFrame,
   onOpen: () =>

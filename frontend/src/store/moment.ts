@@ -1,9 +1,8 @@
-/** Going through time: freezing, scrubbing, stepping, other runs. */
+/** Moving through time: freezing, scrubbing, stepping, other runs. */
 
 import { api } from "../api/client";
-import type { LabEvent } from "../api/types";
-import { EMPTY_PICTURE, reduce } from "./reduce";
-import { events, isLive, type Moment, shownPicture, shownRun, useLab } from "./store";
+import type { LabEvent } from "../api/schema";
+import { EMPTY_PICTURE, events, isLive, type Moment, shownPicture, shownRun, useLab } from "./store";
 import { complain } from "./toasts";
 
 const HISTORY_MOST = 200;
@@ -11,7 +10,7 @@ const STEP_PAGE = 100;
 
 let asked = new AbortController();
 let history: Moment[] = [];
-/** Events after the frozen one, already fetched. */
+/** Events after the frozen one that were already fetched. */
 let ahead: LabEvent[] = [];
 
 function abandon(): AbortSignal {
@@ -24,7 +23,7 @@ function show(moment: Moment | null): void {
   useLab.setState({ moment });
 }
 
-/** Stands still at what is shown now. */
+/** Freezes the shown moment. */
 export function freeze(): void {
   const state = useLab.getState();
   if (state.moment !== null) return;
@@ -32,7 +31,7 @@ export function freeze(): void {
   show({ at_ns: state.live.at_ns, picture: state.live, event: null });
 }
 
-/** Back to the present of the running cluster. */
+/** Returns to the present of the running cluster. */
 export function goLive(): void {
   abandon();
   [history, ahead] = [[], []];
@@ -44,20 +43,20 @@ export function toggleFrozen(): void {
   else goLive();
 }
 
-/** Shows the run that is looked at as it was at `at_ns`. Later calls win; errors become toasts. */
+/** Shows the run at `at_ns`. Later calls win; errors become toasts. */
 export async function scrubTo(at_ns: number): Promise<void> {
   const { moment, live } = useLab.getState();
   show({ at_ns, picture: moment?.picture ?? live, event: null });
   await seek(at_ns, moment);
 }
 
-/** Where `before` is given, a failure goes back to it. */
+/** A failure restores `before` where it is given. */
 async function seek(at_ns: number | undefined, before?: Moment | null): Promise<void> {
   const run = shownRun(useLab.getState());
   if (run === null) return;
   const signal = abandon();
   try {
-    const picture = await api.picture(run, at_ns === undefined ? undefined : Math.round(at_ns), signal);
+    const picture = await api.picture(run, { at_ns: at_ns && Math.round(at_ns) }, signal);
     if (signal.aborted) return;
     [history, ahead] = [[], []];
     show({ at_ns: at_ns ?? picture.at_ns, picture, event: null });
@@ -68,7 +67,7 @@ async function seek(at_ns: number | undefined, before?: Moment | null): Promise<
   }
 }
 
-/** Opens a run at `at_ns` or at its end; the live one opens at the present. */
+/** Opens a run at `at_ns` or at its end; the live run opens at the present. */
 export async function openRun(run: number, at_ns?: number): Promise<void> {
   if (run === useLab.getState().liveRun && at_ns === undefined) return goLive();
   const past = run === useLab.getState().liveRun ? null : run;
@@ -76,17 +75,25 @@ export async function openRun(run: number, at_ns?: number): Promise<void> {
   await seek(at_ns);
 }
 
-/** The next event of the frozen run, applied. */
-export async function stepForward(): Promise<void> {
+let stepping = Promise.resolve();
+
+/** The next event of the frozen run, and the picture after it; a held key steps one by one. */
+export function stepForward(): Promise<void> {
   freeze();
+  stepping = stepping.then(step);
+  return stepping;
+}
+
+async function step(): Promise<void> {
   const state = useLab.getState();
   const [run, moment] = [shownRun(state), state.moment];
   if (run === null || moment === null) return;
   try {
     const next = await nextEvent(run, moment.picture.seq);
     if (next === null || useLab.getState().moment !== moment) return;
+    const picture = await api.picture(run, { seq: next.seq });
+    if (useLab.getState().moment !== moment) return;
     history = [...history.slice(1 - HISTORY_MOST), moment];
-    const picture = reduce(moment.picture, [next], state.verbs);
     show({ at_ns: Math.max(moment.at_ns, next.at_ns), picture, event: next });
   } catch (error) {
     complain(error);
@@ -107,7 +114,7 @@ function heldAfter(seq: number): LabEvent[] {
   return events.from(first).slice(0, STEP_PAGE);
 }
 
-/** Back by one step; before the first one, to the moment before the newest event that is shown. */
+/** One step back; before the first step, to the moment before the newest shown event. */
 export async function stepBack(): Promise<void> {
   freeze();
   const last = history.at(-1);

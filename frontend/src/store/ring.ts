@@ -1,4 +1,4 @@
-/** Holds the newest `capacity` items; adding is O(1) and nothing is moved. */
+/** Holds the newest `capacity` items; adding is O(1) and moves no item. */
 export class Ring<Item> {
   private readonly items: (Item | undefined)[];
   private added = 0;
@@ -16,7 +16,7 @@ export class Ring<Item> {
     this.added += 1;
   }
 
-  /** 0 is the oldest item held. */
+  /** 0 is the oldest item. */
   at(index: number): Item | undefined {
     if (index < 0 || index >= this.length) return undefined;
     return this.items[(this.added - this.length + index) % this.capacity];
@@ -26,7 +26,7 @@ export class Ring<Item> {
     return this.at(this.length - 1);
   }
 
-  /** Index of the first item for which `reached` holds, in an order where it then holds for all later ones. */
+  /** Index of the first item for which `reached` holds; `reached` must hold for all later items, too. */
   firstIndex(reached: (item: Item) => boolean): number {
     let [low, high] = [0, this.length];
     while (low < high) {
@@ -37,7 +37,7 @@ export class Ring<Item> {
     return low;
   }
 
-  /** Oldest first, from `index` on. */
+  /** Items from `index` on, oldest first. */
   from(index: number): Item[] {
     const found: Item[] = [];
     for (let each = Math.max(0, index); each < this.length; each += 1) found.push(this.at(each) as Item);

@@ -1,27 +1,47 @@
 import { create } from "zustand";
-import type { Counters, Pipeline, Replicated } from "../api/counts";
-import type { Verb } from "../api/faults";
 import type {
   Client,
   Cluster,
   Coordination,
+  Counters,
   DataNode,
   Failover,
+  InvariantStatus,
   JournalNode,
   LabEvent,
-  Lamp,
   Link,
   MessageLine,
+  NodeProcess,
   Picture,
-  Processes,
-  Rate,
+  PictureChanges,
+  Pipeline,
+  RateFrame,
+  Replicated,
   Run,
   Server,
-} from "../api/types";
-import { type Vocabulary, vocabularyOf } from "../families/vocabulary";
-import { EMPTY_PICTURE } from "./reduce";
+  Verb,
+  Vocabulary,
+} from "../api/schema";
+import { vocabularyOf } from "../families/vocabulary";
 import { Ring } from "./ring";
 import { MachineClock } from "./time";
+
+export const EMPTY_PICTURE: Picture = {
+  ...{ at_ns: 0, seq: 0, servers: {}, groups: {}, data_nodes: {}, journal_nodes: {} },
+  ...{ faults: [], invariants: {} },
+};
+
+/** The picture with what has changed; rows that have not are the same objects. */
+export function patched(old: Picture, changes: PictureChanges): Picture {
+  return {
+    ...old,
+    ...changes,
+    servers: { ...old.servers, ...changes.servers },
+    groups: { ...old.groups, ...changes.groups },
+    data_nodes: { ...old.data_nodes, ...changes.data_nodes },
+    journal_nodes: { ...old.journal_nodes, ...changes.journal_nodes },
+  };
+}
 
 /** What a person has pointed at. */
 export type Selection =
@@ -29,27 +49,27 @@ export type Selection =
   | { kind: "servers"; names: string[] }
   | { kind: "link"; a: string; b: string }
   | { kind: "record"; server: string; sn: number }
-  | { kind: "lamp"; invariant: string };
+  | { kind: "invariant"; invariant: string };
 
-/** What a menu is open for. */
+/** The target of an open menu. */
 export type Pointed =
-  /** `asks`: the verb whose question stands open in it. */
+  /** `asks`: the verb whose question is open in it. */
   | { kind: "server"; name: string; asks?: string }
   | { kind: "link"; a: string; b: string }
   | { kind: "group"; name: string }
   | { kind: "process"; name: string };
 
-/** A moment that is not the present: the picture stands still there. */
+/** A past moment, at which the picture is frozen. */
 export interface Moment {
   at_ns: number;
   picture: Picture;
-  /** The event that led here, when a person stepped to it. */
+  /** The event that a person stepped to. */
   event: LabEvent | null;
 }
 
 export interface Connection {
   state: "connecting" | "live" | "lost";
-  /** While lost: since when and when the next try is, in `performance.now()`. */
+  /** While the connection is lost: time of the loss and of the next attempt, in `performance.now()`. */
   since_ms: number;
   retry_at_ms: number;
 }
@@ -58,7 +78,7 @@ export interface Toast {
   id: number;
   text: string;
   tone: "done" | "error";
-  /** What the button beside it does. */
+  /** Effect of the button beside it. */
   undo: { label: string; run: () => void } | null;
 }
 
@@ -66,42 +86,42 @@ export type PageName = "cluster" | "namespace" | "pool" | "checkpoints" | "compa
 
 export interface LabState {
   page: PageName;
-  /** What is pointed at on the namespace page. */
+  /** Selected path on the namespace page. */
   path: string;
-  /** What is pointed at on the page of the storage pool, as "group/node/file" without the file's directory. */
+  /** Selection on the page of the storage pool, as "group/node/file" without the file's directory. */
   spot: string;
-  /** What the compare page is asked for, as its URL says it. */
+  /** Request of the compare page, as in its URL. */
   compare: string;
   connection: Connection;
-  /** What events do not tell: names, timing, addresses; asked again at each hello. */
+  /** Facts that events do not carry: names, timing, addresses; requested at each hello. */
   cluster: Cluster | null;
   verbs: Verb[];
   runs: Run[];
-  /** The present, reduced from the stream once per animation frame. */
+  /** The present, as the stream tells it, once per animation frame. */
   live: Picture;
   liveRun: number | null;
-  lamps: Lamp[];
+  invariants: InvariantStatus[];
   links: Link[];
   clients: Client[];
   coordination: Coordination | null;
-  /** Running or not and pid, as the operating system knows them. */
-  processes: Processes["servers"];
+  /** State and pid of each process, from the operating system. */
+  processes: NodeProcess[];
   /** The same of data nodes and of journal nodes. */
   dataNodes: DataNode[];
   journalNodes: JournalNode[];
-  /** Splits of the live run, oldest first, at most 100; a later frame for the same epoch replaces. */
+  /** Failovers of the live run, oldest first, at most 100; a later frame for the same epoch replaces the earlier one. */
   failovers: Failover[];
-  /** By group, of the present; a group whose active does not answer is not in it. */
+  /** Present counters by group; a group whose active does not answer is left out. */
   counters: Record<string, Counters>;
-  /** By server and journal node, of the present: what it spent on replication. */
+  /** Present replication costs by server and journal node. */
   replicated: Record<string, Replicated>;
-  /** By server, of the present: its jobs and locks; of families that have them. */
+  /** Present jobs and locks by server, of families that have them. */
   pipelines: Record<string, Pipeline>;
-  /** Counts changes of `events`, `rates` and `messages`, which are not in the store for speed. */
+  /** Counts changes of `events`, `rates` and `messages`, which are outside of the store for speed. */
   beat: number;
-  /** The run that is looked at; null is the live one. */
+  /** The shown run; null is the live one. */
   run: number | null;
-  /** null follows the present (or the end of a past run until its picture is there). */
+  /** null follows the present (or the end of a past run until its picture has arrived). */
   moment: Moment | null;
   selection: Selection | null;
   menu: Pointed | null;
@@ -119,7 +139,7 @@ export const useLab = create<LabState>()(() => ({
   runs: [],
   live: EMPTY_PICTURE,
   liveRun: null,
-  lamps: [],
+  invariants: [],
   links: [],
   clients: [],
   coordination: null,
@@ -140,23 +160,23 @@ export const useLab = create<LabState>()(() => ({
 
 /** The newest events of the live run, by `seq`. */
 export const events = new Ring<LabEvent>(20_000);
-/** Those of them that are worth a line by themselves. */
+/** Newest events that are worth a line of their own. */
 export const stories = new Ring<LabEvent>(50);
-/** One per 200 ms of the live run: the last ten minutes. */
-export const rates = new Ring<Rate>(3_000);
-/** Message lines of the live run, newest last; whoever draws remembers where it was. */
+/** One rate per 200 ms of the live run: the last ten minutes. */
+export const rates = new Ring<RateFrame>(3_000);
+/** Message lines of the live run, newest last; each reader keeps its own position. */
 export const messages = new Ring<MessageLine>(2_000);
-/** What servers counted, one a second of the live run: the last minute. */
+/** Servers' counters, one per second of the live run: the last minute. */
 export const tallies = new Ring<Record<string, Replicated>>(60);
-/** The clock that events are stamped with. */
+/** The clock of the events' stamps. */
 export const clock = new MachineClock();
 
-/** What is to be shown: the moment that was frozen or scrubbed to, else the present. */
+/** The picture to show: the frozen moment, else the present. */
 export function shownPicture(state: LabState): Picture {
   return state.moment?.picture ?? state.live;
 }
 
-/** The run that is looked at; null before the first hello. */
+/** The shown run; null before the first hello. */
 export function shownRun(state: LabState): number | null {
   return state.run ?? state.liveRun;
 }
@@ -170,12 +190,12 @@ export function isConnected(state: LabState): boolean {
   return state.connection.state === "live";
 }
 
-/** Whether acts on the cluster make sense: the live run is looked at (frozen or not) and we are connected. */
+/** Whether verbs are possible: the live run is shown (frozen or not) and the page is connected. */
 export function canAct(state: LabState): boolean {
   return isConnected(state) && (state.run === null || state.run === state.liveRun);
 }
 
-/** When the run that is looked at began; 0 while that is unknown. */
+/** Start of the shown run; 0 while unknown. */
 export function runStart(state: LabState): number {
   const run = shownRun(state);
   return state.runs.find((each) => each.run === run)?.started_ns ?? 0;
@@ -185,8 +205,8 @@ export const usePicture = (): Picture => useLab(shownPicture);
 
 const overlaid = new WeakMap<Server, Server>();
 
-/** The server with what the operating system says; the same object for the same question. */
-function withProcess(server: Server, known: Processes["servers"][number] | undefined): Server {
+/** The server with the operating system's state; the same input gives the same object. */
+function withProcess(server: Server, known: NodeProcess | undefined): Server {
   if (known === undefined) return server;
   const { process, pid, container, image } = known;
   const same = (other: Server): boolean =>
@@ -199,7 +219,7 @@ function withProcess(server: Server, known: Processes["servers"][number] | undef
   return after;
 }
 
-/** Servers as shown: of the present, the operating system knows best who runs. */
+/** Shown servers; in the present the operating system decides which of them run. */
 export function shownServers(state: LabState): Server[] {
   const servers = Object.values(shownPicture(state).servers);
   if (!isLive(state)) return servers;
@@ -215,7 +235,7 @@ type Node = DataNode | JournalNode;
 
 const nodesOverlaid = new WeakMap<Node, Node>();
 
-/** Of the present, the operating system knows best who runs; the same object for the same question. */
+/** In the present the operating system decides which processes run; the same input gives the same object. */
 function withProcesses<Kind extends Node>(nodes: Kind[], processes: readonly Kind[]): Kind[] {
   return nodes.map((node) => {
     const known = processes.find(({ name }) => name === node.name);
@@ -228,17 +248,17 @@ function withProcesses<Kind extends Node>(nodes: Kind[], processes: readonly Kin
   });
 }
 
-/** Data nodes as shown. */
+/** Shown data nodes. */
 export function shownDataNodes(state: LabState): DataNode[] {
   const nodes = Object.values(shownPicture(state).data_nodes);
   return isLive(state) ? withProcesses(nodes, state.dataNodes) : nodes;
 }
 
-/** Journal nodes as shown. */
+/** Shown journal nodes. */
 export function shownJournalNodes(state: LabState): JournalNode[] {
   const nodes = Object.values(shownPicture(state).journal_nodes);
   return isLive(state) ? withProcesses(nodes, state.journalNodes) : nodes;
 }
 
-/** The words of the cluster's family. */
+/** The terms of the cluster's family. */
 export const useWords = (): Vocabulary => useLab((state) => vocabularyOf(state.cluster?.protocol));

@@ -12,7 +12,7 @@ export function sinceStart(at_ns: number, start_ns: number, digits = 1): string 
   return hours > 0 ? `${hours}:${String(minutes).padStart(2, "0")}:${seconds}` : `${minutes}:${seconds}`;
 }
 
-/** "0.42 ms", "7.3 ms", "840 ms", "12.4 s": three figures and a unit. */
+/** "0.42 ms", "7.3 ms", "840 ms", "12.4 s": three digits and a unit. */
 export function milliseconds(ms: number): string {
   if (ms >= 10_000) return `${(ms / 1000).toFixed(1)} s`;
   if (ms >= 1_000) return `${(ms / 1000).toFixed(2)} s`;
@@ -27,7 +27,7 @@ export function count(value: number): string {
   return counts.format(Math.round(value));
 }
 
-/** The machine's monotonic clock, carried on by the browser's between frames. */
+/** The machine's monotonic clock, continued by the browser's clock between frames. */
 export class MachineClock {
   private offset_ns: number | null = null;
 
@@ -35,7 +35,7 @@ export class MachineClock {
     this.offset_ns = now_ns - performance.now() * NS_PER_MS;
   }
 
-  /** 0 before anything was heard. */
+  /** 0 before the first frame. */
   now_ns(): number {
     return this.offset_ns === null ? 0 : this.offset_ns + performance.now() * NS_PER_MS;
   }

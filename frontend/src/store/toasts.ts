@@ -5,14 +5,14 @@ const SHOWN_MS = 7_000;
 const MOST = 4;
 let next = 1;
 
-/** Tells a person what was done, for a while. */
+/** Shows the result of an action for a while. */
 export function toast(text: string, undo: Toast["undo"] = null, tone: Toast["tone"] = "done"): void {
   const id = next++;
   useLab.setState(({ toasts }) => ({ toasts: [...toasts.slice(1 - MOST), { id, text, tone, undo }] }));
   setTimeout(() => dismiss(id), SHOWN_MS);
 }
 
-/** Tells what went wrong, in the control plane's own line. */
+/** Shows an error in the control plane's own line. */
 export function complain(error: unknown): void {
   toast(lineOf(error), null, "error");
 }

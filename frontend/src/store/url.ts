@@ -1,5 +1,5 @@
 /**
- * The URL names what is shown: `/?run=2&at=…&select=mds1`, `/namespace?path=/a/b`, `/storage-pool?select=g1/mds1/journal`.
+ * The URL names the page, the moment and the selection: `/?run=2&at=…&select=mds1`, `/namespace?path=/a/b`, `/storage-pool?select=g1/mds1/journal`.
  * A link opens the same picture.
  */
 
@@ -38,7 +38,7 @@ const ADDRESSES: Record<PageName, string> = {
   compare: "/compare",
 };
 
-/** The address of a page as it is now. */
+/** The URL of a page in its present state. */
 export function addressOf(page: PageName, state: LabState): string {
   const address = ADDRESSES[page];
   if (page === "cluster") return `${address}${searchOf(state)}`;
@@ -50,7 +50,7 @@ export function addressOf(page: PageName, state: LabState): string {
   return search === "" ? address : `${address}?${search}`;
 }
 
-/** Which page an address names, and what is pointed at on it. */
+/** The page of a URL, and the selection on it. */
 export function pageOf({
   pathname,
   search,
@@ -66,7 +66,7 @@ export function pageOf({
   return { page, path: clean, spot, compare: page === "compare" ? search : "" };
 }
 
-/** Goes to another page; Back leads back to this one. */
+/** Goes to another page; Back returns to this one. */
 export function goTo(page: PageName): void {
   const state = useLab.getState();
   if (state.page === page) return;
@@ -78,7 +78,7 @@ function whole(text: string | null): number | undefined {
   return text !== null && /^\d{1,17}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Opens what the URL names as soon as the live run is known, and writes the URL from then on. */
+/** Opens the state of the URL as soon as the live run is known, and writes the URL from then on. */
 export function followUrl(): () => void {
   const wanted = new URLSearchParams(location.search);
   const [run, at_ns] = [whole(wanted.get("run")), whole(wanted.get("at"))];

@@ -5,15 +5,15 @@ import { events, isConnected, useLab } from "./store";
 const PAUSE_MS = 200;
 
 export interface Followed<Answer> {
-  /** null until the first one came. */
+  /** The latest answer; null until the first one. */
   answer: Answer | null;
-  /** Why the newest question was not answered; empty when it was. */
+  /** Error of the newest request; empty when it succeeded. */
   failed: string;
 }
 
 /**
- * What `ask` answers, asked when the page opens and knows its cluster, or is connected again, and again when the live run tells an event of `kinds`; a few
- * times a second at most. `ask` and `kinds` stay the same from render to render. `again` counts up to ask for another reason.
+ * The latest answer of `ask`. It is called when the page opens and knows its cluster, after a reconnect, and when the live run has an event of
+ * `kinds`; a few times a second at most. `ask` and `kinds` stay the same from render to render. A new value of `again` calls it for another reason.
  */
 export function useFollowed<Answer>(
   ask: (signal: AbortSignal) => Promise<Answer>,

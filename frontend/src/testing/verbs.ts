@@ -1,10 +1,19 @@
-/** Rows of a table of faults for tests: what a row does not say is as of a verb on servers that does nothing more. */
+/** Rows of a table of faults for tests; unset fields describe a verb on servers without further effects. */
 
-import type { Verb, VerbOption } from "../api/faults";
+import type { Option, Verb } from "../api/schema";
 
-export function option(fields: Partial<VerbOption> & Pick<VerbOption, "name" | "type">): VerbOption {
-  const plain = { default: null, help: "", unit: "", least: 0, most: 0, step: 1, choices: [] };
-  return { ...plain, several: false, shown: true, ...fields };
+export function option(fields: Partial<Option> & Pick<Option, "name" | "type">): Option {
+  const plain = {
+    default: null,
+    help: "",
+    unit: "",
+    least: 0,
+    most: 0,
+    step: 1,
+    choices: [],
+    simulated_choices: [],
+  };
+  return { ...plain, fabrics: ["processes"], several: false, shown: true, ...fields };
 }
 
 export function row(verb: string, fields: Partial<Verb> = {}): Verb {
@@ -12,6 +21,14 @@ export function row(verb: string, fields: Partial<Verb> = {}): Verb {
     verb,
     key: "",
     label: verb,
+    does: "",
+    counts: [1, 1],
+    damages: false,
+    partial: false,
+    drawn: false,
+    locked: null,
+    fabrics: ["processes"],
+    alone: "",
     label_one: "",
     targets: ["server"],
     options: [],

@@ -1,4 +1,4 @@
-/** The sign of the house: four leaves. */
+/** The logo: four leaves. */
 export function Clover() {
   return (
     <svg className="clover" viewBox="0 0 32 32" width="1.9rem" height="1.9rem" aria-hidden="true">

@@ -7,14 +7,14 @@ interface Props {
   children: ReactNode;
 }
 
-/** A window over the page: the browser keeps the focus inside, and Escape closes it. */
+/** A modal dialog: the browser keeps the focus inside, and Escape closes it. */
 export function Dialog({ opened, title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     if (opened) dialog.current?.showModal();
     else dialog.current?.close();
   }, [opened]);
-  /** The browser says "close" later than it closes; by then the next question may stand here. */
+  /** The browser emits "close" after closing; by then the next question may be open here. */
   const onClosed = (): void => {
     if (dialog.current?.open === false) onClose();
   };

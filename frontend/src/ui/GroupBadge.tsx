@@ -1,11 +1,11 @@
 const COLOURS = 6;
 
-/** Which of the colours a group has, by its place among all groups. */
+/** Colour of a group, from its position among all groups. */
 export function colourOf(groups: readonly string[], name: string): number {
   return (Math.max(0, groups.indexOf(name)) % COLOURS) + 1;
 }
 
-/** A group by name, and by a colour besides. */
+/** A group's name and colour. */
 export function GroupBadge({ name, groups }: { name: string; groups: readonly string[] }) {
   return (
     <span className="group-badge" data-group={name}>

@@ -1,12 +1,12 @@
 interface Props {
-  /** Whether they are shown now. */
+  /** Whether the rare kinds are shown now. */
   all: boolean;
   rarer: number;
   testId: string;
   onAll: (all: boolean) => void;
 }
 
-/** Shows and hides the kinds that are too rare to stand in a table at first. */
+/** Shows and hides the kinds that are too rare for the first view of a table. */
 export function RarerKinds({ all, rarer, testId, onAll }: Props) {
   return (
     <button

@@ -1,7 +1,7 @@
-import type { Role } from "../api/types";
+import type { Role } from "../api/schema";
 import { ROLES } from "../families/roles";
 
-/** A role by letter and shape, colour only besides: a ringed disc, a hexagon, a square, a triangle, an empty ring. */
+/** A role as letter and shape, with a colour besides: a ringed disc, a hexagon, a square, a triangle, an empty ring. */
 export function RoleMark({ role, size = "3.6rem" }: { role: Role; size?: string }) {
   const { letter, shape, tone } = ROLES[role];
   const low = shape === "triangle";

@@ -1,4 +1,4 @@
-/** How good a state is; each has a shape of its own besides the colour. */
+/** Quality of a state; each has a shape of its own besides the colour. */
 export type Tone = "held" | "mended" | "waiting" | "broken" | "none";
 
 /** A state as one character on a small square. */

@@ -1,7 +1,7 @@
 import { useLab } from "../store/store";
 import { dismiss } from "../store/toasts";
 
-/** What was done, or why not, with a way back where there is one. */
+/** Results and errors of actions, with an undo where there is one. */
 export function Toasts() {
   const toasts = useLab((state) => state.toasts);
   return (

@@ -13,7 +13,7 @@ const clover: MantineColorsTuple = [
   "#084328",
 ];
 
-/** Greys with a touch of the house's green, lightest first. */
+/** Greys with a touch of the brand's green, lightest first. */
 const dark: MantineColorsTuple = [
   "#ecf2ee",
   "#c9d3cd",

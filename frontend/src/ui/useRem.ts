@@ -1,7 +1,7 @@
 import { useViewportSize } from "@mantine/hooks";
 import { useMemo } from "react";
 
-/** One rem in pixels: type grows with the screen, and so do drawings. */
+/** One rem in pixels: type and drawings grow with the screen. */
 export function useRem(): number {
   const { width, height } = useViewportSize();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the root's size follows the screen

@@ -1,7 +1,7 @@
 """Stories: whole trials in which cluster, load and faults are drawn to fit each other.
 
-Faults that are drawn one by one seldom meet what a mechanism is weak in, and the load seldom looks when they do. A story is a pattern that has
-broken replicated systems before, with everything in it drawn: who is concerned, how far somebody falls behind, who comes back first.
+Faults that are drawn one by one seldom hit a mechanism's weak point, and the load seldom shows it when they do. A story is a pattern that has
+broken replicated systems before. All details are drawn: its servers, how far they fall behind, which returns first.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from nodes.explore.stories.changes import alone, back_in_turn, growing, joining, takeovers, unheard
 from nodes.explore.stories.groups import barriers, between_groups, moved_meanwhile, moving, said_twice
 from nodes.explore.stories.images import going_back, images, outgrown, rots_while_away
-from nodes.explore.stories.ledgers import closed_by_two, closed_late, closing
+from nodes.explore.stories.ledgers import begins_late, closed_by_two, closed_late, closing
 from nodes.explore.stories.members import half_made, old_words
 from nodes.explore.stories.reads import last_moments, rejoins, shores, views, views_twice
 from nodes.explore.stories.returns import (
@@ -33,8 +33,8 @@ Story = Callable[[Scene], None]
 
 
 def stories_of(family: Family) -> list[Story]:
-    """Those that can be played in this family; more than once: more often."""
-    told: list[Story] = [
+    """Stories that fit this family; a repeated one is drawn more often."""
+    reported: list[Story] = [
         returns,
         returns_emptied,
         returns_rotten,
@@ -46,7 +46,7 @@ def stories_of(family: Family) -> list[Story]:
         outlived,
     ]
     if family.standbys:
-        told += [
+        reported += [
             returns_to_readers,
             gaps_on_return,
             shores,
@@ -59,21 +59,21 @@ def stories_of(family: Family) -> list[Story]:
             back_in_turn,
         ]
     if family.standbys and not family.cannot_force:
-        told.append(too_few)
+        reported.append(too_few)
     if not family.locked:
-        told += [views, views_twice, rejoins, rejoins, half_made, old_words, given_out]
+        reported += [views, views_twice, rejoins, rejoins, half_made, old_words, given_out]
     if family.groups_max > 1:
-        told += [between_groups, between_groups, said_twice, moving, moved_meanwhile]
+        reported += [between_groups, between_groups, said_twice, moving, moved_meanwhile]
     if family.groups_max > 1 and family.checkpoints:
-        told.append(barriers)
+        reported.append(barriers)
     if family.images:
-        told.append(images)
+        reported.append(images)
     if family.checkpoints:
-        told += [going_back, outgrown]
+        reported += [going_back, outgrown]
     if family.images and family.standbys:
-        told.append(rots_while_away)
+        reported.append(rots_while_away)
     if family.journal_nodes >= 3:
-        told += [closing, closed_by_two]
+        reported += [closing, closed_by_two]
     if family.journal_nodes >= 3 and family.journal_role == "journal-node":
-        told.append(closed_late)
-    return told
+        reported += [closed_late, begins_late, begins_late]
+    return reported

@@ -1,4 +1,4 @@
-"""The lock, the epoch and the configuration change hands while writes are under way."""
+"""Changes of the lock, the epoch and the configuration while writes are under way."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene
 from nodes.sim.triggers import Trigger
 
 GROWING = {"mams": "configuration/both", "paxos": "view/", "symmetric": "view change/install"}
-"""The step at which a member is about to count, by replication."""
+"""The step just before a member begins to count, by replication."""
 RETURNING = {"mams": "Promise", "paxos": "PaxosJoin", "symmetric": "JoinView"}
-"""What a member says that was silent, by replication."""
+"""Messages of a member that returns from silence, by replication."""
 WAYS = (
     ("add", 3, 1),
     ("add", 3, 1),
@@ -20,7 +20,7 @@ WAYS = (
     ("silent", 4, 2),
     ("back", 3, 1),
 )
-"""How members come: new ones, ones that were down, ones that were not heard of; of how many; and how many do."""
+"""Ways in which members join: new ones, ones that were down, ones that were unreachable; with the number of members and of joining ones."""
 
 DEAF: tuple[tuple[str, dict[str, Any]], ...] = (
     ("cut", {"direction": "from"}),
@@ -30,11 +30,11 @@ DEAF: tuple[tuple[str, dict[str, Any]], ...] = (
     ("delay", {"ms": 200}),
     ("clog", {}),
 )
-"""Why somebody does not hear that the lock is gone."""
+"""Faults that keep a server from learning that it has lost the lock."""
 
 
 def joining(scene: Scene) -> None:
-    """A member comes, or comes back, under load; while that is written, acknowledgements are late, and then those who had it all die."""
+    """A member joins or returns under load. While the change is written, acknowledgements are late; then all servers that had the change die."""
     rng = scene.rng
     way, size, coming = rng.choice(WAYS)
     scene.shape(sizes=(size,), min_in_step=0)
@@ -75,11 +75,12 @@ def joining(scene: Scene) -> None:
     dies = rng.choice((written, None, None))
     at_ms = back_ms - 20 if dies else back_ms + rng.randint(150, max(400, session))
     for name in [leader, *keeps]:
-        scene.strike(at_ms, name, rng.choice((3, 5)) * session, dies)
+        scene.apply_fault(at_ms, name, rng.choice((3, 5)) * session, dies)
 
 
 def back_in_turn(scene: Scene) -> None:
-    """All others were silent; while the change for those who are back is written, the last one is back too, and alone hears what comes."""
+    """All other members were silent. While the change for the returned ones is written, the last one also returns, and it alone receives the
+    following messages."""
     rng = scene.rng
     scene.shape(sizes=(3, 3, 3, 4), min_in_step=0)
     scene.timed(ack_timeout_ms=rng.choice((60, 200, 500)), renew_scan_ms=50)
@@ -87,14 +88,14 @@ def back_in_turn(scene: Scene) -> None:
     silent_ms = BEGIN_MS + rng.randrange(session // 2)
     back_ms = silent_ms + scene.timing.ack_timeout_ms + rng.choice((200, 300, session))
     slow_ms = rng.choice((10, 20, 30))
-    """A change takes some dozens of these: coordination is asked again and again."""
-    heard_ms = back_ms + rng.randint(12, 40) * slow_ms
+    """A change takes some dozens of these delays: coordination is asked again and again."""
+    received_ms = back_ms + rng.randint(12, 40) * slow_ms
     scene.fault(back_ms - 10, "delay", [leader, COORDINATION], 80 * slow_ms, ms=slow_ms)
     last, *early = rng.sample(others, len(others))
     for name in others:
         scene.fault(silent_ms, "cut", [leader, name], back_ms - silent_ms)
     answers = RETURNING.get(scene.family.replication, "")
-    scene.fault(back_ms + 1, "hold", [leader, last], heard_ms - back_ms, kind=answers, direction="from")
+    scene.fault(back_ms + 1, "hold", [leader, last], received_ms - back_ms, kind=answers, direction="from")
     step = GROWING.get(scene.family.replication)
     reaches = Trigger("step", leader, 1, "after", step) if step else None
     for name in early:
@@ -102,12 +103,12 @@ def back_in_turn(scene: Scene) -> None:
         scene.fault(back_ms, "hold", [leader, name], 2 * session, reaches, kind=kind, lost=lost)
     scene.writes(silent_ms, silent_ms + 50, 4)
     for _ in range(2):
-        scene.writes(back_ms, heard_ms + 20 * slow_ms, 30)
+        scene.writes(back_ms, received_ms + 20 * slow_ms, 30)
     written = Trigger("write", leader, 1, "after", rng.choice(("configuration", "configuration", "")))
     dies = written if scene.chance(0.7) else None
-    dies_ms = back_ms if dies else heard_ms + rng.randint(5, 40) * slow_ms
+    dies_ms = back_ms if dies else received_ms + rng.randint(5, 40) * slow_ms
     for name in (leader, last):
-        scene.strike(dies_ms, name, rng.choice((3, 5)) * session + 40 * slow_ms, dies)
+        scene.apply_fault(dies_ms, name, rng.choice((3, 5)) * session + 40 * slow_ms, dies)
 
 
 GROWTHS = (
@@ -119,11 +120,11 @@ GROWTHS = (
     (3, "silent"),
     (2, "add"),
 )
-"""How many count before one more does, and how that one comes: new, from a crash, or heard of again."""
+"""Number of members that count before one more does, and its way of joining: new, after a crash, or reachable again."""
 
 
 def growing(scene: Scene) -> None:
-    """One more is to count while a busy leader commits slowly: what is under way then reaches a bare quorum, which dies with the change."""
+    """One more member is about to count while a busy leader commits slowly. Writes under way then reach a bare quorum, which dies with the change."""
     rng = scene.rng
     count, way = rng.choice(GROWTHS)
     scene.shape(sizes=(count if way == "add" else count + 1,), min_in_step=0)
@@ -162,11 +163,11 @@ def growing(scene: Scene) -> None:
     dies = written if scene.chance(0.8) else None
     dies_ms = back_ms - 5 if dies else back_ms + rng.randint(10, 40) * slow_ms
     for name in (leader, *keeps):
-        scene.strike(dies_ms, name, rng.choice((3, 5)) * session + 40 * slow_ms, dies)
+        scene.apply_fault(dies_ms, name, rng.choice((3, 5)) * session + 40 * slow_ms, dies)
 
 
 def takeovers(scene: Scene) -> None:
-    """One deposition follows another while words of the old ones are still under way."""
+    """One deposition follows another while messages of the old leaders are still under way."""
     rng = scene.rng
     scene.shape(sizes=(2, 3, 3, 4))
     session, leader, members = scene.session_ms, scene.leader(), scene.members()
@@ -208,11 +209,13 @@ def takeovers(scene: Scene) -> None:
         at_ms += rng.choice((1, rng.randint(1, 60), rng.randint(1, session)))
     if scene.chance(0.5):
         on = scene.place(scene.whoever()) if scene.chance(0.5) else None
-        scene.strike(at_ms + rng.randrange(session), rng.choice(members), rng.choice((1, 3)) * session, on)
+        scene.apply_fault(
+            at_ms + rng.randrange(session), rng.choice(members), rng.choice((1, 3)) * session, on
+        )
 
 
 def unheard(scene: Scene) -> None:
-    """A deposed leader hears nothing of it and goes on with those who have answered its successor, whose first appends are late."""
+    """A deposed leader does not learn of its deposition and continues with members that have answered its successor, whose first appends are late."""
     rng = scene.rng
     scene.shape(sizes=(3, 3, 3, 4))
     session, leader, others = scene.session_ms, scene.leader(), scene.others()
@@ -236,11 +239,11 @@ def unheard(scene: Scene) -> None:
         scene.burst(start_ms, 40)
     scene.depose(at_ms)
     if scene.chance(0.3):
-        scene.strike(at_ms + lasts + rng.randrange(20), rng.choice((leader, *reached)), 2 * session)
+        scene.apply_fault(at_ms + lasts + rng.randrange(20), rng.choice((leader, *reached)), 2 * session)
 
 
 def alone(scene: Scene) -> None:
-    """Who leads reaches coordination and too few of the others, for good: they are to go on without it."""
+    """The leader reaches coordination but permanently too few of the others, which must continue without it."""
     rng = scene.rng
     scene.shape(sizes=(3, 3, 4, 5))
     session, leader, others = scene.session_ms, scene.leader(), scene.others()
@@ -255,4 +258,4 @@ def alone(scene: Scene) -> None:
             )
     scene.span_ms += rng.choice((0, session, 3 * session))
     if scene.chance(0.3):
-        scene.strike(at_ms + rng.randrange(session), rng.choice(others), session)
+        scene.apply_fault(at_ms + rng.randrange(session), rng.choice(others), session)

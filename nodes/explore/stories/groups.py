@@ -1,4 +1,4 @@
-"""Operations that several groups carry out together, in few directories that move all the time."""
+"""Operations that several groups carry out together, in a few directories that move all the time."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ MARKING = ("Drain", "WriteBarrier")
 MARKED = ("Drained", "BarrierStands", "CheckpointDecided")
 TWO_PHASES = ("VoteReq", "VoteReq", "Vote", "Vote", "Decision", "Decided", "LookUp")
 S2PC = ("OpReq", "OpReq", "OpReq", "CommitReq", "AbortReq", "Ack", "DecisionReq")
-"""Messages of an operation of several groups, and of a checkpoint; the more often, the more depends on them."""
+"""Messages of an operation of several groups, and of a checkpoint. Repeated ones are drawn more often, because more depends on them."""
 
 
 def shape_groups(scene: Scene, sizes: tuple[int, ...] = (2, 2, 2, 3), **fields: Any) -> None:
-    """Few groups of few servers that share nearly everything; `fields` of the cluster are set."""
+    """Few groups of few servers, with nearly all operations across groups; `fields` of the cluster are set."""
     rng = scene.rng
     usual: dict[str, Any] = {
         "placement": rng.choice(PLACEMENTS),
@@ -56,14 +56,14 @@ def pair(scene: Scene) -> tuple[str, str]:
 
 
 def leaders(scene: Scene) -> list[str]:
-    """Of all groups, in random order."""
+    """Leaders of all groups, in random order."""
     return scene.rng.sample(
         [f"active of {group.name}" for group in scene.cluster.groups], len(scene.cluster.groups)
     )
 
 
 def between_groups(scene: Scene) -> None:
-    """What groups say to each other about an operation comes late or never, and who said or asked it may be another server by then."""
+    """Messages between groups about an operation are late or lost, and another server may have taken over the sender's or receiver's part by then."""
     rng = scene.rng
     shape_groups(scene)
     session = scene.session_ms
@@ -83,7 +83,7 @@ def between_groups(scene: Scene) -> None:
 
 
 def late_in_operation(scene: Scene, at_ms: int, one: str, other: str) -> None:
-    """One kind of message between two groups waits; a side dies meanwhile, and it arrives before or after somebody else leads there."""
+    """One kind of message between two groups waits. A side dies meanwhile, and the message arrives before or after another server leads there."""
     rng, session = scene.rng, scene.session_ms
     leader, partner = f"active of {one}", f"active of {other}"
     in_one = scene.cluster.cross_group == "s2pc_mp"
@@ -95,18 +95,18 @@ def late_in_operation(scene: Scene, at_ms: int, one: str, other: str) -> None:
     if scene.chance(0.8):
         late(scene, at_ms, leader, receivers, (kind,), lasts, scene.chance(0.1))
     if scene.chance(0.9):
-        struck = rng.choice((leader, leader, leader, partner))
+        faulted = rng.choice((leader, leader, leader, partner))
         said = kind if scene.chance(0.8) else rng.choice(kinds)
         place = "sent" if said == kind else rng.choice(("sent", "delivered"))
         when = rng.choice(("before", "after", "after"))
         on = Trigger(place, leader, rng.choice((1, 1, 1, 2)), when, said)
         tied = scene.chance(0.5)
-        struck_ms = at_ms if tied else at_ms + 10 + rng.randrange(90)
-        scene.strike(struck_ms, struck, rng.choice((session, 2 * session)), on if tied else None)
+        faulted_ms = at_ms if tied else at_ms + 10 + rng.randrange(90)
+        scene.apply_fault(faulted_ms, faulted, rng.choice((session, 2 * session)), on if tied else None)
 
 
 def said_twice(scene: Scene) -> None:
-    """What groups say to each other comes again when the operation is over, and perhaps somebody else leads there by then."""
+    """Messages between groups are repeated when the operation is over, and another server may lead there by then."""
     rng = scene.rng
     shape_groups(scene)
     scene.copies(rng.choice((0.3, 0.5)), rng.choice((50_000, 200_000, 400_000)))
@@ -117,8 +117,8 @@ def said_twice(scene: Scene) -> None:
         scene.calls(
             lines, BEGIN_MS, BEGIN_MS + span_ms, rng.choice((1, 2, 4)), rng.choice(("closed", "open"))
         )
-    for struck in scene.some(leaders(scene)[:2]):
-        scene.strike(BEGIN_MS + rng.randrange(span_ms), struck, rng.choice((1, 2)) * scene.session_ms)
+    for faulted in scene.some(leaders(scene)[:2]):
+        scene.apply_fault(BEGIN_MS + rng.randrange(span_ms), faulted, rng.choice((1, 2)) * scene.session_ms)
 
 
 def late(
@@ -130,7 +130,7 @@ def late(
     lasts: int,
     lost: bool = False,
 ) -> None:
-    """These kinds of messages wait between one and others."""
+    """Delays these kinds of messages between one end and others."""
     for other in others:
         for kind in kinds:
             scene.fault(at_ms, "hold", [end, other], lasts, kind=kind, lost=lost)
@@ -141,7 +141,7 @@ def group_of(scene: Scene, name: str) -> list[str]:
 
 
 def moving(scene: Scene) -> None:
-    """Directories go to and fro under those who work below them; answers to clients are lost, or one group hears of a move late."""
+    """Directories move to and fro while clients work below them. Answers to clients are lost, or one group learns of a move late."""
     rng = scene.rng
     apart = rng.choice(("random", "random", "random", "hash", "hash", "ddg"))
     shape_groups(scene, (2,), placement=apart, session_ttl_ms=rng.choice((2_000, 20_000)))
@@ -180,7 +180,7 @@ def moving(scene: Scene) -> None:
 
 
 def moves_of(scene: Scene, directories: int, count: int) -> list[str]:
-    """One directory after the other goes where nothing is, now and then below another one, and back."""
+    """Renames of one directory after the other to a free name, now and then below another directory, and back."""
     rng, lines = scene.rng, list[str]()
     places = [f"/d{number}" for number in range(directories)]
     for _ in range(count):
@@ -199,7 +199,7 @@ def moves_of(scene: Scene, directories: int, count: int) -> list[str]:
 
 
 def below(scene: Scene, directories: int, count: int, letters: str = "d") -> list[str]:
-    """Names in directories, which may be elsewhere where they have several letters."""
+    """Calls on names in random directories. `letters` with two letters include the places of moved directories."""
     rng, name, lines = scene.rng, scene.client(), list[str]()
 
     def directory() -> str:
@@ -217,7 +217,7 @@ def below(scene: Scene, directories: int, count: int, letters: str = "d") -> lis
 
 
 def moved_meanwhile(scene: Scene) -> None:
-    """Names go from one directory to another while one of them moves; what asks for votes waits, then comes at once."""
+    """Names move from one directory to another while one of the directories moves. Vote requests are delayed, then arrive at once."""
     rng = scene.rng
     shape_groups(scene, (2,))
     rounds, lasts = rng.choice((3, 4, 6)), rng.choice((20, 40, 80, 80, 150))
@@ -241,7 +241,7 @@ def moved_meanwhile(scene: Scene) -> None:
 def works_and_moves(
     scene: Scene, directories: int, rounds: int, workers: int
 ) -> tuple[list[str], list[list[str]], list[str]]:
-    """What is made first; for each round a rename or link by each worker between two directories, a move of one."""
+    """The calls that create all names; for each worker one rename or link per round between two directories; one directory's move per round."""
     rng = scene.rng
     homes = [f"/d{number}" for number in rng.sample(range(10), directories)]
     made, places = [f"mkdir {home}" for home in homes], list(homes)
@@ -260,7 +260,7 @@ def works_and_moves(
 
 
 def barriers(scene: Scene) -> None:
-    """Checkpoints are marked one after the other while groups share operations, and what they say to each other is late."""
+    """Checkpoints are marked one after the other while groups share operations, and the messages between groups are late."""
     rng = scene.rng
     shape_groups(scene, (2, 2, 3))
     directories, marks, session = rng.choice((1, 2, 3)), rng.choice((1, 2)), scene.session_ms

@@ -1,4 +1,4 @@
-"""Members of a view whose next one is half made: what was said in it outlives it, or is counted though it came to nothing."""
+"""Members of a view whose successor is half made: its messages outlive it, or count though the change failed."""
 
 from __future__ import annotations
 
@@ -6,19 +6,20 @@ from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene
 from nodes.sim.triggers import Trigger
 
 SETTLING = ("Settle", "Settle", "Settled", "Flushed", "Fetch")
-"""Messages by which a change of the view is made, and after which whoever makes it may fall silent."""
+"""Messages that make a change of the view, and after which its initiator may fall silent."""
 HALF_MADE = ("view change/settle", "view change/settle", "view change/settle", "view change/flush")
 
 
 def open_writes(scene: Scene, from_ms: int, every_ms: int, lasts_ms: int) -> str:
-    """Whether they are answered or not."""
+    """Writes that begin at a fixed rate, whether they are answered or not."""
     name = scene.client()
     lines = [f"create /{name}-{number}" for number in range(lasts_ms // every_ms)]
     return scene.calls(lines, from_ms, from_ms + lasts_ms, 8, "open")
 
 
 def half_made(scene: Scene) -> None:
-    """Nobody hears a member that hears all; the others begin a view without it and do not get done, while its clients write on."""
+    """The other members receive nothing of one member, which receives everything. They begin a view without it and do not finish, while its
+    clients continue to write."""
     rng = scene.rng
     lease = rng.choice((200, 200, 300))
     scene.shape(sizes=(3, 3, 3, 3, 3, 4))
@@ -49,7 +50,8 @@ def half_made(scene: Scene) -> None:
 
 
 def old_words(scene: Scene) -> None:
-    """Who makes a view falls silent over it; the others go on, stop, and one that comes back hears the old words before it can ask what holds."""
+    """The initiator of a view falls silent. The others continue and stop, and a returning one receives the old messages before it can ask for
+    the present view."""
     rng = scene.rng
     lease = rng.choice((200, 500))
     scene.shape(sizes=(2, 3, 3, 3))
@@ -75,6 +77,6 @@ def old_words(scene: Scene) -> None:
     scene.fault(at_ms, "pause", [maker], resume_ms - at_ms, where)
     scene.fault(at_ms + 1, "force_view", ["g1"])
     for name in others:
-        scene.strike(stop_ms, name, (back_ms if name == first else alone_ms) - stop_ms)
+        scene.apply_fault(stop_ms, name, (back_ms if name == first else alone_ms) - stop_ms)
     scene.fault(stop_ms, "cut", [first, COORDINATION], gone_ms + rng.choice((0, 100)) - stop_ms)
-    scene.strike(gone_ms, maker, alone_ms - gone_ms)
+    scene.apply_fault(gone_ms, maker, alone_ms - gone_ms)

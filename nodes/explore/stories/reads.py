@@ -1,4 +1,4 @@
-"""Who answers reads by what it was once granted, while the others go on without it."""
+"""Servers that answer reads under an old lease while the others continue without them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WRITES = 50
 
 
 def shores(scene: Scene) -> None:
-    """Somebody is cut off with its readers; on the other side there is soon another leader, and names are toggled."""
+    """A server is cut off together with its readers. The other side soon has another leader, and names are toggled there."""
     rng = scene.rng
     scene.shape()
     scene.timed(client_timeout_ms=rng.choice((30, 100)))
@@ -47,7 +47,8 @@ def shores(scene: Scene) -> None:
 
 
 def last_moments(scene: Scene) -> None:
-    """A lease is about to run out, by clocks that drift apart or of a session that is shorter than was asked for; the next leader cannot wait."""
+    """A lease is about to expire, by clocks that drift apart or under a session that is shorter than requested. The next leader has no time to
+    wait."""
     rng = scene.rng
     scene.shape(sizes=(2, 3))
     scene.timed(client_timeout_ms=30, session_timeout_ms=2_000, heartbeat_ms=rng.choice((500, 600)))
@@ -68,19 +69,19 @@ def last_moments(scene: Scene) -> None:
 
 
 LAST_SAID = ("Flushed", "Flushed", "Settled", "Alive", "Held")
-"""What somebody may have said last before it hears nothing any more."""
+"""Last messages that a member may send before it becomes deaf."""
 TOGETHER = (("Settle", "Installed"), ("Settle", "Installed"), ("Installed",), ("Flush", "Installed"))
 """Messages without which a member does not learn how a change of the view has ended."""
 
 
 def views(scene: Scene) -> None:
-    """The view changes within a lease, and not everybody hears how: who is left out has readers that ask nobody else."""
+    """The view changes within a lease, and some members do not learn the result: a member that is left out has readers that ask no other server."""
     deaf, _, at_ms, until_ms = view_changes(scene)
     deaf_once(scene, deaf, at_ms, until_ms)
 
 
 def views_twice(scene: Scene) -> None:
-    """The view changes twice within a lease; one hears late how the first change ended, and another hears nothing more."""
+    """The view changes twice within a lease. One member learns late how the first change ended, and another receives nothing more."""
     deaf, late, at_ms, until_ms = view_changes(scene)
     second = Trigger("sent", scene.leader(), 1, "after", "Installed")
     hears_late(scene, late, at_ms, until_ms)
@@ -89,7 +90,7 @@ def views_twice(scene: Scene) -> None:
 
 
 def view_changes(scene: Scene) -> tuple[str, str, int, int]:
-    """Two others than the one that changes it, and from when to when the readers ask."""
+    """Two members other than the change's initiator, and the time in which the readers ask."""
     rng = scene.rng
     lease = rng.choice((1_200, 2_000))
     deaf, late = two_others(scene, lease)
@@ -101,7 +102,7 @@ def view_changes(scene: Scene) -> tuple[str, str, int, int]:
 
 
 def rejoins(scene: Scene) -> None:
-    """One that was away is in the view again and hears so when the next change has begun, of which another member hears nothing."""
+    """A member that was away is in the view again, but learns this only when the next change has begun, of which another member receives nothing."""
     rng = scene.rng
     lease = rng.choice((200, 500))
     deaf, late = two_others(scene, lease)
@@ -121,7 +122,7 @@ def rejoins(scene: Scene) -> None:
 
 
 def two_others(scene: Scene, lease_ms: int) -> list[str]:
-    """Beside the one that changes the view when it is asked to."""
+    """Two members beside the initiator of the change."""
     rng = scene.rng
     scene.shape(sizes=(3, 3, 3, 4))
     scene.timed(client_timeout_ms=rng.choice((30, 100)), ack_timeout_ms=lease_ms)
@@ -129,7 +130,7 @@ def two_others(scene: Scene, lease_ms: int) -> list[str]:
 
 
 def looks(scene: Scene, deaf: str, late: str, at_ms: int, until_ms: int) -> None:
-    """Readers ask one member alone, writers those who hear everything."""
+    """Readers ask one member alone, writers ask the members that receive everything."""
     rng = scene.rng
     reader = scene.reads(at_ms - 100, until_ms, READS, HOT)
     writer = scene.writes(at_ms - 100, until_ms, WRITES, HOT)
@@ -143,7 +144,7 @@ def looks(scene: Scene, deaf: str, late: str, at_ms: int, until_ms: int) -> None
 def unheard(
     scene: Scene, name: str, kinds: tuple[str, ...], at_ms: int, until_ms: int, on: Trigger | None = None
 ) -> None:
-    """These messages, and what the coordination service tells, do not reach one member."""
+    """These messages, and notifications of the coordination service, do not reach one member."""
     way = scene.rng.choice(("both", "from"))
     scene.fault(at_ms, "cut", [name, COORDINATION], until_ms - at_ms, on, direction=way)
     for kind in kinds:
@@ -155,7 +156,7 @@ def unheard(
 
 
 def hears_nothing_after(scene: Scene, name: str, at_ms: int, until_ms: int, said: str) -> None:
-    """How the change that it has a part in ends, it does not hear either."""
+    """The member also does not learn how the change ends in which it takes part."""
     unheard(scene, name, ("Installed",), at_ms, until_ms)
     for other in scene.members():
         if other != name:
@@ -164,13 +165,13 @@ def hears_nothing_after(scene: Scene, name: str, at_ms: int, until_ms: int, said
 
 
 def hears_late(scene: Scene, name: str, at_ms: int, until_ms: int) -> None:
-    """How a change has ended, when it has already told for the next one what it has."""
+    """The member learns how a change has ended only after it has reported its state for the next one."""
     unheard(scene, name, ("Installed",), at_ms, until_ms)
     scene.fault(at_ms, "heal", [name, COORDINATION], 0, Trigger("sent", name, 2, "after", "Flushed"))
 
 
 def deaf_once(scene: Scene, name: str, at_ms: int, until_ms: int) -> None:
-    """To all from some word of its own on, or to some words."""
+    """The member receives nothing after a message of its own, or none of some messages."""
     rng = scene.rng
     if scene.chance(0.5):
         hears_nothing_after(scene, name, at_ms, until_ms, rng.choice(LAST_SAID))
@@ -180,7 +181,7 @@ def deaf_once(scene: Scene, name: str, at_ms: int, until_ms: int) -> None:
 
 
 def comes_back(scene: Scene, name: str, away_ms: int, at_ms: int) -> None:
-    """One that was away long enough to be left out is back, and nobody hears that for a while."""
+    """A member that was away long enough to be left out returns, and the others do not learn of it for a while."""
     for other in scene.members():
         if other != name:
             scene.fault(1, "hold", [name, other], at_ms - 1, kind="JoinView", lost=True, direction="to")

@@ -1,4 +1,4 @@
-"""What a story is told with: a cluster that it shapes, its cast, faults in their order, and clients that look at the right moment."""
+"""The means of a story: a cluster that it shapes, its cast, faults in order, and clients that read at the right moment."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from nodes.sim.triggers import Trigger
 
 COORDINATION = "coordination"
 BEGIN_MS = 300
-"""Sessions are opened and paths are warm by then."""
+"""Time by which sessions are open and paths are cached."""
 SESSIONS_MS = (600, 600, 1_000, 1_000, 2_000)
 DRIFT_PPM = 80_000
-"""Leases bear a tenth."""
+"""Clock drift in parts per million; leases tolerate a tenth."""
 
 APPENDS = {
     "mams": ("Prepare",),
@@ -28,11 +28,11 @@ APPENDS = {
     "symmetric": ("Broadcast", "Broadcast", "Held"),
     "": ("WriteJournal", "AddEntry"),
 }
-"""The messages by which the log grows, by replication."""
+"""The messages that append to the log, by replication."""
 
 
 class Scene:
-    """One trial in the making. Whoever is in the cast is named by the role that it has when the load begins."""
+    """One trial under construction. Each member of the cast is named by its role at the beginning of the load."""
 
     def __init__(self, rng: random.Random, cluster: ClusterConfig):
         self.rng = rng
@@ -42,16 +42,16 @@ class Scene:
         self.callers: list[Caller] = []
         self.span_ms = 0
         self.beyond = False
-        """Whether more is damaged than the family survives: only safety is judged, and that a person can go on."""
+        """Whether more is damaged than the family survives. Then only safety is judged, and that a person can force service."""
         self.weather: dict[str, Any] = {}
-        """What must be so of its conditions."""
+        """Required values of the trial's conditions."""
         self.kinds = messages_of(self.family.replication)
         self.appends = APPENDS.get(self.family.replication, APPENDS[""])
 
     # --- the cluster -----------------------------------------------------------------------------------------------
 
     def shape(self, sizes: tuple[int, ...] = (2, 3, 3, 4), groups: int = 1, **fields: Any) -> None:
-        """So many groups, each of one of these sizes, as far as the family goes; `fields` of the cluster are set."""
+        """So many groups, each of one of these sizes, as far as the family allows; `fields` of the cluster are set."""
         session_ms = self.rng.choice(SESSIONS_MS)
         old = self.cluster.timing
         timing = replace(old, session_timeout_ms=session_ms, heartbeat_ms=session_ms // 4)
@@ -82,11 +82,11 @@ class Scene:
         return [self.leader(), *self.others()]
 
     def holders(self) -> list[str]:
-        """Who keeps the log beside the leader: journal nodes, or the other members."""
+        """The servers that keep the log beside the leader: journal nodes, or the other members."""
         return list(self.cluster.journal.nodes) if self.family.journal_nodes else self.others()
 
     def some(self, names: list[str], least: int = 0) -> list[str]:
-        """In random order."""
+        """Some of these names, in random order."""
         return self.rng.sample(names, self.rng.randint(min(least, len(names)), len(names)))
 
     def chance(self, share: float) -> bool:
@@ -107,7 +107,7 @@ class Scene:
         self.span_ms = max(self.span_ms, at_ms + for_ms)
 
     def depose(self, at_ms: int, group: str = "g1") -> None:
-        """By the operator's hand, or by an end of the session."""
+        """Deposes the leader by an operator's command, or by ending its session."""
         if self.chance(0.3):
             self.fault(at_ms, "expire_session", [f"active of {group}"])
         else:
@@ -116,14 +116,14 @@ class Scene:
     def hold(
         self, at_ms: int, a: str, b: str, for_ms: int, kinds: tuple[str, ...] = (), lost: float = 0.4
     ) -> None:
-        """One kind of message waits between two."""
+        """Holds one kind of message between two servers."""
         if a != b:
             kind, is_lost = self.rng.choice(kinds or self.kinds), self.chance(lost)
             direction = self.rng.choice(("both", "both", "to", "from"))
             self.fault(at_ms, "hold", [a, b], for_ms, kind=kind, lost=is_lost, direction=direction)
 
     def drift(self, slow: str, apart: bool = False) -> None:
-        """The clock of one is slow, those of the others are fast; or each has a rate of its own."""
+        """Slows one server's clock and speeds up the others', or gives each its own rate."""
         apart = apart or self.chance(0.7)
         for name in self.members():
             ppm = -DRIFT_PPM if name == slow else DRIFT_PPM
@@ -131,19 +131,19 @@ class Scene:
                 0, "drift_clock", [name], ppm=ppm if apart else self.rng.choice((-DRIFT_PPM, DRIFT_PPM))
             )
 
-    def strike(self, at_ms: int, name: str, for_ms: int, on: Trigger | None = None) -> None:
-        """Crash or power loss of what was synced; nothing is damaged."""
+    def apply_fault(self, at_ms: int, name: str, for_ms: int, on: Trigger | None = None) -> None:
+        """Crashes a server, or takes the power of one whose data is synced; nothing is damaged."""
         if self.chance(0.5):
             self.fault(at_ms, "power_loss", [name], for_ms, on, torn="nothing")
         else:
             self.fault(at_ms, "crash", [name], for_ms, on)
 
     def copies(self, share: float, late_us: int) -> None:
-        """This share of messages comes twice, and this share late: some when what they ask for has long been done."""
+        """Doubles this share of messages, and delays this share; some arrive when their request has long been done."""
         self.weather |= {"duplicate": share, "reorder": share, "reorder_us": late_us}
 
     def place(self, server: str, bound: int = 3) -> Trigger:
-        """In somebody's progress."""
+        """A place in a server's progress."""
         return draw_trigger(self.rng, self.family, len(self.cluster.groups), server, (1, bound))
 
     def whoever(self, group: str = "g1") -> str:
@@ -152,7 +152,7 @@ class Scene:
     # --- load ------------------------------------------------------------------------------------------------------
 
     def client(self) -> str:
-        """The name of the next one."""
+        """The name of the next client."""
         return f"c{len(self.callers) + 1}"
 
     def calls(
@@ -164,7 +164,7 @@ class Scene:
         style: str = "closed",
         **fields: Any,
     ) -> str:
-        """A client that makes these calls in this time: `open` begins each in its time, `closed` waits for answers, `saturate` does not pause."""
+        """A client that makes these calls in this time. `open` begins each at its time, `closed` waits for answers, `saturate` does not pause."""
         every_us = max(1, (until_ms - from_ms) * 1_000 // max(1, len(lines)))
         pause_us, open_us = (
             (every_us * lanes if style == "closed" else 0),
@@ -176,7 +176,7 @@ class Scene:
         return name
 
     def writes(self, from_ms: int, until_ms: int, count: int, hot: int = 0) -> str:
-        """Names of its own, and toggles of a few hot ones."""
+        """Writes to unique names, and toggles of a few hot ones."""
         rng, lines, name = self.rng, list[str](), self.client()
         for number in range(count):
             if hot and rng.random() < 0.7:
@@ -188,13 +188,13 @@ class Scene:
         return self.calls(lines, from_ms, until_ms, rng.choice((1, 2, 4)), style)
 
     def burst(self, at_ms: int, count: int = 40) -> str:
-        """As fast as it goes: something is under way at any moment."""
+        """Writes as fast as possible, so that one is under way at any moment."""
         name = self.client()
         lines = [f"create /{name}-{number}" for number in range(count)]
         return self.calls(lines, at_ms, at_ms, self.rng.choice((1, 2, 4)), "saturate")
 
     def reads(self, from_ms: int, until_ms: int, count: int, hot: int) -> str:
-        """Of the hot names, evenly over the time."""
+        """Reads of the hot names, evenly spread over the time."""
         verbs = ("stat", "stat", "open")
         lines = [f"{self.rng.choice(verbs)} /h{self.rng.randrange(hot)}" for _ in range(count)]
         return self.calls(lines, from_ms, until_ms, 4, "open")

@@ -1,4 +1,4 @@
-"""Files with content, and clients that ask again."""
+"""Files with content, and clients that repeat requests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nodes.sim.triggers import Trigger
 
 
 def content(scene: Scene) -> None:
-    """Answers are lost and asked for again, leaders change twice, members hear late what others gave out."""
+    """Answers are lost and requested again, leaders change twice, and members learn late of block numbers that others allocated."""
     rng = scene.rng
     data = rng.choice((0, 1, 1, 3))
     scene.shape(
@@ -50,7 +50,7 @@ def content(scene: Scene) -> None:
         elif way == "depose":
             scene.depose(at_ms)
         else:
-            scene.strike(at_ms, "active of g1", lasts)
+            scene.apply_fault(at_ms, "active of g1", lasts)
     if scene.chance(0.3):
         share = rng.choice((0.1, 0.4))
         for name in members:
@@ -58,7 +58,7 @@ def content(scene: Scene) -> None:
 
 
 def given_out(scene: Scene) -> None:
-    """Who commands the data nodes hears late what another member has given out, and the writer falls silent in between."""
+    """The commander of the data nodes learns late of a block that another member allocated, and the writer falls silent in between."""
     rng = scene.rng
     beat = rng.choice((100, 200))
     data = DataConfig([f"dn{n}" for n in range(1, rng.choice((1, 1, 3)) + 1)], beat, 4 * beat, 1_000)
@@ -96,7 +96,7 @@ def given_out(scene: Scene) -> None:
 
 
 def late_copies(scene: Scene) -> None:
-    """Short lives end while copies of calls are about: made on the way, or sent again because an answer was lost."""
+    """Short-lived clients end while copies of their calls are under way: made by the network, or sent again because an answer was lost."""
     rng = scene.rng
     scene.shape(sizes=(2, 3), data=DataConfig(), session_ttl_ms=rng.choice((2_000, 2_000, 20_000)))
     scene.timed(client_timeout_ms=rng.choice((30, 100, 400)))
@@ -107,7 +107,7 @@ def late_copies(scene: Scene) -> None:
         start_ms = rng.choice((0, BEGIN_MS, rng.randrange(until_ms)))
         lines = draw_calls(rng, names, profile, rng.choice((1, 2, 4, 8)), first=not number)
         dies_ms = start_ms + rng.randint(5, 300) if scene.chance(0.1) else 0
-        # It leaves long before the links are well again: most of the time goes into asking again.
+        # The client leaves long before the links are healed: most of its time goes into retries.
         name = scene.calls(
             lines,
             start_ms,
@@ -124,7 +124,7 @@ def late_copies(scene: Scene) -> None:
 
 
 def copies_of(scene: Scene, name: str, at_ms: int, lasts: int) -> None:
-    """Some of a client's requests come twice, and some answers to it never or behind later ones."""
+    """Some of a client's requests arrive twice; some answers are lost or late."""
     rng = scene.rng
     twice, lost, late = (
         rng.choice((0.3, 0.6, 0.9)),
@@ -150,7 +150,8 @@ def copies_of(scene: Scene, name: str, at_ms: int, lasts: int) -> None:
 
 
 def outlived(scene: Scene) -> None:
-    """Clients speak and do not hear what comes of it; when they ask or are heard again, their sessions have ended or are about to."""
+    """Clients send requests but do not receive the answers. When they ask again or reach the servers again, their sessions have ended or are
+    about to."""
     rng = scene.rng
     ttl = rng.choice((1_000, 2_000))
     scene.shape(sizes=(2, 3), data=DataConfig(), session_ttl_ms=ttl)
@@ -159,7 +160,7 @@ def outlived(scene: Scene) -> None:
     for number in range(rng.choice((1, 2, 2))):
         start_ms = rng.randrange(300)
         if not number and scene.chance(0.6):
-            least_ms = told_unknown(scene, start_ms, ttl)
+            least_ms = reported_unknown(scene, start_ms, ttl)
             continue
         lines = ["stat /", *draw_calls(rng, names, PROFILES["mixed"], rng.choice((1, 2, 4)), first=False)]
         name = scene.calls(
@@ -178,11 +179,11 @@ def outlived(scene: Scene) -> None:
     scene.span_ms = max(least_ms, scene.span_ms) + rng.choice((200, 1_000))
 
 
-def told_unknown(scene: Scene, start_ms: int, ttl: int) -> int:
-    """A client hears that its call is not known when it has been carried out meanwhile; what it says then comes late. Returns when."""
+def reported_unknown(scene: Scene, start_ms: int, ttl: int) -> int:
+    """A client is told that its call is unknown when it has meanwhile been carried out; its next message is late. Returns the time."""
     rng, timeout = scene.rng, scene.timing.client_timeout_ms
     scene.weather["reorder_us"] = ttl * rng.choice((1_000, 1_500, 2_000))
-    # Its first requests wait; it asks whether they are known, and hears some of the replies when they have come.
+    # Its first requests wait. It asks whether they are recorded, and receives some of the replies after they have arrived.
     made_ms = start_ms + 60 + timeout * rng.randint(11, 25) // 10
     eighths = rng.randint(2, 4)
     away_ms = made_ms + ttl * eighths // 8

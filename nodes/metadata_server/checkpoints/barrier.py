@@ -1,7 +1,7 @@
 """One group's part in marking a checkpoint, for one tenure of its active (CFS §4.3, CLMark; safety rule 13).
 
-It takes no requests and refuses whatever another group would begin with it, lets what is open come to its end, writes the barrier when all groups
-have got so far, and goes on only when the outcome is decided: by the time server, or by its own VOID when that takes too long.
+The group takes no requests and refuses new operations of other groups. It finishes its open operations and writes the barrier when all groups
+have drained. It resumes only when the outcome is decided, by the time server or, after too long a wait, by its own VOID.
 """
 
 from __future__ import annotations
@@ -11,24 +11,23 @@ from collections.abc import Coroutine
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.records import BarrierRecord
-from nodes.metadata_server.answering import Answering
 from nodes.metadata_server.checkpoints import messages as m
 from nodes.metadata_server.checkpoints.ledger import PENDING, Barrier
 from nodes.metadata_server.replica import GroupReplica
+from nodes.metadata_server.request_handler import RequestHandler
 from nodes.scope import Scope
 from nodes.slots import GroupLog, RecordWriter
 from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier
-from nodes.wire.calls import Reply
-from nodes.wire.messages import Message
-from nodes.world import CoordinationError
+from nodes.wire.messages import Message, Reply
+from nodes.world import CoordinationError, wait_at_most
 
 PAPER = "CFS §4.3, Alg. 3"
 LOOK_NS = 5 * MILLISECOND
-BLOCKS_TOLD = 500
-"""In one event."""
+BLOCKS_REPORTED = 500
+"""Largest number of blocks that one event lists."""
 ASK_NS = 100 * MILLISECOND
 PATIENCE_NS = 6 * SECOND
-"""How long a group stands still before it tries to void the checkpoint."""
+"""Time for which a group waits for the outcome before it tries to void the checkpoint."""
 
 
 class GroupBarrier:
@@ -40,7 +39,7 @@ class GroupBarrier:
         scope: Scope,
         epoch: int,
         writer: RecordWriter,
-        answering: Answering,
+        answering: RequestHandler,
     ):
         self._replica = replica
         self._scope = scope
@@ -48,7 +47,7 @@ class GroupBarrier:
         self._writer = writer
         self._answering = answering
         self._name = ""
-        """Of the checkpoint for which intake is held."""
+        """Name of the checkpoint for which intake is held."""
         self._drained = False
         self._writes = False
         self._written: Barrier | None = None
@@ -57,7 +56,7 @@ class GroupBarrier:
     # --- messages --------------------------------------------------------------------------------------------------
 
     def on_message(self, peer: str, message: Message) -> None:
-        """From the time server; questions are answered when what they ask for is done."""
+        """Messages of the time server. The reply to a question is sent when the requested step is done."""
         if isinstance(message, m.Drain):
             self._scope.spawn(self._reply(peer, message.call, self.drain(message)), "drain")
         elif isinstance(message, m.WriteBarrier):
@@ -74,7 +73,7 @@ class GroupBarrier:
     # --- procedures ------------------------------------------------------------------------------------------------
 
     async def drain(self, question: m.Drain) -> m.Drained | None:
-        """Returns when nothing is open in this group; None when it is not to take part."""
+        """Lines 18 and 32: stops service and commits. Returns when no operation is open in this group; None when the group must not take part."""
         if not await self._joins(question.name):
             return None
         while not self._quiet:
@@ -83,11 +82,11 @@ class GroupBarrier:
                 return None
         if not self._drained:
             self._drained = True
-            self._step("drained", f"{question.name}: nothing is open at sn {self._replica.log.last.sn}")
+            self._step("drained", question.name, f"nothing is open at sn {self._replica.log.last.sn}")
         return m.Drained(0, self._epoch, self._replica.log.last.sn)
 
     async def write(self, question: m.WriteBarrier) -> m.BarrierStands | None:
-        """Returns when the barrier is committed; None when this group has not drained for it."""
+        """Lines 19 and 33: writes the flag. Returns when the barrier is committed; None when this group has not drained for this checkpoint."""
         if not question.name:
             return None
         if question.at_once and await self._joins(question.name):
@@ -104,7 +103,7 @@ class GroupBarrier:
         return m.BarrierStands(0, written.mark, written.digest, written.next_block)
 
     async def _write(self, question: m.WriteBarrier) -> m.BarrierStands:
-        """The barrier is a group of the journal by itself."""
+        """Writes the barrier as a journal group of its own."""
         replica, writer = self._replica, self._writer
         self._writes = True
         digest, bodies = replica.state.namespace.digest, replica.state.namespace.tree.bodies
@@ -128,22 +127,22 @@ class GroupBarrier:
                 bodies.next_block,
             )
         )
-        self._scope.spawn(self._tell_blocks(question.name, blocks), "blocks at the barrier")
+        self._scope.spawn(self._report_blocks(question.name, blocks), "blocks at the barrier")
         stands = self._stands(self._written)
         if question.at_once:
-            self._resume(f"{question.name}: does not wait for the others")
+            self._resume("does not wait for the others")
         return stands
 
-    async def _tell_blocks(self, name: str, blocks: list[tuple[int, int, int]]) -> None:
-        """The copy with which data nodes are compared when the cluster goes back."""
+    async def _report_blocks(self, name: str, blocks: list[tuple[int, int, int]]) -> None:
+        """Emits the list of blocks with which data nodes are compared after a rollback to this checkpoint."""
         group, trace = self._replica.group.name, self._replica.world.trace
-        for start in range(0, len(blocks), BLOCKS_TOLD):
-            end = start + BLOCKS_TOLD
+        for start in range(0, len(blocks), BLOCKS_REPORTED):
+            end = start + BLOCKS_REPORTED
             trace.emit(BlocksAtBarrier(group, name, blocks[start:end], end < len(blocks)))
             await self._replica.world.clock.sleep(0)
 
     async def _joins(self, name: str) -> bool:
-        """Holds intake for a checkpoint that is pending; False when it is not, or another is in hand."""
+        """Holds intake for a pending checkpoint. False when it is not pending, or when another one is being marked."""
         if self._name:
             return self._name == name
         try:
@@ -159,21 +158,19 @@ class GroupBarrier:
         if not self._name:
             self._name, self._drained, self._writes, self._written = name, False, False, None
             self._decided.clear()
-            self._answering.hold()
+            self._answering.backlog.hold()
             self._answering.draining = True
-            self._step("drain", f"{name}: takes no requests")
+            self._step("drain", name, "takes no requests")
             self._scope.spawn(self._await_outcome(name), "outcome")
         return self._name == name
 
     async def _await_outcome(self, name: str) -> None:
-        """Nobody resumes before it is decided."""
+        """Resumes intake only after the outcome is decided."""
         clock = self._replica.world.clock
         deadline_ns = clock.monotonic_ns() + PATIENCE_NS
         outcome = PENDING
         while outcome == PENDING:
-            timer = clock.call_later(ASK_NS, self._decided.set)
-            await self._decided.wait()
-            timer.cancel()
+            await wait_at_most(clock, self._decided, ASK_NS)
             self._decided.clear()
             try:
                 if clock.monotonic_ns() >= deadline_ns:
@@ -184,24 +181,24 @@ class GroupBarrier:
             except CoordinationError:
                 continue
         if self._name == name:
-            self._resume(f"{name} is {outcome or 'gone'}: takes requests again")
+            self._resume("takes requests again", outcome or "gone")
 
-    def _resume(self, detail: str) -> None:
-        self._name = ""
-        self._step("resume", detail)
+    def _resume(self, detail: str, outcome: str = "") -> None:
+        name, self._name = self._name, ""
+        self._step("resume", name, detail, outcome)
         self._answering.draining = False
-        self._answering.release()
-        self._answering.wake()
+        self._answering.backlog.release()
+        self._answering.backlog.wake()
 
     @property
     def _quiet(self) -> bool:
-        """Everything is committed, and no operation is open that another group shares."""
+        """Everything is committed, and no operation shared with another group is open."""
         crossing = self._replica.state.namespace.crossing
         is_open = crossing.begun or crossing.decided or crossing.promised or crossing.voted
-        shares = is_open or self._answering.shares
+        shares = is_open or bool(self._answering.shared)
         if self._replica.config.cluster.mutations.barrier_inside_operation:
             shares = False
-        return self._writer.idle and not (self._writer.parked or shares)
+        return self._writer.idle and not (self._writer.stalled or shares)
 
-    def _step(self, step: str, detail: str) -> None:
-        self._replica.step("checkpoint", step, PAPER, detail, self._epoch)
+    def _step(self, step: str, name: str, detail: str, outcome: str = "") -> None:
+        self._replica.step("checkpoint", step, PAPER, detail, self._epoch, checkpoint=name, outcome=outcome)

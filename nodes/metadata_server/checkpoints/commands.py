@@ -1,4 +1,4 @@
-"""What a person may ask any server about checkpoints: mark one, list them, count what came after, go back to one, delete one (CFS §4.3)."""
+"""Checkpoint commands that a person may send to any server (CFS §4.3): mark, list, count later operations, roll back, delete."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from nodes.wire.messages import Message
 from nodes.world import CoordinationError
 
 ANSWER_NS = 12 * SECOND
-"""Longer than every phase of a marking together."""
+"""Timeout for an answer; longer than all phases of a marking together."""
 LOOK_NS = 20 * MILLISECOND
 COUNTED_AT_ONCE = 256
 
@@ -33,25 +33,25 @@ Answer = dict[str, Any]
 
 
 class Commands:
-    """Each answers {"refused": line} for what cannot be had."""
+    """Command handlers. A command that cannot be carried out returns {"refused": line}."""
 
     def __init__(self, replica: GroupReplica[GroupLog], begin: Callable[[str], asyncio.Task[str] | None]):
         self._replica = replica
         self._reaching = Reaching(replica)
         self._begin = begin
-        """Starts this server as time server: the task ends with why nothing was begun; None when it is not active."""
+        """Starts this server as time server. The task returns the reason why no marking began; None when this server is not active."""
 
     @property
     def handlers(self) -> dict[type[Message], Callable[[str, Any], None]]:
-        """The messages that any server takes, whatever its role."""
+        """Messages that any server takes, whatever its role."""
         on_reply = self._replica.calls.on_reply
         return {
             m.BeginMarking: self._on_begin_marking,
-            m.TellTime: self._on_tell_time,
+            m.TimeQuestion: self._on_report_time,
             m.AskReach: self._reaching.on_ask,
             m.Reach: on_reply,
             m.MarkingEnded: on_reply,
-            m.TimeTold: on_reply,
+            m.TimeReply: on_reply,
             m.Drained: on_reply,
             m.BarrierStands: on_reply,
         }
@@ -63,12 +63,12 @@ class Commands:
         refused = await self._run(message.name)
         self._replica.world.network.send(peer, m.MarkingEnded(message.call, refused))
 
-    def _on_tell_time(self, peer: str, message: m.TellTime) -> None:
+    def _on_report_time(self, peer: str, message: m.TimeQuestion) -> None:
         world = self._replica.world
-        world.network.send(peer, m.TimeTold(message.call, world.clock.wall_ns()))
+        world.network.send(peer, m.TimeReply(message.call, world.clock.wall_ns()))
 
     def steps(self) -> dict[str, Callable[[Answer], Awaitable[Answer]]]:
-        """By the word that asks."""
+        """The step of each command by its name."""
         commands = {
             "mark_checkpoint": self._mark,
             "checkpoints": self._list,
@@ -88,14 +88,15 @@ class Commands:
             raise Refused(refused)
         if await replica.ledger.void(name) == "":
             raise Refused(f"the time server {drawn} did not answer, and nothing was begun: ask again")
-        return {"checkpoint": told(await replica.ledger.find(name))}
+        return {"checkpoint": reported(await replica.ledger.find(name))}
 
     async def _ask(self, drawn: str, name: str) -> str:
         reply = await self._replica.calls.ask(drawn, m.BeginMarking(0, name), ANSWER_NS)
         return reply.refused if isinstance(reply, m.MarkingEnded) else ""
 
     async def _run(self, name: str) -> str:
-        """As time server; why nothing was begun, empty when it is decided or the tenure ended before."""
+        """Marks a checkpoint as time server. Returns the reason why no marking began; empty when the outcome is decided or the tenure ended
+        before."""
         task = self._begin(name)
         if task is None:
             return f"{self._replica.name} does not serve now: ask again"
@@ -107,19 +108,19 @@ class Commands:
         incarnation, _ = await self._replica.ledger.incarnation()
         known = await self._replica.ledger.all()
         return {
-            "checkpoints": [told(each) for each in known if each.state != PENDING],
+            "checkpoints": [reported(each) for each in known if each.state != PENDING],
             "incarnation": incarnation.number,
             "recovered_to": incarnation.checkpoint,
         }
 
     async def _count_after(self, question: Answer) -> Answer:
-        """Operations of clients in the journal behind a sn."""
+        """The number of client operations in the journal after a given sn."""
         replica, sn = self._replica, max(0, int(question["sn"]))
         groups = operations = 0
         for first in range(sn + 1, replica.log.last.sn + 1, COUNTED_AT_ONCE):
-            for octets in replica.log.octets(first, first + COUNTED_AT_ONCE - 1):
+            for data in replica.log.encoded(first, first + COUNTED_AT_ONCE - 1):
                 groups += 1
-                operations += sum(call_of(record) != ("", 0) for record in decode_group(octets).records)
+                operations += sum(call_of(record) != ("", 0) for record in decode_group(data).records)
             await replica.world.clock.sleep(0)
         return {"groups": groups, "operations": operations}
 
@@ -148,8 +149,8 @@ def _refusing(command: Callable[[Answer], Awaitable[Answer]]) -> Callable[[Answe
     return answer
 
 
-def told(checkpoint: Checkpoint | None) -> Answer | None:
-    """For a person: names instead of positions."""
+def reported(checkpoint: Checkpoint | None) -> Answer | None:
+    """A checkpoint in the form shown to a person: names instead of positions."""
     return None if checkpoint is None else msgspec.to_builtins(_shown(checkpoint))
 
 

@@ -1,7 +1,7 @@
-"""Going back to a checkpoint on one server's disk (CFS §4.3; safety rule 14): image and journal up to the barrier and no further.
+"""Rollback to a checkpoint on one server's disk (CFS §4.3; safety rule 14): image and journal up to the barrier and no further.
 
-What came after the barrier is moved under `aside/`, never deleted. The file `incarnation`, written last, says how far this server has gone back;
-whatever a crash leaves undone before it is done again. It is a sealed file (nodes/storage/sealed.py).
+Later groups are moved under `aside/`, never deleted. The file `incarnation` is written last and records how far this server has rolled back. A
+rollback that a crash interrupts before that is repeated. It is a sealed file (nodes/storage/sealed.py).
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ FORMAT = 1
 
 
 class Origin(msgspec.Struct, array_like=True, frozen=True):
-    """Where this server's journal branched off."""
+    """The point where this server's journal branched off."""
 
     incarnation: int = 0
     checkpoint: str = ""
     barrier: Mark = NOTHING
-    """The last group that counts of earlier incarnations."""
+    """The last group of earlier incarnations that counts."""
     groups: int = 0
     operations: int = 0
-    """What was set aside on this server."""
+    """Number of operations that were quarantined on this server."""
 
     def accepts(self, mark: Mark) -> bool:
-        """Whether a group, or an image, is not one of those that were set aside."""
+        """Whether a group or an image belongs to this incarnation's history, and not to a part that was rolled back."""
         return mark.incarnation >= self.incarnation or mark.sn <= self.barrier.sn
 
 
@@ -38,9 +38,9 @@ def encode(origin: Origin) -> bytes:
     return seal(MAGIC, FORMAT, origin)
 
 
-def decode(octets: bytes) -> Origin:
+def decode(data: bytes) -> Origin:
     """Raises SealBroken; both numbers are named when the format is unknown."""
-    return unseal(FILE, MAGIC, FORMAT, octets, Origin)
+    return unseal(FILE, MAGIC, FORMAT, data, Origin)
 
 
 def stored_origin(disk: Disk) -> Origin:
@@ -57,5 +57,5 @@ async def store_origin(disk: Disk, origin: Origin) -> None:
 
 
 def aside(incarnation: int) -> str:
-    """The directory of what the beginning of this incarnation set aside."""
+    """The quarantine directory of the rollback that began this incarnation."""
     return f"aside/{incarnation:06d}"

@@ -1,7 +1,7 @@
-"""What the coordination service knows of checkpoints and of recoveries to them.
+"""Checkpoints, and recoveries to them, as the coordination service records them.
 
-One node for each checkpoint, whose outcome is a single compare-and-set PENDING → COMPLETE or VOID (safety rule 13); their parent's version counts
-every change, so that two of them never cross. One node for the incarnation, which rises with every recovery (safety rule 14).
+Each checkpoint has one node. Its outcome is a single compare-and-set PENDING → COMPLETE or VOID (safety rule 13). The version of the parent node
+counts every change, so that two changes never cross. One node holds the incarnation, which rises with every recovery (safety rule 14).
 """
 
 from __future__ import annotations
@@ -30,56 +30,55 @@ from nodes.world import (
 )
 
 PENDING, COMPLETE, VOID, ASIDE = "pending", "complete", "void", "aside"
-"""An `aside` checkpoint was complete, until a recovery went back to an earlier one."""
+"""An `aside` checkpoint was complete until a recovery rolled back to an earlier one."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 CHECKPOINTS_MAX = 1_000
 VOID_RANGES_MAX = 256
-"""Of one group. Blocks of ranges that are older than that a data node which slept so long removes as free ones."""
+"""Largest number of void ranges of one group. A data node that slept since a dropped range removes its blocks as free ones."""
 INCARNATIONS_MAX = 1 << 14
-"""Each takes a share of the inode numbers."""
+"""Largest number of incarnations. Each takes a share of the inode numbers."""
 READ_AGAIN_NS = 50 * MILLISECOND
 TRIES = 10
 ROOT = "/cloverlab/checkpoints"
 
 
 class Refused(Exception):
-    """What was asked for cannot be had; one line says why."""
+    """A request that cannot be granted; one line gives the reason."""
 
 
 class Barrier(msgspec.Struct, frozen=True):
-    """Where a checkpoint lies in the journal of one group."""
+    """The position of a checkpoint in the journal of one group."""
 
     mark: Mark
     digest: str
     next_block: int = 0
-    """Every block that it names has a lower number."""
+    """Every block that the namespace at the barrier names has a lower number."""
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
     name: str
     number: int
-    """Counts checkpoints, from 1, in the order in which they were begun."""
+    """Sequence number of the checkpoint, from 1, in the order in which markings began."""
     state: str
     incarnation: int
     time_server: str
     epochs: dict[str, int]
-    """Of each group when it was begun: a failover makes it void."""
+    """Epoch of each group when the marking began. A failover makes the checkpoint void."""
     stamp_ns: int = 0
-    """What the groups agreed to call the time of the barrier; 0 while it is pending."""
+    """The time of the barrier on which the groups agreed; 0 while the checkpoint is pending."""
     barriers: dict[str, Barrier] = {}
-    """By group, once it is complete."""
+    """Barriers by group, once the checkpoint is complete."""
 
 
 class Incarnation(msgspec.Struct, frozen=True):
-    """How often the whole cluster has been taken back, and to what."""
+    """The count of the cluster's rollbacks, and the checkpoint of the last one."""
 
     number: int
     checkpoint: str = ""
     barriers: dict[str, Barrier] = {}
     epochs: dict[str, int] = {}
-    """The epoch of each group that began with it."""
     void: dict[str, list[tuple[int, int]]] = {}
-    """By group: the numbers of blocks that are not those of this incarnation's past, as ranges."""
+    """Ranges of block numbers by group that do not belong to this incarnation's past."""
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -91,11 +90,11 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 Require = Callable[[Checkpoint, dict[str, Configuration]], Awaitable[None]]
-"""Raises Refused for a recovery to this checkpoint with these members of each group."""
+"""A check of these members of each group before a recovery to this checkpoint. Raises Refused."""
 
 
 class Ledger:
-    """Reads and writes of one server."""
+    """One server's reads and writes of the ledger."""
 
     def __init__(self, world: World, groups: list[str]):
         self._world = world
@@ -103,39 +102,38 @@ class Ledger:
         self._views = {group: GlobalView(world.coordination, group, world.name, False) for group in groups}
 
     async def prepare(self) -> None:
-        """Makes the nodes where they lack."""
+        """Creates the nodes that do not exist yet."""
         await ensure(self._coordination, ROOT)
         await ensure(self._coordination, INCARNATION, msgspec.json.encode(Incarnation(0)))
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
     async def incarnation(self, watch: Watch | None = None) -> tuple[Incarnation, int]:
-        """The present one, and the version of its node."""
-        octets, stat = await self._coordination.get(INCARNATION, watch.arm() if watch else None)
-        return msgspec.json.decode(octets, type=Incarnation), stat.version
+        data, stat = await self._coordination.get(INCARNATION, watch.arm() if watch else None)
+        return msgspec.json.decode(data, type=Incarnation), stat.version
 
     async def find(self, name: str) -> Checkpoint | None:
-        """None also for what is no name: it would be another node's path."""
+        """The checkpoint of this name. None also for an invalid name, which would be the path of another node."""
         if not NAME.fullmatch(name):
             return None
         try:
-            octets, _ = await self._coordination.get(f"{ROOT}/{name}")
+            data, _ = await self._coordination.get(f"{ROOT}/{name}")
         except NoNode:
             return None
-        return msgspec.json.decode(octets, type=Checkpoint)
+        return msgspec.json.decode(data, type=Checkpoint)
 
     async def version(self) -> int:
-        """Rises with every change of any checkpoint."""
+        """A version that rises with every change of any checkpoint."""
         return (await self._coordination.get(ROOT))[1].version
 
     async def all(self) -> list[Checkpoint]:
-        """In the order in which they were begun."""
+        """All checkpoints in the order in which their markings began."""
         names = await self._coordination.children(ROOT)
         found = [await self.find(name) for name in names]
         return sorted((each for each in found if each is not None), key=lambda each: each.number)
 
     async def groups(self) -> dict[str, Seen]:
-        """The epoch and the active of every group; whoever is active can be sent to afterwards. Raises Refused."""
+        """The epoch and the active of every group. Afterwards each active can be sent messages. Raises Refused."""
         seen: dict[str, Seen] = {}
         for group, view in self._views.items():
             try:
@@ -184,19 +182,19 @@ class Ledger:
     async def complete(
         self, pending: Checkpoint, stamp_ns: int, barriers: dict[str, Barrier], groups: dict[str, Seen]
     ) -> str:
-        """Tries COMPLETE, which no group's epoch may have changed for; returns what was decided, by whomever."""
+        """Tries COMPLETE, provided that no group's epoch has changed; returns the decided outcome, whichever server decided it."""
         done = msgspec.structs.replace(pending, state=COMPLETE, stamp_ns=stamp_ns, barriers=barriers)
         return await self._decide(done, self._same_epochs(groups))
 
     async def void(self, name: str) -> str:
-        """Tries VOID; returns what was decided, by whomever; empty when there is no such checkpoint."""
+        """Tries VOID; returns the decided outcome, whichever server decided it; empty when there is no such checkpoint."""
         pending = await self._known(name)
         if pending is None or pending.state != PENDING:
             return pending.state if pending else ""
         return await self._decide(msgspec.structs.replace(pending, state=VOID), [])
 
     async def _decide(self, decided: Checkpoint, also: list[Change]) -> str:
-        """The one compare-and-set: the node's second version. What is not known is read back, until it is."""
+        """The single compare-and-set, on the node's second version. An unknown outcome is read back until it is known."""
         change = Set(f"{ROOT}/{decided.name}", msgspec.json.encode(decided), 0)
         while True:
             try:
@@ -218,7 +216,7 @@ class Ledger:
                 await self._world.clock.sleep(READ_AGAIN_NS)
 
     async def void_pending(self) -> None:
-        """An upgrading server voids whatever it finds pending: its group has changed its epoch."""
+        """Voids every pending checkpoint. An upgrading server calls this because its group has changed its epoch."""
         await self._coordination.sync(ROOT)
         for each in await self.all():
             if each.state == PENDING:
@@ -227,7 +225,7 @@ class Ledger:
     # --- deletion --------------------------------------------------------------------------------------------------
 
     async def delete(self, name: str) -> None:
-        """What was kept for the checkpoint is kept no more. Raises Refused."""
+        """Deletes the checkpoint; its images, journal and blocks are no longer kept. Raises Refused."""
         for _ in range(TRIES):
             version = await self.version()
             deletable(name, await self.all())
@@ -248,7 +246,7 @@ class Ledger:
         raise Refused("the cluster keeps changing: ask again")
 
     async def _has_arrived(self, incarnation: Incarnation) -> bool:
-        """Whether a write quorum of every group has gone back and is in step again."""
+        """Whether a write quorum of every group has rolled back and is in step again."""
         for group, view in self._views.items():
             node, _ = await view.epoch()
             configuration, _ = await view.configuration()
@@ -263,9 +261,9 @@ class Ledger:
     # --- recovery --------------------------------------------------------------------------------------------------
 
     async def recover(self, name: str, require: Require) -> Incarnation:
-        """One transaction takes the whole cluster back: a new incarnation, new epochs, nobody holds a lock or a place. Raises Refused.
+        """One transaction rolls the whole cluster back: a new incarnation, new epochs, no lock and no place is held. Raises Refused.
 
-        `require` refuses where too few members could go back; they are the members still when the transaction is carried out.
+        `require` refuses when too few members could roll back. The transaction fails if the members have changed since.
         """
         for _ in range(TRIES):
             version = await self.version()
@@ -304,7 +302,7 @@ class Ledger:
         raise Refused("the cluster keeps changing: ask again")
 
     async def _members(self) -> tuple[dict[str, Configuration], list[Change]]:
-        """Who counts in every group, and what fails when that has changed since."""
+        """The members that count in every group, and the checks that fail when these have changed since."""
         found = {group: await view.configuration() for group, view in self._views.items()}
         checks: list[Change] = [
             Check(self._views[group].path("configuration"), version) for group, (_, version) in found.items()
@@ -312,7 +310,7 @@ class Ledger:
         return {group: configuration for group, (configuration, _) in found.items()}, checks
 
     async def _dethrone(self, view: GlobalView) -> tuple[EpochNode, list[Change]]:
-        """What ends every role in one group, and every try to take its lock."""
+        """Changes that end every role in one group, and every attempt to take its lock."""
         node, version = await view.epoch()
         round = await view.draw_round()
         changes: list[Change] = [
@@ -326,7 +324,7 @@ class Ledger:
 
 
 def void_ranges(before: list[tuple[int, int]], next_block: int, incarnation: int) -> list[tuple[int, int]]:
-    """What was numbered from the barrier on is void up to where the new incarnation begins, and so is what was already void at the barrier."""
+    """Block numbers from the barrier up to the start of the new incarnation are void, and so are those already void at the barrier."""
     first = home_group(next_block) << GROUP_SHIFT | incarnation << INCARNATION_SHIFT
     return [*(each for each in before if each[0] < next_block), (next_block, first)][-VOID_RANGES_MAX:]
 

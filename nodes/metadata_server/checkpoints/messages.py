@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from nodes.wire.calls import Question, Reply
-from nodes.wire.messages import Mark, Message
+from nodes.wire.messages import Mark, Message, Question, Reply
 
 
 class BeginMarking(Question, array_like=True, tag=True, gc=False):
-    """To the active that was drawn as time server (Algorithm 3, lines 9-12)."""
+    """Request to the active that was drawn as time server (Algorithm 3, lines 9-12)."""
 
     name: str
 
 
 class MarkingEnded(Reply, array_like=True, tag=True, gc=False):
     refused: str
-    """Why nothing was begun, in one line; empty when the checkpoint was decided."""
+    """Reason why no marking began, in one line; empty when the checkpoint was decided."""
 
 
-class TellTime(Question, array_like=True, tag=True, gc=False):
-    """Line 13, the other way round: the time server asks."""
+class TimeQuestion(Question, array_like=True, tag=True, gc=False):
+    """Line 13 with the direction reversed: the time server asks for the time."""
 
 
-class TimeTold(Reply, array_like=True, tag=True, gc=False):
+class TimeReply(Reply, array_like=True, tag=True, gc=False):
     wall_ns: int
 
 
 class Drain(Question, array_like=True, tag=True, gc=False):
-    """Take no requests and begin nothing with another group; what is open is finished."""
+    """Order to take no requests and to begin no operation with another group; open operations are finished."""
 
     name: str
 
@@ -34,7 +33,7 @@ class Drain(Question, array_like=True, tag=True, gc=False):
 class Drained(Reply, array_like=True, tag=True, gc=False):
     epoch: int
     sn: int
-    """Everything up to here is committed, and nothing is open."""
+    """Everything up to this sn is committed, and no operation is open."""
 
 
 class WriteBarrier(Question, array_like=True, tag=True, gc=False):
@@ -42,9 +41,9 @@ class WriteBarrier(Question, array_like=True, tag=True, gc=False):
 
     name: str
     stamp_ns: int
-    """What the groups agreed to call the present time."""
+    """The present time on which the groups agreed."""
     at_once: bool
-    """The paper's single phase: nobody was asked to drain, and nobody waits for the others."""
+    """The paper's single phase: no group was asked to drain first, and no group waits for the others."""
 
 
 class BarrierStands(Reply, array_like=True, tag=True, gc=False):
@@ -52,7 +51,7 @@ class BarrierStands(Reply, array_like=True, tag=True, gc=False):
 
     mark: Mark
     digest: str
-    """Of the namespace at the barrier, 16 hexadecimal digits."""
+    """Digest of the namespace at the barrier, 16 hexadecimal digits."""
     next_block: int
 
 
@@ -63,18 +62,18 @@ class CheckpointDecided(Message, array_like=True, tag=True, gc=False):
 
 
 class AskReach(Question, array_like=True, tag=True, gc=False):
-    """Before a recovery: could you go back to this barrier?"""
+    """Question before a recovery: can this server roll back to this barrier?"""
 
     barrier: Mark
 
 
 class Reach(Reply, array_like=True, tag=True, gc=False):
     lacks: str
-    """Why it could not, to be read after its name; empty when it could."""
+    """Reason why the server cannot roll back, worded to follow its name; empty when it can."""
 
 
 TO_ACTIVE: tuple[type[Message], ...] = (Drain, WriteBarrier, CheckpointDecided)
 MESSAGES: tuple[type[Message], ...] = (
-    BeginMarking, MarkingEnded, TellTime, TimeTold, Drain, Drained, WriteBarrier, BarrierStands, CheckpointDecided,
+    BeginMarking, MarkingEnded, TimeQuestion, TimeReply, Drain, Drained, WriteBarrier, BarrierStands, CheckpointDecided,
     AskReach, Reach,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is kept for checkpoints: an image at or below each barrier, the journal from there, and the blocks that it names (safety rule 14)."""
+"""State that is kept for checkpoints: an image at or below each barrier, the journal from there, and the blocks that it names (safety rule 14)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Pin(NamedTuple):
 
 
 class Pins:
-    """A barrier is pinned as soon as it is in the journal, and let go when its checkpoint is void, set aside or deleted."""
+    """A barrier is pinned as soon as it is in the journal. It is released when its checkpoint is void, quarantined or deleted."""
 
     def __init__(self, images: ImageStore, group: str, next_block: Callable[[], int], unpinned: bool):
         self._images = images
@@ -27,9 +27,8 @@ class Pins:
         self._next_block = next_block
         self._unpinned = unpinned
         self._pins: dict[str, Pin] = {}
-        """By checkpoint."""
         self._version = -1
-        """Of the list of checkpoints that was read last."""
+        """Version of the list of checkpoints that was read last."""
         self.blocks_below = 0
         """Blocks with lower numbers may be named by a kept checkpoint: their replicas stay though the namespace has freed them."""
 
@@ -48,7 +47,8 @@ class Pins:
             self._version = version
 
     def refresh(self, known: list[Checkpoint], mine: list[str]) -> None:
-        """As the coordination service has them; of `mine`, which were pinned before it was asked, those it does not have are deleted."""
+        """Updates the pins from the coordination service's list `known`. Barriers in `mine` were pinned before the list was read; those that it
+        lacks are deleted."""
         for name in {*mine} - {each.name for each in known}:
             self._pins.pop(name, None)
         for each in known:

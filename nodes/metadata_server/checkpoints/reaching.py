@@ -1,4 +1,5 @@
-"""Who could go back to a checkpoint: asked of every member of every group before a recovery begins, which nothing takes back (safety rule 14)."""
+"""A question to every member of every group before a recovery: can it roll back to the checkpoint? A recovery that has begun cannot be undone
+(safety rule 14)."""
 
 from __future__ import annotations
 
@@ -14,19 +15,19 @@ from nodes.slots import GroupLog
 from nodes.wire.messages import Mark
 
 PATIENCE_NS = 9 * SECOND
-"""A server reads its image before it answers; who asks for a recovery is answered before a client gives up."""
+"""Timeout of the question. A server reads its image before it answers; the requester of a recovery is answered before a client gives up."""
 ASK_NS = 1_500 * MILLISECOND
 LISTED = 4
 """Servers that the refusal names."""
 
 
 class Reaching:
-    """This server's own answer, and the question to all others."""
+    """This server's own answer, and the question to all other servers."""
 
     def __init__(self, replica: GroupReplica[GroupLog]):
         self._replica = replica
         self._looking: dict[Mark, asyncio.Task[str]] = {}
-        """A question that is asked again waits for the same answer."""
+        """Checks under way. A repeated question waits for the same answer."""
 
     # --- own answer ------------------------------------------------------------------------------------------------
 
@@ -38,7 +39,7 @@ class Reaching:
         self._replica.world.network.send(peer, m.Reach(message.call, lacks))
 
     async def lacks(self, barrier: Mark) -> str:
-        """Why this server could not go back to the barrier; empty when it could. Raises OSError."""
+        """Reason why this server cannot roll back to the barrier; empty when it can. Raises OSError."""
         task = self._looking.get(barrier)
         if task is None:
             task = self._replica.world.scope.spawn(self._look(barrier), "reach")
@@ -61,7 +62,7 @@ class Reaching:
     # --- all members -----------------------------------------------------------------------------------------------
 
     async def require(self, goal: Checkpoint, members: dict[str, Configuration]) -> None:
-        """Raises Refused, with what is missing, unless a write quorum of every group can go back; CoordinationError."""
+        """Raises Refused, with the missing state, unless a write quorum of every group can roll back; CoordinationError."""
         cluster = self._replica.config.cluster
         if cluster.mutations.checkpoint_copies_thin_out or cluster.holes.checkpoint_unpinned:
             return
@@ -74,7 +75,7 @@ class Reaching:
                 raise Refused(refused)
 
     async def _poll(self, group: str, goal: Checkpoint, barrier: Mark, configuration: Configuration) -> str:
-        """Why a group cannot go back; empty as soon as a write quorum can, whoever else is dead."""
+        """Reason why a group cannot roll back; empty as soon as a write quorum can, even if the other members are dead."""
         missing: dict[str, str] = {}
         able: list[str] = []
         needed = configuration.write_quorum
@@ -90,10 +91,10 @@ class Reaching:
         if len(able) >= needed:
             return ""
         lacking = [each for each in configuration.members if each in missing]
-        told = ", ".join(f"{each} {missing[each]}" for each in lacking[:LISTED])
+        reported = ", ".join(f"{each} {missing[each]}" for each in lacking[:LISTED])
         return (
             f"group {group} can go back to {goal.name} on {len(able)} of {len(configuration.members)} servers, "
-            f"{needed} are needed: {told}"
+            f"{needed} are needed: {reported}"
         )
 
     async def _ask(self, member: str, barrier: Mark, enough: Callable[[], bool]) -> str:

@@ -1,17 +1,18 @@
 """The shared journal in ledgers on bookies (BookKeeper, as HDFS used it): recovery and reading; `ledger_writer.py` writes.
 
-Three numbers, E ≥ Qw ≥ Qa: entry i of a ledger goes to Qw of the E bookies of its ensemble, beginning at i mod E, and is acknowledged when Qa of
-them have it durably.
+Three numbers, E ≥ Qw ≥ Qa: entry i of a ledger goes to Qw of the E bookies of its ensemble, beginning at i mod E, and is acknowledged when Qa
+of them have it durably.
 
-- **Who writes is shut out** when of every possible write set Qw - Qa + 1 bookies are fenced: fewer than Qa are left that would take an entry.
+- **The old writer is fenced off** when Qw - Qa + 1 bookies of every possible write set are fenced: fewer than Qa are left that would take an
+  entry.
 - **An entry was never acknowledged** when Qw - Qa + 1 of its write set, all of them fenced, lack it: at most Qa - 1 others can have it. The
-  ledger ends before the first such entry, because entries are acknowledged in their order. Every question of a recovery fences who is asked; a
-  bookie that said "no" and took the entry afterwards would count on both sides.
+  ledger ends before the first such entry, because entries are acknowledged in their order. Every question of a recovery also fences the
+  bookie. A bookie that denied an entry and took it afterwards would count on both sides.
 - **An entry that any bookie has** may have been acknowledged: it is written again, to Qa of its write set, before the ledger is closed.
-- **A bookie is a witness with its recorded disk only**: the fragment names the disk of each. An empty one lacks everything, and one whose journal
-  lost its tail may lack what it acknowledged; that counts where the whole write set has answered (safety rule 23).
-- **A reader** who has heard from any E - Qw + 1 bookies has heard from one of each write set; which has the entry, unless it was one of the
-  Qw - Qa that were not waited for. Then others are asked.
+- **A bookie is a witness with its recorded disk only**: the fragment names the disk of each. An empty disk lacks everything, and one whose
+  journal lost its tail may lack what it acknowledged; that counts where the whole write set has answered (safety rule 23).
+- **A reader** with answers of any E - Qw + 1 bookies has an answer of one of each write set. That bookie has the entry, unless it was one of
+  the Qw - Qa that were not waited for. Then others are asked.
 """
 
 from __future__ import annotations
@@ -22,17 +23,16 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from nodes.calls import Calls
 from nodes.config import MILLISECOND, ClusterConfig
+from nodes.ignoring import Ignoring
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.ledger_writer import TICK_NS, LedgerWriter
 from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
 from nodes.protocols.baselines.shared_journal import JournalLost
 from nodes.replicas.disks import Roll
 from nodes.replicas.view import GlobalView, ViewMoved
-from nodes.storage.identity import DiskId
-from nodes.trace.ignoring import Ignoring
-from nodes.units import ROOT_GROUP
-from nodes.wire.calls import Calls
+from nodes.units import ROOT_GROUP, DiskId
 from nodes.wire.journal_messages import EntriesRead, EntryAdded, LedgerFenced, ReadEntries
 from nodes.wire.messages import Mark, Message
 from nodes.world import ConnectionLoss, World
@@ -73,9 +73,9 @@ class BookKeeper:
     def _to_writer(self, step: Callable[[LedgerWriter, str, Any], None]) -> Callable[[str, Any], None]:
         def deliver(peer: str, message: Any) -> None:
             if peer not in self._bookies:
-                self._ignoring.tell(peer, message, "it keeps no journal of this cluster")
+                self._ignoring.report(peer, message, "it keeps no journal of this cluster")
             elif self._writer is None:
-                self._ignoring.tell(peer, message, "this server writes no journal")
+                self._ignoring.report(peer, message, "this server writes no journal")
             else:
                 step(self._writer, peer, message)
 
@@ -86,7 +86,7 @@ class BookKeeper:
         return reply if isinstance(reply, EntriesRead) and fits(reply, from_sn) else None
 
     async def _find(self, but: dict[str, int]) -> dict[str, int]:
-        """Bookies that answer now, with their disks; those of the ensemble are left out, unless they have another disk."""
+        """Bookies that answer now, with their disks. Those of the ensemble are left out, unless they have another disk."""
         others, found = list(self._bookies), dict[str, int]()
         self._world.rng.shuffle(others)
         for name in others:
@@ -110,9 +110,9 @@ class BookKeeper:
             return None
 
     async def _close(self, book: Book, version: int, timeout_ns: int) -> int | None:
-        """The ledger ends before the first entry that was surely never acknowledged; what may not be on a quorum is written again.
+        """Closes the ledger before the first entry that was surely never acknowledged. Entries that may be missing on a quorum are written again.
 
-        `timeout_ns` is the patience with the bookies in each of the three steps: however slow coordination is, they are asked.
+        `timeout_ns` is the patience with the bookies in each of the three steps, so that slow coordination takes no time from them.
         """
         ledger, clock = book.ledgers[-1], self._world.clock
         confirmed_sn = await self._fence(ledger, clock.monotonic_ns() + timeout_ns)
@@ -125,8 +125,8 @@ class BookKeeper:
             book, version, confirmed_sn, True, self._mutations.ensemble_changed_while_closing
         )
         end_sn = confirmed_sn + len(entries)
-        for sn, octets in enumerate(entries, confirmed_sn + 1):
-            writer.add(sn, octets)
+        for sn, data in enumerate(entries, confirmed_sn + 1):
+            writer.add(sn, data)
         # A silent bookie is replaced once patience with it has run out.
         deadline_ns = clock.monotonic_ns() + timeout_ns + self._patience_ns
         while writer.confirmed_sn < end_sn:
@@ -139,7 +139,7 @@ class BookKeeper:
         return end_sn
 
     async def _fence(self, ledger: Ledger, deadline_ns: int) -> int | None:
-        """Shuts the writer out; what was surely acknowledged by then. None: too few bookies answered in time."""
+        """Fences the old writer off; returns the last sn surely acknowledged by then. None: too few bookies answered in time."""
         fragment = ledger.fragments[-1]
         confirmed_sn, fenced = fragment.from_sn - 1, list[str]()
         while not ledger.shut_by(fragment, fenced):
@@ -204,7 +204,6 @@ class BookKeeper:
     # --- writing -----------------------------------------------------------------------------------------------
 
     async def begin(self, epoch: int, last: Mark, timeout_ns: int) -> LedgerWriter | None:
-        """A ledger of its own for this epoch."""
         deadline_ns = self._world.clock.monotonic_ns() + timeout_ns
         journal = self._config
         while len(found := await self._find({})) < journal.ensemble:
@@ -240,17 +239,18 @@ class BookKeeper:
 
 
 def ledger_number(group: int, epoch: int) -> int:
-    """Bookies know ledgers by their numbers alone: those of each group are apart. The first group's are its epochs."""
+    """The number of a group's ledger. Bookies know ledgers by number alone, so that the groups' numbers are disjoint. The first group's are its
+    epochs."""
     return (group - ROOT_GROUP) << LEDGERS_SHIFT | epoch
 
 
 def fits(reply: EntriesRead, from_sn: int) -> bool:
-    """Whether it answers a question for the entries from `from_sn` on."""
+    """Whether the reply answers a question for the entries from `from_sn` on."""
     bounds = [from_sn - 1, *reply.numbers, reply.covered_sn + 1]
     ascending = all(before < after for before, after in itertools.pairwise(bounds))
     return reply.from_sn == from_sn and ascending and len(reply.numbers) == len(reply.entries)
 
 
 def run_of(found: dict[int, bytes], from_sn: int, to_sn: int) -> list[bytes]:
-    """What was found of `from_sn` to `to_sn`, up to the first gap."""
+    """The entries found from `from_sn` to `to_sn`, up to the first gap."""
     return [found[sn] for sn in itertools.takewhile(found.__contains__, range(from_sn, to_sn + 1))]

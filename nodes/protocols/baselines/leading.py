@@ -1,8 +1,9 @@
-"""What exists only while a server of a family with a shared journal holds the lock: takeover, service, end."""
+"""The tenure of a server in a family with a shared journal, while it holds the lock: takeover, service, end."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NoReturn
 
 import msgspec
 
@@ -12,7 +13,7 @@ from nodes.metadata_server.tenure import Choice, JournalLeader
 from nodes.metadata_server.writer import JournalWriter
 from nodes.protocols.baselines.readers import Readers, read_on
 from nodes.protocols.baselines.shared_journal import JournalLost, SharedJournal, SharedWriter
-from nodes.replicas.leader import LOOK_NS, outlive_holders, write_epoch
+from nodes.replicas.leader import LOOK_NS, Stopped, wait_out_old_leases, write_epoch
 from nodes.replicas.log import decode_group
 from nodes.replicas.view import ACTIVE, STANDBY, EpochNode, LostLock
 from nodes.scope import Tenure
@@ -37,6 +38,7 @@ class Leading(JournalLeader):
         super().__init__(replica, choice, tenure, ended)
         self._journal = journal
         self._local = local
+        self._sync: SharedWriter | None = None
         self._epoch = 0
 
     @property
@@ -46,7 +48,8 @@ class Leading(JournalLeader):
     # --- steps -------------------------------------------------------------------------------------------------
 
     def _end(self) -> None:
-        self._local.on_durable = lambda mark: None
+        if self._sync is not None:
+            self._local.on_durable.unsubscribe(self._sync.on_own_durable)
         super()._end()
 
     def _step(self, step: str, detail: str) -> None:
@@ -54,16 +57,7 @@ class Leading(JournalLeader):
 
     # --- procedure ---------------------------------------------------------------------------------------------
 
-    async def run(self) -> None:
-        """From the lock to the end of the tenure."""
-        try:
-            await self._take_over()
-        except LostLock as lost:
-            self.stand_down(str(lost))
-        except (CoordinationError, JournalLost) as error:
-            await self._give_up(f"{type(error).__name__}: {error}")
-
-    async def _take_over(self) -> None:
+    async def take_over(self) -> None:
         replica = self._replica
         clock = replica.world.clock
         await write_epoch(replica, self._begin, ACTIVE, STANDBY)
@@ -72,30 +66,27 @@ class Leading(JournalLeader):
         self._confirm_lease()
         end_sn = await self._journal.recover(self.epoch, session_ns)
         if end_sn is None:
-            await self._too_few("too few nodes of the journal answered")
-            return
+            self._too_few("too few nodes of the journal answered")
         self._step("recover", f"earlier writers are shut out; the journal ends with sn {end_sn}")
         if not await self._catch_up(end_sn, clock.monotonic_ns() + session_ns):
-            await self._too_few(f"the journal could not be read up to sn {end_sn}")
-            return
+            self._too_few(f"the journal could not be read up to sn {end_sn}")
         self._step("catch up", f"has read up to sn {end_sn}")
         if not await self._open_journal(session_ns):
-            await self._too_few("too few nodes of the journal take a new segment")
-            return
-        await outlive_holders(replica)
+            self._too_few("too few nodes of the journal take a new segment")
+        await wait_out_old_leases(replica)
         self._serve()
 
-    async def _too_few(self, reason: str) -> None:
+    def _too_few(self, reason: str) -> NoReturn:
         self._step("give up", reason)
-        self.sits_out = True
-        await self._give_up(reason)
+        self.skip_next_election = True
+        raise Stopped(reason)
 
     def _begin(self, last: EpochNode) -> int:
         self._epoch = max(last.epoch, self._journal.promised) + 1
         return self._epoch
 
     async def _catch_up(self, end_sn: int, deadline_ns: int) -> bool:
-        """Reads the rest of the shared journal; nothing else is in ours."""
+        """Cuts the own journal to what is known to be committed, then reads the rest of the shared one."""
         replica = self._replica
         await self._local.cut(replica.state.commit_sn, "what was not known to be committed is read again")
         while replica.log.last.sn < end_sn:
@@ -112,12 +103,13 @@ class Leading(JournalLeader):
         return replica.log.last.sn == end_sn
 
     async def _open_journal(self, timeout_ns: int) -> bool:
-        """Everything adopted is committed with one empty group of the new epoch."""
+        """Opens the journal. One empty group of the new epoch commits everything adopted."""
         replica = self._replica
         sync = await self._journal.begin(self.epoch, replica.log.last, timeout_ns)
         if sync is None:
             return False
-        self._local.on_durable = sync.on_own_durable
+        self._sync = sync
+        self._local.on_durable.subscribe(sync.on_own_durable)
         readers = Readers(replica, sync.prune)
         self._tenure.spawn(readers.follow(), "readers")
         writer = self._open_writer(sync, readers)
@@ -130,14 +122,14 @@ class Leading(JournalLeader):
         return True
 
     def _report_commits(self, writer: JournalWriter) -> None:
-        """Reports those committed groups of which an earlier active may have died before it did so.
+        """Reports committed groups that an earlier active may have died before reporting.
 
-        The shared journal has decided them, so that this server may have applied them as a standby. All that the last group knew to be committed
-        was reported before that group was sent.
+        The shared journal has decided them, so that this server may have applied them as a standby. Groups that the last group knew to be
+        committed were reported before that group was sent.
         """
         log = self._replica.log
-        for octets in log.octets(log.known_commit_sn() + 1, self._replica.state.commit_sn):
-            writer.tell_committed(decode_group(octets))
+        for data in log.encoded(log.known_commit_sn() + 1, self._replica.state.commit_sn):
+            writer.report_committed(decode_group(data))
 
     async def _keep(self, sync: SharedWriter) -> None:
         try:

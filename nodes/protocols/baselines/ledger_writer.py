@@ -1,8 +1,8 @@
-"""Slot `journal_sync`, mechanism `bookkeeper`: a group is an entry, and safe when the acknowledgement quorum of its write set has it durably.
+"""Slot `journal_sync`, mechanism `bookkeeper`: a group is an entry. It is safe when the acknowledgement quorum of its write set has it durably.
 
-A bookie that does not answer in time is replaced by another one, which the ledger's record says before its answer counts. Only who closes a
-ledger keeps such changes back until the record says where the ledger ends: a second recovery that found them would take the new bookies' empty
-disks for a proof that nobody was answered.
+A bookie that does not answer in time is replaced by another one. The ledger's record names the replacement before its answer counts. Only a
+server that closes a ledger delays such changes until the record names the ledger's end. Otherwise a second recovery would find them, and take
+the new bookies' empty disks for a proof that no entry was acknowledged.
 """
 
 from __future__ import annotations
@@ -12,40 +12,41 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from nodes.config import MILLISECOND
+from nodes.ignoring import Ignoring
+from nodes.listeners import Listeners
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
 from nodes.protocols.baselines.shared_journal import JournalLost
 from nodes.replicas.view import ViewMoved
-from nodes.trace.ignoring import Ignoring
 from nodes.wire.journal_messages import AddEntry, EntryAdded, LedgerFenced
 from nodes.wire.messages import JournalGroup, Mark
 from nodes.world import ConnectionLoss, World
 
 TICK_NS = 50 * MILLISECOND
 PATIENCES = 8
-"""So many times the patience with one bookie without an acknowledgement quorum, and the writer gives up."""
+"""The writer gives up after this many times the patience with one bookie without an acknowledgement quorum."""
 
 FindBookies = Callable[[dict[str, int]], Awaitable[dict[str, int]]]
-"""Who answers now and with which disk, but for those that are named with it."""
+"""Finds the bookies that answer now, with their disks, except the given ones with the given disks."""
 
 
 class Entry(msgspec.Struct):
-    """One entry until its whole write set has it, or the silent ones of it have been given up."""
+    """One entry, until its whole write set has it or its silent bookies have been given up."""
 
-    octets: bytes
+    data: bytes
     write_set: list[str]
     since_ns: int
-    """When it was first sent to this write set."""
+    """Time when the entry was first sent to this write set."""
     sent_ns: int
     stored: list[str] = []
-    """Bookies that have acknowledged it, also such as have left the write set."""
+    """Bookies that have acknowledged the entry, including those that have left the write set."""
 
     def owing(self) -> list[str]:
         return [bookie for bookie in self.write_set if bookie not in self.stored]
 
 
 class LedgerWriter:
-    """Adds entries to the last ledger of the book: a new one's, or in a recovery those that are written again (`recovering`).
+    """Adds entries to the last ledger of the book: new ones, or in a recovery those that are written again (`recovering`).
 
     `records_changes`: a new ensemble is written into the ledger's record at once.
     """
@@ -73,15 +74,15 @@ class LedgerWriter:
         self._find = find
         self._recovering = recovering
         self._records_changes = records_changes
-        self.on_progress: Callable[[], None] = lambda: None
+        self.on_progress: Listeners[()] = Listeners()
         self.confirmed_sn = confirmed_sn
-        """Everything up to here has its acknowledgement quorum."""
+        """Everything up to this sn has its acknowledgement quorum."""
         self._own_sn = confirmed_sn
         self._changing = False
         self._pending: dict[int, Entry] = {}
-        """Entries that not everybody has acknowledged, ascending."""
+        """Entries that lack an acknowledgement of their write set, ascending."""
         self._progress_ns = 0
-        """When an entry was last added or confirmed."""
+        """Time when an entry was last added or confirmed."""
         self._lost = ""
 
     @property
@@ -102,18 +103,18 @@ class LedgerWriter:
     def lacks_quorum(self) -> bool:
         return False
 
-    def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
-        self._local.append(group, octets, mark)
-        self.add(group.sn, octets)
+    def write(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
+        self._local.append(group, data, mark)
+        self.add(group.sn, data)
 
-    def tell_commit(self, sn: int) -> None:
-        """The next entry says so."""
+    def report_commit(self, sn: int) -> None:
+        """The next entry carries the commit sn."""
 
     def safe(self, sn: int) -> bool:
         return self._own_sn >= sn and self.confirmed_sn >= sn
 
     def holders(self, sn: int) -> list[str]:
-        """Who has the entry; entries are spread, so no bookie need have those before it."""
+        """Bookies that have the entry. Entries are spread, so that a bookie need not have those before it."""
         mine = [self._world.name] if self._own_sn >= sn else []
         entry = self._pending.get(sn)
         if entry is not None:
@@ -121,23 +122,23 @@ class LedgerWriter:
         return mine + (self._write_set(sn) if sn <= self.confirmed_sn else [])
 
     def _write_set(self, sn: int) -> list[str]:
-        """Also of an entry of an earlier ledger."""
+        """The write set of an entry, also of one in an earlier ledger."""
         ledger = self.book.ledger_of(sn) or self.ledger
         return ledger.write_set(ledger.fragment_of(sn)[0], sn)
 
     # --- steps -------------------------------------------------------------------------------------------------
 
-    def add(self, sn: int, octets: bytes) -> None:
+    def add(self, sn: int, data: bytes) -> None:
         now = self._progress_ns = self._world.clock.monotonic_ns()
-        self._pending[sn] = Entry(octets, self._write_set(sn), now, now)
+        self._pending[sn] = Entry(data, self._write_set(sn), now, now)
         self._send(sn)
 
     def _send(self, sn: int) -> None:
-        """To those of its write set that have not acknowledged it."""
+        """Sends the entry to those of its write set that have not acknowledged it."""
         entry = self._pending[sn]
         entry.sent_ns = self._world.clock.monotonic_ns()
         confirmed_sn = min(self.confirmed_sn, sn - 1)
-        message = AddEntry(self.ledger.number, sn, confirmed_sn, self._recovering, entry.octets)
+        message = AddEntry(self.ledger.number, sn, confirmed_sn, self._recovering, entry.data)
         for bookie in entry.owing():
             self._world.network.send(bookie, message)
 
@@ -148,14 +149,14 @@ class LedgerWriter:
     def on_added(self, peer: str, message: EntryAdded) -> None:
         number = self.ledger.number
         if message.ledger != number:
-            told = f"of ledger {message.ledger}; this is ledger {number}"
-            self._ignoring.tell(peer, message, told)
+            reported = f"of ledger {message.ledger}; this is ledger {number}"
+            self._ignoring.report(peer, message, reported)
             return
         if peer not in self._fragment.bookies:
-            self._ignoring.tell(peer, message, f"not of the ensemble of ledger {number}")
+            self._ignoring.report(peer, message, f"not of the ensemble of ledger {number}")
             return
         if message.disk != self._fragment.disks.get(peer, message.disk):
-            self._ignoring.tell(peer, message, f"of another disk than that of ledger {number}")
+            self._ignoring.report(peer, message, f"of another disk than that of ledger {number}")
             return
         entry = self._pending.get(message.sn)
         if entry is not None and peer in entry.owing():
@@ -164,7 +165,7 @@ class LedgerWriter:
             self._forget_if_whole(message.sn)
 
     def _count(self) -> None:
-        """Entries are confirmed in their order; not while a new ensemble is being recorded."""
+        """Confirms entries in their order, but not while a new ensemble is being recorded."""
         if self._changing:
             return
         first_sn = self.confirmed_sn + 1
@@ -185,15 +186,15 @@ class LedgerWriter:
 
     def on_fenced(self, peer: str, message: LedgerFenced) -> None:
         if message.ledger != self.ledger.number:
-            told = f"of ledger {message.ledger}; this is ledger {self.ledger.number}"
-            self._ignoring.tell(peer, message, told)
+            reported = f"of ledger {message.ledger}; this is ledger {self.ledger.number}"
+            self._ignoring.report(peer, message, reported)
         else:
             self._lost = f"{peer} says that ledger {message.ledger} is being closed"
 
     # --- time --------------------------------------------------------------------------------------------------
 
     def prune(self, sn: int) -> None:
-        """Ledgers are kept: one lasts as long as its writer."""
+        """Ledgers are not pruned: each lasts as long as its writer."""
 
     async def keep(self) -> None:
         while True:
@@ -201,7 +202,7 @@ class LedgerWriter:
             await self._world.clock.sleep(TICK_NS)
 
     async def tend(self) -> None:
-        """Sends again, and replaces who does not answer. Raises JournalLost, LostLock, CoordinationError."""
+        """Sends entries again, and replaces silent bookies. Raises JournalLost, LostLock, CoordinationError."""
         if self._lost:
             raise JournalLost(self._lost)
         if not self._pending:
@@ -212,7 +213,7 @@ class LedgerWriter:
         if waits and now - self._progress_ns > PATIENCES * self._patience_ns:
             lacking = f"entry {self.confirmed_sn + 1} of ledger {self.ledger.number}"
             raise JournalLost(
-                f"{lacking} finds no acknowledgement quorum; {', '.join(silent) or 'nobody'} is silent"
+                f"{lacking} finds no acknowledgement quorum; {', '.join(silent) or 'no bookie'} did not answer"
             )
         if silent:
             await self._replace()
@@ -221,16 +222,16 @@ class LedgerWriter:
                 self._send(sn)
 
     def _silent(self, now: int) -> list[str]:
-        """Bookies of the ensemble that owe an acknowledgement for too long."""
+        """Bookies of the ensemble whose acknowledgement is overdue."""
         late = [entry for entry in self._pending.values() if now - entry.since_ns > self._patience_ns]
         owing = [bookie for entry in late for bookie in entry.owing()]
         return [bookie for bookie in self._fragment.bookies if bookie in owing]
 
     async def _replace(self) -> None:
-        """A new fragment from the first entry that is not confirmed: written before anybody's answer to it counts.
+        """Begins a new fragment from the first unconfirmed entry. The fragment is recorded before any of its acknowledgements counts.
 
-        Each spare bookie takes the place of a silent one, so that the write sets keep those who have answered. A silent one that has another disk
-        now keeps its place, and has nothing.
+        Each spare bookie takes the place of a silent one, so that the write sets keep the answering bookies. A silent one that has another
+        disk now keeps its place, without entries.
         """
         found = await self._find(self._fragment.disks)
         now, fragment = self._world.clock.monotonic_ns(), self._fragment
@@ -269,13 +270,13 @@ class LedgerWriter:
                 self._send(sn)
 
     def _give_up_the_late(self, now: int) -> None:
-        """What is confirmed stays with the bookies that have it: here nobody copies it to others later."""
+        """Gives up late acknowledgements. Confirmed entries stay on the bookies that have them; they are not copied to others later."""
         for sn, entry in list(self._pending.items()):
             if sn <= min(self.confirmed_sn, self._own_sn) and now - entry.since_ns > self._patience_ns:
                 del self._pending[sn]
 
     async def _read_back(self, book: Book) -> None:
-        """Raises JournalLost when the write did not happen, CoordinationError when even that is unknown."""
+        """Reads the record back. Raises JournalLost when the write did not happen, CoordinationError when even that is unknown."""
         stands, version = await self._ledgers.read_newest()
         if stands != book or version != self.version + 1:
             raise JournalLost("the change of the ensemble was not written")

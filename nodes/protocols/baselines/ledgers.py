@@ -1,4 +1,4 @@
-"""What BookKeeper keeps in the coordination service: the ledgers of a group's journal, in order, and which bookies have what of them."""
+"""BookKeeper's records in the coordination service: the ledgers of a group's journal, in order, and the bookies that have their entries."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from nodes.world import Coordination, NoNode, Set, ensure
 
 
 class Fragment(msgspec.Struct, frozen=True):
-    """From this sn on the entries of a ledger are spread over these bookies, its ensemble."""
+    """From this sn on, the entries of a ledger are spread over these bookies, its ensemble."""
 
     from_sn: int
     bookies: list[str]
     disks: dict[str, int] = {}
-    """With which each of them takes entries: another disk does not have them (safety rule 23)."""
+    """The disk with which each bookie takes entries: another disk does not have them (safety rule 23)."""
 
 
 class Ledger(msgspec.Struct, frozen=True):
@@ -22,11 +22,11 @@ class Ledger(msgspec.Struct, frozen=True):
     first_sn: int
     fragments: list[Fragment]
     last_sn: int = -1
-    """-1 until it is closed."""
+    """Sn of the last entry; -1 until the ledger is closed."""
     write_quorum: int = 3
-    """Bookies that each entry is sent to."""
+    """Number of bookies that each entry is sent to."""
     ack_quorum: int = 3
-    """So many of them have an entry durably before anybody is answered."""
+    """Number of bookies that have an entry durably before its calls are answered."""
 
     @property
     def closed(self) -> bool:
@@ -34,11 +34,11 @@ class Ledger(msgspec.Struct, frozen=True):
 
     @property
     def witnesses(self) -> int:
-        """So many of an entry's write set without it prove that nobody was answered; so many of it fenced keep it from being acknowledged."""
+        """Number of bookies of a write set that decide: an entry that so many lack was not acknowledged; one with so many fenced will not be."""
         return self.write_quorum - self.ack_quorum + 1
 
     def write_set(self, fragment: Fragment, sn: int) -> list[str]:
-        """The bookies of one entry: so many as the write quorum, beginning at sn modulo the ensemble."""
+        """The bookies of one entry: a write quorum, beginning at sn modulo the ensemble."""
         bookies = fragment.bookies
         return [bookies[(sn + place) % len(bookies)] for place in range(min(self.write_quorum, len(bookies)))]
 
@@ -54,21 +54,21 @@ class Ledger(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, fragments=fragments)
 
     def fragment_of(self, sn: int) -> tuple[Fragment, int]:
-        """Who has the entry, and the last one that lies at the same bookies; -1 when that is open."""
+        """The fragment of the entry, and the last sn of that fragment; -1 when it is open."""
         place = max(index for index, each in enumerate(self.fragments) if each.from_sn <= sn)
         later = self.fragments[place + 1 :]
         return self.fragments[place], later[0].from_sn - 1 if later else self.last_sn
 
 
 class Book(msgspec.Struct, frozen=True):
-    """All ledgers, and the bookies of an open one that somebody has begun to close."""
+    """All ledgers of a group's journal."""
 
     ledgers: list[Ledger] = []
     closing: int = 0
-    """Number of the ledger that a later writer is closing; 0 when nobody does."""
+    """Number of the ledger that a later writer is closing; 0 when there is none."""
 
     def ledger_of(self, sn: int) -> Ledger | None:
-        """The newest ledger that has the entry, or will."""
+        """The newest ledger that has the entry, or will have it."""
         for ledger in reversed(self.ledgers):
             if ledger.first_sn <= sn and (not ledger.closed or sn <= ledger.last_sn):
                 return ledger
@@ -79,7 +79,7 @@ class Book(msgspec.Struct, frozen=True):
 
 
 class Ledgers:
-    """The node of one group. Every change checks that nobody else has made one, and that the lock is still ours."""
+    """The node of one group's ledgers. Every change checks that no other writer has changed it, and that this server still has the lock."""
 
     def __init__(self, coordination: Coordination, view: GlobalView):
         self._coordination = coordination
@@ -89,13 +89,13 @@ class Ledgers:
     async def read(self) -> tuple[Book, int]:
         """The book and its version. Raises CoordinationError."""
         try:
-            octets, stat = await self._coordination.get(self._path)
+            data, stat = await self._coordination.get(self._path)
         except NoNode:
             return Book(), -1
-        return (msgspec.json.decode(octets, type=Book) if octets else Book()), stat.version
+        return (msgspec.json.decode(data, type=Book) if data else Book()), stat.version
 
     async def read_newest(self) -> tuple[Book, int]:
-        """As it stands now; the node is made when it lacks. Raises CoordinationError."""
+        """The present book; its node is created when missing. Raises CoordinationError."""
         await ensure(self._coordination, self._path)
         await self._coordination.sync(self._path)
         return await self.read()

@@ -1,4 +1,4 @@
-"""The families with a shared journal: which nodes keep it, and how a standby reads it."""
+"""The families with a shared journal: the nodes that keep it, and the way a standby reads it."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ REPLICATION: dict[str, Start] = {
 """Avatar's filer is a quorum of one."""
 
 MESSAGES: tuple[type[Message], ...] = ()
-"""None of its own: servers and nodes speak nodes/wire/journal_messages.py."""
+"""The families have no messages of their own: servers and nodes use nodes/wire/journal_messages.py."""
 COUNTED = JOURNAL_MESSAGES

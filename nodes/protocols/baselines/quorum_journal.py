@@ -1,7 +1,7 @@
 """The shared journal on a quorum of journal nodes (Hadoop's Quorum Journal Manager): recovery and reading; `quorum_writer.py` writes.
 
-What any majority has finished or acknowledged survives: the writer's epoch shuts earlier ones out of a majority, and the open segment ends where
-the node of the highest epoch, and then of the longest journal, says.
+Groups that any majority has finished or acknowledged survive. The writer's epoch shuts earlier writers out of a majority. The open segment
+ends as the node with the highest epoch, and among these the longest journal, has it.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from typing import Any
 
 import msgspec
 
+from nodes.calls import Calls
 from nodes.config import MILLISECOND, ClusterConfig
+from nodes.ignoring import Ignoring
 from nodes.metadata_server.own_journal import OwnJournal
+from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.baselines.quorum_writer import QuorumWriter
 from nodes.protocols.baselines.shared_journal import BeginsLater
 from nodes.replicas.disks import Roll
 from nodes.replicas.view import GlobalView, ViewMoved
-from nodes.trace.ignoring import Ignoring
-from nodes.wire.calls import Calls
 from nodes.wire.journal_messages import (
     AcceptJournal,
     EpochPromised,
@@ -34,25 +35,31 @@ from nodes.wire.journal_messages import (
     SegmentFinished,
 )
 from nodes.wire.messages import Mark, Message
-from nodes.world import ConnectionLoss, World
+from nodes.world import ConnectionLoss, World, wait_at_most
 
 ASK_AGAIN_NS = 100 * MILLISECOND
 READ_NS = 300 * MILLISECOND
 
 
-def end_of_journal(promises: dict[str, EpochPromised]) -> tuple[Mark, str]:
-    """The mark with which the journal ends, and a node that has all of it: the finished part, and behind it the best open segment.
+def end_of_journal(
+    promises: dict[str, EpochPromised], mutations: Mutations = NO_MUTATIONS
+) -> tuple[Mark, str]:
+    """The end of the journal, and a node that has all of it: the finished part, and behind it the best open segment.
 
-    A node that missed the end of a segment goes on writing: it has what was finished elsewhere, in one segment, if its writer is not an earlier one
-    than whoever finished that.
+    A node that missed the end of a segment continues its open one. That segment includes the groups finished elsewhere, if its writer is not
+    earlier than the one that finished those.
     """
     _, whole = max((promises[node].finished.sn, node) for node in promises)
     finished = promises[whole].finished
-    decided_in = max(_decided_in(told) for told in promises.values() if told.finished == finished)
+    decided_in = max(_decided_in(reported) for reported in promises.values() if reported.finished == finished)
     still_open = [
-        (_decided_in(told), told.last.sn, node)
-        for node, told in promises.items()
-        if told.last.sn > finished.sn and (told.finished == finished or _decided_in(told) >= decided_in)
+        (_decided_in(reported), reported.last.sn, node)
+        for node, reported in promises.items()
+        if reported.last.sn > finished.sn
+        and (
+            reported.finished == finished
+            or (_decided_in(reported) >= decided_in and not mutations.missed_start_passed_over)
+        )
     ]
     if not still_open:
         return finished, whole
@@ -60,13 +67,13 @@ def end_of_journal(promises: dict[str, EpochPromised]) -> tuple[Mark, str]:
     return promises[best].last, best
 
 
-def _decided_in(told: EpochPromised) -> int:
-    """The last epoch that said how the journal goes on there."""
-    return max(told.written_in, told.accepted_in)
+def _decided_in(reported: EpochPromised) -> int:
+    """The last epoch that decided the continuation of the journal on this node."""
+    return max(reported.written_in, reported.accepted_in)
 
 
 class QuorumJournal:
-    """`finished_only`: read nothing of the segment that is being written, as Hadoop's standby does."""
+    """`finished_only`: the segment that is being written is not read, as in Hadoop's standby."""
 
     def __init__(
         self,
@@ -81,9 +88,9 @@ class QuorumJournal:
         self._world = world
         self._nodes = cluster.journal.nodes
         self._view = view
-        self._replaced_votes = cluster.mutations.replaced_disk_votes
+        self._mutations = cluster.mutations
         self._disks: dict[str, int] = {}
-        """Of the nodes that count: what the view's record said last."""
+        """Disks of the nodes that count, as the view's record named them last."""
         self._local = local
         self._number = local.number
         self._patience_ns = patience_ns
@@ -94,7 +101,7 @@ class QuorumJournal:
         self._writer: QuorumWriter | None = None
         self._epoch = 0
         self.promised = 0
-        self._heard: dict[str, Any] = {}
+        self._received: dict[str, Any] = {}
         self._waited_for = ""
         self._more = asyncio.Event()
         self._turn = 0
@@ -111,9 +118,9 @@ class QuorumJournal:
     def _to_writer(self, step: Callable[[QuorumWriter, str, Any], None]) -> Callable[[str, Any], None]:
         def deliver(peer: str, message: Any) -> None:
             if peer not in self._nodes:
-                self._ignoring.tell(peer, message, "it keeps no journal of this cluster")
+                self._ignoring.report(peer, message, "it keeps no journal of this cluster")
             elif self._writer is None:
-                self._ignoring.tell(peer, message, "this server writes no journal")
+                self._ignoring.report(peer, message, "this server writes no journal")
             else:
                 step(self._writer, peer, message)
 
@@ -131,12 +138,12 @@ class QuorumJournal:
 
     def _on_reply(self, peer: str, message: Any) -> None:
         if peer not in self._nodes:
-            self._ignoring.tell(peer, message, "it keeps no journal of this cluster")
+            self._ignoring.report(peer, message, "it keeps no journal of this cluster")
         elif message.epoch != self._epoch:
-            told = f"of epoch {message.epoch}; this is epoch {self._epoch}"
-            self._ignoring.tell(peer, message, told)
+            reported = f"of epoch {message.epoch}; this is epoch {self._epoch}"
+            self._ignoring.report(peer, message, reported)
         elif type(message).__name__ == self._waited_for:
-            self._heard[peer] = message
+            self._received[peer] = message
             self._more.set()
 
     # --- recovery ----------------------------------------------------------------------------------------------
@@ -145,12 +152,12 @@ class QuorumJournal:
         self._epoch, self._writer = epoch, None
         self._disks = (await self._view.configuration())[0].disks
         deadline_ns = self._world.clock.monotonic_ns() + timeout_ns
-        promises = await self._heard_from(
+        promises = await self._received_from(
             NewEpoch(self._number, epoch), EpochPromised, self._suffices, deadline_ns
         )
         if promises is None:
             return None
-        last, source = end_of_journal(promises)
+        last, source = end_of_journal(promises, self._mutations)
         if (
             await self._majority(
                 AcceptJournal(self._number, epoch, last, source), JournalAccepted, deadline_ns
@@ -167,17 +174,17 @@ class QuorumJournal:
         return last.sn if await self._name_disks(whole) else None
 
     def _suffices(self) -> bool:
-        """Whether a majority has promised, and among them so many with the recorded disks that every majority of those has one; or every node has
-        (safety rule 23). A node whose disk is not recorded yet was never counted."""
+        """Whether a majority has promised and, among it, so many nodes with recorded disks that every majority of those has one; or whether
+        every node has promised (safety rule 23). A node whose disk is not recorded yet was never counted."""
         named = {node: self._disks[node] for node in self._nodes if node in self._disks}
-        disks = {node: promise.disk for node, promise in self._heard.items()}
+        disks = {node: promise.disk for node, promise in self._received.items()}
         majority = len(self._nodes) // 2 + 1
-        roll = Roll(self._nodes, named, self._replaced_votes)
+        roll = Roll(self._nodes, named, self._mutations.replaced_disk_votes)
         witnesses = (len(named) or len(self._nodes)) - majority + 1
         return len(disks) >= majority and roll.suffices(max(1, witnesses), disks)
 
     async def _name_disks(self, whole: dict[str, int]) -> bool:
-        """Records the disks of nodes that have everything that any disk of theirs acknowledged. False: it may not be recorded.
+        """Records the disks of nodes that have everything that any disk of theirs acknowledged. False when it may not be recorded.
 
         Raises LostLock, CoordinationError.
         """
@@ -195,32 +202,30 @@ class QuorumJournal:
     async def _majority(
         self, question: Message, reply: type[Message], deadline_ns: int
     ) -> dict[str, Any] | None:
-        """Asks until more than half have answered; None when the time is over."""
+        """The replies of more than half of the nodes; None when the time is over."""
         half = len(self._nodes) // 2
-        return await self._heard_from(question, reply, lambda: len(self._heard) > half, deadline_ns)
+        return await self._received_from(question, reply, lambda: len(self._received) > half, deadline_ns)
 
-    async def _heard_from(
+    async def _received_from(
         self, question: Message, reply: type[Message], enough: Callable[[], bool], deadline_ns: int
     ) -> dict[str, Any] | None:
         clock = self._world.clock
-        self._heard, self._waited_for = {}, reply.__name__
+        self._received, self._waited_for = {}, reply.__name__
         while not enough():
             if clock.monotonic_ns() >= deadline_ns:
                 return None
             for node in self._nodes:
-                if node not in self._heard:
+                if node not in self._received:
                     self._world.network.send(node, question)
             self._more.clear()
-            timer = clock.call_later(ASK_AGAIN_NS, self._more.set)
-            await self._more.wait()
-            timer.cancel()
+            await wait_at_most(clock, self._more, ASK_AGAIN_NS)
         self._waited_for = ""
-        return self._heard
+        return self._received
 
     # --- reading -----------------------------------------------------------------------------------------------
 
     async def read(self, from_sn: int) -> list[bytes]:
-        """From one node after the other: whatever a node gives is right."""
+        """Groups of the first node that answers: all nodes return committed groups only."""
         begins_later = False
         for _ in self._nodes:
             node = self._nodes[self._turn % len(self._nodes)]

@@ -1,6 +1,6 @@
-"""Slot `journal_sync`, mechanism `qjm`: a group is safe when more than half of the journal nodes have it durably, and this server too.
+"""Slot `journal_sync`, mechanism `qjm`: a group is safe when more than half of the journal nodes, and this server, have it durably.
 
-A node that misses something is sent nothing more before the next segment. The next segment begins when a majority has finished the one before.
+A node that misses a group is sent no further group before the next segment. The next segment begins when a majority has finished the one before.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from nodes.config import MILLISECOND, SECOND
+from nodes.ignoring import Ignoring
+from nodes.listeners import Listeners
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
-from nodes.trace.ignoring import Ignoring
 from nodes.wire.journal_messages import (
     FinishSegment,
     HigherEpoch,
@@ -27,19 +28,19 @@ from nodes.world import World
 TICK_NS = 50 * MILLISECOND
 SEGMENT_NS = 30 * SECOND
 LAGGING_NS = 1 * SECOND
-"""A segment with a node out of step is not written on for longer."""
+"""Longest time for which a segment is continued with a node out of step."""
 PATIENCES = 8
-"""So many times the patience with one node without a majority, and the writer gives up, as Hadoop's aborts."""
+"""The writer gives up, as Hadoop's aborts, after this many times the patience with one node without a majority."""
 
 
 class Node:
-    """What the writer knows of one journal node."""
+    """The writer's knowledge of one journal node."""
 
     def __init__(self, disk: int) -> None:
         self.disk = disk
-        """The one that is recorded: what another one has does not count."""
+        """The recorded disk; groups on another disk do not count."""
         self.newcomer: tuple[int, int] | None = None
-        """Another disk that has come in step, and the sn up to which it has everything."""
+        """Another disk of the node that is in step, and the sn up to which it has everything."""
         self.in_step = False
         self.acknowledged_sn = 0
         self.finished_sn = 0
@@ -64,20 +65,20 @@ class QuorumWriter:
         self._journal = local.number
         self._patience_ns = patience_ns
         self._segment_ns = segment_ns or SEGMENT_NS
-        self.on_progress: Callable[[], None] = lambda: None
+        self.on_progress: Listeners[()] = Listeners()
         self._nodes = {name: Node(disk) for name, disk in disks.items()}
         self._name_disks = name_disks
         self._own_sn = last.sn
         self._previous = last
-        """The segment begins behind it."""
+        """The mark behind which the segment begins."""
         self._began_ns = 0
         self._finishing = False
         self._waiting: WriteJournal | None = None
-        """The group that is to open the next segment."""
+        """The group that will open the next segment."""
         self._in_flight: WriteJournal | None = None
         self._in_flight_sn = last.sn
         self._since_ns = 0
-        """When it was given to us."""
+        """Time when the group was handed to the writer."""
         self._began_sending_ns = 0
         self._sent_ns = 0
         self._lost = ""
@@ -93,9 +94,9 @@ class QuorumWriter:
     def lacks_quorum(self) -> bool:
         return False
 
-    def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
-        self._local.append(group, octets, mark)
-        message = WriteJournal(self._journal, self._epoch, group.commit_sn, group.previous, octets)
+    def write(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
+        self._local.append(group, data, mark)
+        message = WriteJournal(self._journal, self._epoch, group.commit_sn, group.previous, data)
         self._in_flight_sn = group.sn
         self._since_ns = self._world.clock.monotonic_ns()
         if not self._finishing and not self._due():
@@ -105,8 +106,8 @@ class QuorumWriter:
         if not self._finishing:
             self._finish(group.previous)
 
-    def tell_commit(self, sn: int) -> None:
-        """The next group says so; a standby learns of the last one by then."""
+    def report_commit(self, sn: int) -> None:
+        """The next group carries the commit sn, and with it a standby learns of the last commit."""
 
     def safe(self, sn: int) -> bool:
         return self._own_sn >= sn and self._many(lambda node: node.acknowledged_sn >= sn)
@@ -143,15 +144,15 @@ class QuorumWriter:
 
     def _is_ours(self, peer: str, message: JournalWritten | OutOfStep) -> bool:
         if message.epoch != self._epoch:
-            told = f"of epoch {message.epoch}; this is epoch {self._epoch}"
-            self._ignoring.tell(peer, message, told)
+            reported = f"of epoch {message.epoch}; this is epoch {self._epoch}"
+            self._ignoring.report(peer, message, reported)
         return message.epoch == self._epoch
 
     def on_higher_epoch(self, peer: str, message: HigherEpoch) -> None:
         if message.promised > self._epoch:
             self._lost = f"{peer} has promised epoch {message.promised}"
         else:
-            self._ignoring.tell(peer, message, f"epoch {message.promised} is not above {self._epoch}")
+            self._ignoring.report(peer, message, f"epoch {message.promised} is not above {self._epoch}")
 
     def on_finished(self, peer: str, message: SegmentFinished) -> None:
         if not self._finishing or message.epoch != self._epoch or message.last != self._previous:
@@ -166,7 +167,7 @@ class QuorumWriter:
     # --- segments ----------------------------------------------------------------------------------------------
 
     def _due(self) -> bool:
-        """Asked between two groups: everything before has been acknowledged by a majority."""
+        """Whether a new segment is due. Checked between two groups: a majority has acknowledged everything before."""
         age_ns = self._world.clock.monotonic_ns() - self._began_ns
         lags = not all(node.in_step for node in self._nodes.values())
         return age_ns > self._segment_ns or (lags and age_ns > LAGGING_NS)
@@ -209,7 +210,7 @@ class QuorumWriter:
         raise JournalLost(self._lost)
 
     async def _admit_newcomers(self) -> None:
-        """A node whose disk was replaced counts again once its new disk has all that the old one acknowledged, and is recorded."""
+        """Admits nodes with replaced disks. A new disk counts once it has all that the old one acknowledged, and is recorded."""
         come = {
             name: node.newcomer
             for name, node in self._nodes.items()
@@ -249,7 +250,7 @@ class QuorumWriter:
                 self._world.network.send(name, self._in_flight)
 
     def _leave_out(self, now: int) -> None:
-        """Who has not acknowledged in time is sent nothing before the next segment."""
+        """Leaves out nodes whose acknowledgement is late: they are sent no group before the next segment."""
         if self._in_flight is None or now - self._began_sending_ns <= self._patience_ns:
             return
         for node in self._nodes.values():

@@ -1,4 +1,4 @@
-"""How servers follow the journal that they share: they read on where their own copy ends, from an image where the journal begins later."""
+"""Servers that follow a shared journal: they read on from the end of their own copy, or from an image when the journal begins later."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from nodes.world import CoordinationError
 
 
 class Readers:
-    """`ImageTakers` of nodes/slots.py: those that have a place in the view."""
+    """The servers with a place in the view, as `ImageTakers` of nodes/slots.py."""
 
     def __init__(self, replica: Replica, prune: Callable[[int], None]):
         self._replica = replica
         self._prune = prune
         self._present: list[str] = []
         self._everybody = False
-        """Whether the image that was asked about last is on every server."""
+        """Whether the image of the last check is on every server."""
 
     def standbys(self) -> list[str]:
         return self._present
 
     def matched_sns(self) -> list[int]:
-        """Nobody is sent the journal from here: it lies on nodes of its own."""
+        """No server receives the journal from here: it is on nodes of its own."""
         return []
 
     def suffice(self, holders: list[str]) -> bool:
-        """More than half of the group has it: one disk less leaves an image to begin from."""
+        """More than half of the group has the image: the loss of one disk leaves an image to begin from."""
         members = self._replica.group.members
         self._everybody = set(members) <= set(holders)
         return 2 * sum(name in members for name in holders) > len(members)
 
     def pruned(self, sn: int) -> None:
-        """The shared journal reaches back as far as the active's own does, to the older of its two newest images.
+        """Prunes the shared journal as far as the active's own, to the older of its two newest images.
 
-        Only when every server has the newest one: any of them may be the last that is left.
+        Only when every server has the newest image: any of them may be the last that is left.
         """
         if self._everybody:
             self._prune(sn)
 
     async def follow(self) -> None:
-        """Once per heartbeat, for ever."""
+        """Checks the view once per heartbeat, without end."""
         replica = self._replica
         pause_ns = replica.config.cluster.timing.heartbeat_ms * MILLISECOND
         while True:
@@ -56,7 +56,7 @@ class Readers:
 
 
 async def read_on(replica: Replica, journal: SharedJournal, local: OwnJournal) -> bool:
-    """Takes what follows on this server's copy; False when nothing came. What was taken is durable.
+    """Appends the following groups to this server's copy, durably; False when there were none.
 
     Raises NotNext, msgspec.DecodeError, CoordinationError, OSError.
     """
@@ -69,7 +69,7 @@ async def read_on(replica: Replica, journal: SharedJournal, local: OwnJournal) -
 
 
 async def _begin_from_image(replica: Replica, local: OwnJournal) -> bool:
-    """The newest image on this disk, else of the other servers, takes the place of journal and namespace, when it reaches further.
+    """Replaces journal and namespace with the newest image on this disk, else on the other servers, when it reaches further.
 
     Raises CoordinationError, OSError.
     """

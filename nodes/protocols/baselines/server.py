@@ -1,6 +1,6 @@
-"""A metadata server whose group shares a journal on nodes of its own: one active writes it, the standbys read it (CFS §2.2, §5.4).
+"""A metadata server whose group keeps a shared journal on separate nodes: one active writes it, the standbys read it (CFS §2.2, §5.4).
 
-Whoever takes the lock in the coordination service becomes active, as Hadoop's failover controllers have it: there is no draw, and no junior.
+The server that takes the lock in the coordination service becomes active, as with Hadoop's failover controllers: there is no draw, and no junior.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 import msgspec
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
-from nodes.metadata_server.handing import Handlers
+from nodes.metadata_server.dispatch import Handlers
 from nodes.metadata_server.own_journal import NotNext, OwnJournal
 from nodes.metadata_server.replica import Replica, open_replica
 from nodes.metadata_server.server import MetadataServer
@@ -28,7 +28,7 @@ LOOK_NS = 500 * MILLISECOND
 
 
 class SharedJournalServer:
-    """One server's part in the agreement: its role and its way between the two."""
+    """One server's part in the agreement: its role and the change between the two roles."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class SharedJournalServer:
         make_journal: MakeSharedJournal,
         tail_ns: int,
     ):
-        """`tail_ns` is how long a standby waits before it reads on."""
+        """`tail_ns`: pause of a standby between two reads."""
         self._server = server
         self._world = world = server.world
         self._choice = choice
@@ -65,7 +65,7 @@ class SharedJournalServer:
         self._follow_journal()
 
     def forget_session(self) -> None:
-        """Nothing here watches."""
+        """This agreement has no watches."""
 
     def stop_reading(self) -> None:
         if self._tailing is not None:
@@ -80,7 +80,7 @@ class SharedJournalServer:
         await self._following.take_place(STANDBY, "has entered the view")
 
     async def look_at_view(self) -> None:
-        """One look: what the three watchers point at, and what follows from it."""
+        """One look at the view: reads the nodes of the three watchers, and acts on them."""
         view, following = self._replica.view, self._following
         seen = await following.look()
         if seen.owner == self._world.name:
@@ -108,7 +108,7 @@ class SharedJournalServer:
     # --- standby -----------------------------------------------------------------------------------------------
 
     def _follow_journal(self) -> None:
-        """Reads the shared journal for as long as this server does not lead."""
+        """Reads the shared journal as long as this server does not lead."""
         self.stop_reading()
         self._tailing = self._world.scope.child("tailing")
         self._tailing.spawn(self._tail(), "tailing")
@@ -134,9 +134,9 @@ class SharedJournalServer:
 def start(
     world: World, config: ServerConfig, choice: Choice, make_journal: MakeSharedJournal, tail_ns: int
 ) -> None:
-    """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, OSError of what lies on the disk.
+    """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, OSError of the disk's content.
 
-    One whose own journal is damaged before its end sets it aside and reads the shared one again.
+    A server whose own journal is damaged before its end quarantines it and reads the shared one again.
     """
 
     def begin() -> None:

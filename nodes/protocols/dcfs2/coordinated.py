@@ -1,13 +1,14 @@
 """Two-phase commit over any number of groups: rename and link over up to four inodes, moves of directories, and the baseline of DCFS2 Fig. 3b.
 
-Groups are asked in ascending order of their numbers, so that two operations never wait for each other in a circle; the coordinator alone decides,
-and one that took over decides Abort for what was not decided.
+Groups are asked in ascending order of their numbers, so that two operations never wait for each other in a circle. The coordinator alone
+decides. A coordinator that took over decides Abort for undecided operations.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from nodes.calls import Calls
 from nodes.config import MILLISECOND, SECOND
 from nodes.errors import FsError
 from nodes.metadata.changes import Change, CountMove
@@ -36,16 +37,15 @@ from nodes.protocols.dcfs2.s2pc import BUSY, MOVED, outcome, promise
 from nodes.protocols.dcfs2.unanswered import RESEND_NS, Unanswered
 from nodes.slots import GroupHost
 from nodes.units import OpId, home_group
-from nodes.wire.calls import Calls
 
 PATIENCE_NS = 2 * SECOND
-"""How long all votes may take; then the coordinator decides Abort, and the call is planned anew."""
+"""Time for all votes; after it the coordinator decides Abort, and the call is planned again."""
 BUSY_NS = 5 * MILLISECOND
 DRAIN_NS = 100 * MILLISECOND
 
 
 class Coordinated:
-    """Both sides, for one tenure. `early`: the part is sent before the vote is asked for, as in Fig. 3b."""
+    """Coordinator and participant, for one tenure. `early`: the part is sent before the vote is requested, as in Fig. 3b."""
 
     def __init__(self, host: GroupHost, early: bool):
         self._host = host
@@ -53,17 +53,17 @@ class Coordinated:
         self._calls = Calls(host.world)
         self._drains_until_ns = 0
         self._ending: dict[int, set[int]] = {}
-        """Groups that have yet to say that they know the decision."""
+        """Groups that have not yet confirmed the decision."""
 
     @property
     def drains(self) -> bool:
-        """A move waits for the operations that were begun before it: no more are begun."""
+        """A move waits for the operations that were begun before it; no further ones are begun."""
         return self._host.world.clock.monotonic_ns() < self._drains_until_ns
 
     # --- coordinator -----------------------------------------------------------------------------------------------
 
     def begin(self, op_id: OpId, lowest_open: int, split: Split, moves: int) -> None:
-        """With more than two groups our own is asked in its turn too; with two its part is promised by the first record."""
+        """Begins an operation. With more than two groups the own group also votes in its turn; with two, the first record promises its part."""
         host = self._host
         seq = host.namespace.crossing.next_seq
         parts = dict(split.parts)
@@ -78,7 +78,7 @@ class Coordinated:
         host.record(record, lambda: self._spawn(seq, moves))
 
     def _send_parts(self, seq: int, parts: dict[int, list[Change]]) -> None:
-        """The baseline's first message; a participant looks at it when the vote is asked for."""
+        """The baseline's first message; a participant examines it when the vote is requested."""
         host = self._host
         below = host.namespace.crossing.finished_below
         for group, changes in parts.items():
@@ -89,7 +89,7 @@ class Coordinated:
         self._host.scope.spawn(self._run(seq, moves), f"operation {seq}")
 
     async def _run(self, seq: int, moves: int) -> None:
-        """First phase in order, then the decision."""
+        """Runs the first phase in order, then the decision."""
         host = self._host
         begun = host.namespace.crossing.begun[seq]
         deadline_ns = host.world.clock.monotonic_ns() + PATIENCE_NS
@@ -107,7 +107,7 @@ class Coordinated:
     async def _vote_of(
         self, seq: int, group: int, changes: list[Change], moves: int, deadline_ns: int
     ) -> Vote:
-        """Asks until there is an answer other than `busy`, or no time."""
+        """The vote of a group: asks until it is other than `busy`, or the time is over."""
         host = self._host
         clock = host.world.clock
         last = Vote(0, host.group, seq, group, False, [], "", 0)
@@ -126,7 +126,7 @@ class Coordinated:
         return last
 
     async def _ask(self, group: int, question: VoteReq | LookUp, timeout_ns: int) -> Any:
-        """One question and its reply, None when there is none in time; whoever is active there may give it."""
+        """The reply to one question, None when there is none in time. Any active of that group may reply."""
 
         def send() -> None:
             if group == self._host.group:
@@ -140,27 +140,28 @@ class Coordinated:
         self._calls.on_reply("", message)
 
     def _decide(self, seq: int, begun: Begun, numbers: list[int], error: str, seen_ns: int = 0) -> None:
-        """A refusal is told as of when another group saw what is wrong: by now it may be right."""
+        """Decides. A refusal has the stamp at which another group saw the error: by now the operation may be valid."""
         host = self._host
         commit = not error
         at = host.position()
-        told = at._replace(at_ns=seen_ns) if seen_ns else at
-        result = outcome(numbers, error, told)
+        reported = at._replace(at_ns=seen_ns) if seen_ns else at
+        again = host.again(begun.op_id)
+        result = outcome(numbers, error, reported)
 
         def logged() -> None:
             if error in (BUSY, MOVED):
-                host.again(begun.op_id)
+                again()
             else:
-                host.answer(begun.op_id, result, error, told)
-            self._tell(seq)
+                host.answer(begun.op_id, result, error, reported)
+            self._report(seq)
 
         host.record(
             DecideRecord(begun.op_id, begun.lowest_open, at.at_ns, result, seq, commit, numbers), logged
         )
         host.wake()
 
-    def _tell(self, seq: int) -> None:
-        """Second phase: every group is told until it says that it knows."""
+    def _report(self, seq: int) -> None:
+        """Second phase: sends the decision to every group until it is confirmed."""
         host = self._host
         decided = host.namespace.crossing.decided.get(seq)
         if decided is None:
@@ -184,7 +185,7 @@ class Coordinated:
 
     def on_outcome_req(self, message: OutcomeReq) -> None:
         if message.seq in self._host.namespace.crossing.decided:
-            self._host.after_commit(lambda: self._tell(message.seq))
+            self._host.after_commit(lambda: self._report(message.seq))
 
     # --- participant -----------------------------------------------------------------------------------------------
 
@@ -243,7 +244,7 @@ class Coordinated:
         self._host.scope.spawn(self._look(op_id, lowest_open, plan, moves), "look")
 
     async def _look(self, op_id: OpId, lowest_open: int, plan: Look, moves: int) -> None:
-        """Asks what has the new name, then begins; the promises will show whether it is still so."""
+        """Asks which object has the new name, then begins; the promises check that this is still true."""
         host = self._host
         question = LookUp(0, host.group, plan.to_parent, plan.to_name)
         found = None
@@ -255,10 +256,10 @@ class Coordinated:
         entries = plan.place.parent.entries or {}
         moved = entries.get(plan.place.name) != plan.place.number
         if found is None or found.error == BUSY or moved or host.draining:
-            host.again(op_id)
+            host.again(op_id)()
             return
         if found.error:
-            # Asked once more under the same start, the other group would say the same for ever.
+            # With the same start, the other group would give the same answer for ever.
             host.resolve_anew(op_id)
             return
         try:
@@ -291,23 +292,23 @@ class Coordinated:
     # --- recovery and lost messages --------------------------------------------------------------------------------
 
     def resume(self) -> None:
-        """What was begun and not decided is aborted; what was decided is told again."""
+        """Aborts operations that were begun and not decided, and sends decisions again."""
         crossing = self._host.namespace.crossing
         for seq, begun in list(crossing.begun.items()):
             if begun.coordinated:
                 self._decide(seq, begun, [], BUSY)
         for seq in list(crossing.decided):
-            self._host.after_commit(lambda seq=seq: self._tell(seq))  # type: ignore[misc]
+            self._host.after_commit(lambda seq=seq: self._report(seq))  # type: ignore[misc]
 
     async def resend(self) -> None:
-        """For ever: says again what is not answered."""
-        told: Unanswered[int] = Unanswered()
+        """Sends unanswered messages again, without end."""
+        reported: Unanswered[int] = Unanswered()
         asked: Unanswered[Key] = Unanswered()
         while True:
             await self._host.world.clock.sleep(RESEND_NS)
             crossing = self._host.namespace.crossing
-            for seq in told.due(crossing.decided):
-                self._host.after_commit(lambda seq=seq: self._tell(seq))  # type: ignore[misc]
+            for seq in reported.due(crossing.decided):
+                self._host.after_commit(lambda seq=seq: self._report(seq))  # type: ignore[misc]
             for key in asked.due(crossing.promised):
                 self._ask_outcome(key)
 

@@ -1,4 +1,4 @@
-"""Slot `cross_group`: which of the protocols an operation on several groups takes."""
+"""Slot `cross_group`: selects the protocol for an operation on several groups."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nodes.wire.messages import Message
 
 
 class Dcfs2:
-    """Two groups by S2PC-MP, more by two-phase commit; as the baseline everything by two-phase commit."""
+    """S2PC-MP for two groups, two-phase commit for more; two-phase commit for all in the baseline."""
 
     def __init__(self, host: GroupHost, baseline: bool):
         self._host = host
@@ -60,7 +60,7 @@ class Dcfs2:
             self._s2pc.begin(op_id, lowest_open, plan)
 
     def on_message(self, peer: str, message: Any) -> None:
-        self._host.heard(getattr(message, "at_ns", 0))
+        self._host.received(getattr(message, "at_ns", 0))
         asks = isinstance(message, m.OpReq | m.VoteReq)
         if asks and (self._host.full or (self._paused is not None and self._paused.recovering)):
             return

@@ -13,13 +13,13 @@ class OpReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
     seq: int
     epoch: int
     finished_below: int
-    """Every operation of this coordinator below it has ended: what is still said of one of them comes late."""
+    """Every operation of this coordinator below this number has ended; further messages about them are late."""
     changes: list[Change]
     at_ns: int
 
 
 class CommitReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
-    """The participant has decided Commit; the numbers of the inodes it made."""
+    """The participant has decided Commit; includes the numbers of the inodes it made."""
 
     group: int
     seq: int
@@ -45,7 +45,7 @@ class Ack(CrossGroupMessage, array_like=True, tag=True, gc=False):
 
 
 class DecisionReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
-    """A coordinator that took over asks what became of an operation; the participant decides Abort if it has no record of it (rule 11)."""
+    """A coordinator that took over asks for the outcome of an operation. A participant without a record of it decides Abort (rule 11)."""
 
     group: int
     seq: int
@@ -55,7 +55,7 @@ class DecisionReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
 
 
 class VoteReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
-    """Coordinated operations: promise this part. `moves` is the count under which its paths were resolved."""
+    """Coordinated operations: request to promise this part. `moves` is the count under which its paths were resolved."""
 
     call: int
     group: int
@@ -75,7 +75,7 @@ class Vote(CrossGroupMessage, array_like=True, tag=True, gc=False):
     yes: bool
     numbers: list[int]
     error: str
-    """POSIX name and text; `busy` when the vote may be asked for again; `moved` when the paths are to be resolved anew."""
+    """POSIX name and text; `busy` when the vote may be requested again; `moved` when the paths must be resolved again."""
     at_ns: int
 
 
@@ -106,7 +106,7 @@ class OutcomeReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
 
 
 class LookUp(CrossGroupMessage, array_like=True, tag=True, gc=False):
-    """A rename or link asks what has the new name."""
+    """A rename or link asks which object has the new name."""
 
     call: int
     group: int
@@ -117,13 +117,13 @@ class LookUp(CrossGroupMessage, array_like=True, tag=True, gc=False):
 class Found(CrossGroupMessage, array_like=True, tag=True, gc=False):
     call: int
     child: int
-    """0 when the name is free."""
+    """Inode number; 0 when the name is free."""
     error: str
     at_ns: int
 
 
 class RecoverBegin(CrossGroupMessage, array_like=True, tag=True, gc=False):
-    """A server that was restarted recovers: nobody takes requests (DCFS2 §4.4, unreplicated `paper` variant only)."""
+    """A restarted server recovers: no server takes requests (DCFS2 §4.4, unreplicated `paper` variant only)."""
 
     group: int
     epoch: int
@@ -131,17 +131,16 @@ class RecoverBegin(CrossGroupMessage, array_like=True, tag=True, gc=False):
 
 
 class RecoverBegun(CrossGroupMessage, array_like=True, tag=True, gc=False):
-    """No requests are taken, and the log is flushed."""
+    """The sender takes no requests, and its log is flushed."""
 
     group: int
     epoch: int
-    """Of the server that recovers."""
     answering: int
     at_ns: int
 
 
 class RecoverEnd(CrossGroupMessage, array_like=True, tag=True, gc=False):
-    """All records are handled: undo what was begun with this server and is undecided (DCFS2 §4.4, Recover-END)."""
+    """All records are handled. The receiver must undo undecided operations that it began with this server (DCFS2 §4.4, Recover-END)."""
 
     group: int
     epoch: int

@@ -1,4 +1,4 @@
-"""What lay below a directory that was deleted as a whole goes after it, one dentry at a time (safety rule 12)."""
+"""Reclamation of the content of a directory that was deleted recursively, one dentry at a time (safety rule 12)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOBODY = OpId("", 0)
 
 
 async def reclaim(host: GroupHost, cross_group: CrossGroup) -> None:
-    """For as long as the tenure lasts: a few dentries of the oldest orphan, then a pause."""
+    """Removes a few dentries of the oldest orphan, then pauses, as long as the tenure lasts."""
     while True:
         await host.world.clock.sleep(PAUSE_NS)
         await host.can_commit()

@@ -1,14 +1,16 @@
-"""Recovery of an unreplicated server as DCFS2 §4.4 has it: the whole cluster pauses, and ends with Recover-END and an undo at the peers.
+"""Recovery of an unreplicated server as in DCFS2 §4.4: the whole cluster pauses, and ends with Recover-END and an undo at the peers.
 
-It exists only in the variant `paper` with groups of one server each (safety rule 11). Replicated groups ask per operation instead (`S2pc.resume`).
+It exists only in the variant `paper` with groups of one server each (safety rule 11). Replicated groups ask per operation instead
+(`S2pc.resume`).
 
-1. The server that was restarted takes no requests and informs all others, which take none either and flush their logs.
-2. Of each operation that it coordinates and that is undecided it asks for the decision, and waits. A participant without a record says so, and
-   keeps no record of having said it: a request that comes late is carried out all the same (hole `abort_without_record`).
-3. Each decision of its own that the coordinator has not acknowledged is sent again, and waited for.
-4. Recover-END: the others undo what they began with this server and it has no record of, and go on. When all have answered, it goes on too.
+1. The restarted server takes no requests and informs all others, which also take none and flush their logs.
+2. It asks for the decision of each undecided operation that it coordinates, and waits. A participant without a record answers so, and does
+   not record its answer: a late request is carried out all the same (hole `abort_without_record`).
+3. It sends each decision of its own that the coordinator has not acknowledged again, and waits.
+4. Recover-END: the others undo the operations that they began with this server and that it has no record of, and resume. When all have
+   answered, it resumes too.
 
-A second server that does not answer keeps the whole cluster waiting, as in the paper.
+A second server that does not answer blocks the whole cluster, as in the paper.
 """
 
 from __future__ import annotations
@@ -22,23 +24,22 @@ from nodes.slots import GroupHost
 
 
 class PausedRecovery:
-    """Both sides, for one tenure: of the server that was restarted, and of those that wait for it."""
+    """Both sides for one tenure: the restarted server, and the servers that wait for it."""
 
     def __init__(self, host: GroupHost, s2pc: S2pc):
         self._host = host
         self._s2pc = s2pc
         self._others = [group for group in host.groups if group != host.group]
         self.recovering = True
-        """Requests of other groups are not taken: what this server has no record of is undone by them."""
+        """Requests of other groups are not taken: an operation without a record here will be undone by them."""
         self._answered: list[int] = []
-        """Groups that have answered the step that is waited for."""
+        """Groups that have answered the present step."""
         self._waits_for: list[int] = []
-        """Groups that are recovering."""
 
     # --- the server that was restarted ---------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Before the first request of the tenure is carried out."""
+        """Runs before the first request of the tenure is carried out."""
         self._host.hold()
         self._host.scope.spawn(self._run(), "recovery of the whole cluster")
 
@@ -51,7 +52,7 @@ class PausedRecovery:
                 await host.world.clock.sleep(RESEND_NS)
         for key in list(crossing.voted):
             while key in crossing.voted:
-                self._s2pc.tell_vote(key)
+                self._s2pc.report_vote(key)
                 await host.world.clock.sleep(RESEND_NS)
         self._answered = []
         await self._all_answer(lambda: RecoverEnd(host.group, host.epoch, host.now_ns()))
@@ -59,7 +60,7 @@ class PausedRecovery:
         host.release()
 
     async def _all_answer(self, message: Callable[[], RecoverBegin | RecoverEnd]) -> None:
-        """Sends until every other group has answered."""
+        """Sends the message until every other group has answered."""
         while missing := [group for group in self._others if group not in self._answered]:
             for group in missing:
                 self._host.send_to(group, message())
@@ -86,7 +87,7 @@ class PausedRecovery:
         host.after_commit(lambda: host.send_to(group, RecoverBegun(group, epoch, host.group, host.now_ns())))
 
     def on_end(self, message: RecoverEnd) -> None:
-        """Undoes what that server has no record of, and goes on."""
+        """Undoes the operations that the recovering server has no record of, and resumes."""
         host, group, epoch = self._host, message.group, message.epoch
         if group in self._waits_for:
             self._s2pc.undo_with(group)

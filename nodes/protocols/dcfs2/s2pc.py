@@ -1,7 +1,7 @@
 """S2PC-MP: an operation on exactly two groups in three messages and four log writes (DCFS2 §4.2, Fig. 3a; recovery §4.4).
 
-The coordinator logs its own part, and its request is its yes; the participant carries its part out, logs Commit or Abort, and so decides. A
-half-done operation lies in the waiting queue, `Crossing.begun`, while others go on. A log write is a commit of the replicated group.
+The coordinator logs its own part, and its request is its yes. The participant carries its part out, logs Commit or Abort, and so decides. A
+half-done operation stays in the waiting queue, `Crossing.begun`, while others continue. A log write is a commit of the replicated group.
 """
 
 from __future__ import annotations
@@ -22,29 +22,30 @@ from nodes.slots import GroupHost, Position
 from nodes.units import DIRECTORY, OpId
 
 BUSY = "busy"
-"""Why a vote was no that may be asked for again."""
+"""Error of a no vote that may be requested again."""
 MOVED = "moved"
-"""Why a vote was no: what the operation was planned on has changed, and it is planned anew."""
+"""Error of a no vote after which the operation must be planned again: the state it was planned on has changed."""
 IN_DOUBT_MAX = 3_072
-"""Operations of which the decision is asked for at once after a takeover; more when half are answered: a connection holds some thousands."""
+"""Largest number of operations whose decision is requested at once after a takeover. More follow when half are answered: a connection holds some
+thousands."""
 
 
 class S2pc:
-    """Both sides, for one tenure."""
+    """Coordinator and participant, for one tenure."""
 
     def __init__(self, host: GroupHost):
         self._host = host
         self._asks: dict[int, type[OpReq] | type[DecisionReq]] = {}
-        """What was last asked about the operations that are begun here and logged."""
+        """The last question about each operation that is begun and logged here."""
         self._unasked: deque[int] = deque()
-        """Operations of the tenure before, of which the decision is yet to be asked for."""
+        """Operations of the previous tenure whose decision has not been requested yet."""
         self._in_doubt = 0
-        """Those that were asked for and are not answered."""
+        """Number of requested decisions without an answer."""
 
     # --- coordinator -----------------------------------------------------------------------------------------------
 
     def begin(self, op_id: OpId, lowest_open: int, split: Split) -> None:
-        """Logs the result of our own part, then asks the other group."""
+        """Logs the result of the own part, then asks the other group."""
         host = self._host
         seq = host.namespace.crossing.next_seq
         peers = dict(sorted(split.parts.items()))
@@ -75,7 +76,7 @@ class S2pc:
         self._decide(message, False, [], message.error)
 
     def _decide(self, message: CommitReq | AbortReq, commit: bool, numbers: list[int], error: str) -> None:
-        """The participant's decision is logged here, the client answered, the participant told that we know."""
+        """Logs the participant's decision here, answers the client, and acknowledges the decision."""
         host, seq = self._host, message.seq
         begun = host.namespace.crossing.begun.get(seq)
         if begun is None or begun.coordinated:
@@ -87,11 +88,11 @@ class S2pc:
             if self._in_doubt <= IN_DOUBT_MAX // 2:
                 self._ask_for_decisions()
         at = host.position()
-        result = outcome(numbers, error, at)
+        result, again = outcome(numbers, error, at), host.again(begun.op_id)
 
         def logged() -> None:
             if error in (BUSY, MOVED):
-                host.again(begun.op_id)
+                again()
             else:
                 host.answer(begun.op_id, result, error, at)
             self._acknowledge(message)
@@ -102,14 +103,14 @@ class S2pc:
         host.wake()
 
     def undo_with(self, group: int) -> None:
-        """Recover-END: what was begun with this group and is undecided is aborted, and the calls are planned anew (DCFS2 §4.4)."""
+        """Recover-END: aborts undecided operations that were begun with this group, and plans their calls again (DCFS2 §4.4)."""
         host = self._host
         for seq, begun in list(host.namespace.crossing.begun.items()):
             if begun.coordinated or group not in begun.peers:
                 continue
             self._asks.pop(seq, None)
             record = DecideRecord(begun.op_id, begun.lowest_open, host.now_ns(), Done(), seq, False, [])
-            host.record(record, lambda op_id=begun.op_id: host.again(op_id))  # type: ignore[misc]
+            host.record(record, host.again(begun.op_id))
         host.wake()
 
     def _acknowledge(self, message: CommitReq | AbortReq) -> None:
@@ -121,24 +122,25 @@ class S2pc:
         host, crossing = self._host, self._host.namespace.crossing
         key = (message.group, message.seq)
         if key in crossing.voted:
-            host.after_commit(lambda: self._tell_vote(key))
+            host.after_commit(lambda: self._report_vote(key))
         elif not self._is_over(key):
             error, numbers = (BUSY, []) if host.draining else promise(host.namespace.tree, message.changes)
             self._vote(key, message.changes if not error else [], numbers, error, message.finished_below)
 
     def on_decision_req(self, message: DecisionReq) -> None:
-        """Who has no record of an operation decides Abort before it says so (safety rule 11); the unreplicated paper says so without a record."""
+        """A participant without a record of the operation decides Abort before it answers (safety rule 11); the unreplicated paper answers
+        without a record."""
         host, crossing = self._host, self._host.namespace.crossing
         key = (message.group, message.seq)
         if key in crossing.voted:
-            host.after_commit(lambda: self._tell_vote(key))
+            host.after_commit(lambda: self._report_vote(key))
         elif host.unreplicated_paper:
             host.send_to(key[0], AbortReq(*key, host.group, BUSY, host.now_ns()))
         elif not self._is_over(key):
             self._vote(key, [], [], BUSY, message.finished_below)
 
     def _is_over(self, key: Key) -> bool:
-        """Whether what is said of the operation comes late; with the hole open only the log says so, from which End has taken the operation."""
+        """Whether a message about the operation is late. With the hole open only the log decides, from which End has removed the operation."""
         if self._host.holes.abort_without_record:
             return False
         return self._host.namespace.crossing.is_over(key)
@@ -147,14 +149,14 @@ class S2pc:
         self, key: Key, changes: list[Change], numbers: list[int], error: str, finished_below: int
     ) -> None:
         record = VoteRecord(self._host.now_ns(), *key, not error, changes, numbers, error, finished_below)
-        self._host.record(record, lambda: self._tell_vote(key))
+        self._host.record(record, lambda: self._report_vote(key))
         self._host.wake()
 
-    def tell_vote(self, key: Key) -> None:
-        """The decision here, when it is committed."""
-        self._host.after_commit(lambda: self._tell_vote(key))
+    def report_vote(self, key: Key) -> None:
+        """Sends this participant's decision when it is committed."""
+        self._host.after_commit(lambda: self._report_vote(key))
 
-    def _tell_vote(self, key: Key) -> None:
+    def _report_vote(self, key: Key) -> None:
         host = self._host
         voted = host.namespace.crossing.voted.get(key)
         if voted is None:
@@ -172,7 +174,7 @@ class S2pc:
     # --- recovery and lost messages --------------------------------------------------------------------------------
 
     def resume(self) -> None:
-        """A coordinator that took over asks for decisions; a participant tells its own again (§4.4.1, §4.4.2)."""
+        """A coordinator that took over asks for decisions; a participant sends its own again (§4.4.1, §4.4.2)."""
         begun = self._host.namespace.crossing.begun
         self._unasked = deque(seq for seq, each in begun.items() if not each.coordinated)
         self._ask_for_decisions()
@@ -187,21 +189,21 @@ class S2pc:
                 self._request(seq, DecisionReq, finished_below)
 
     async def resend(self) -> None:
-        """For ever: says again what is not answered."""
+        """Sends unanswered messages again, without end."""
         asked: Unanswered[int] = Unanswered()
-        told: Unanswered[Key] = Unanswered()
+        reported: Unanswered[Key] = Unanswered()
         while True:
             await self._host.world.clock.sleep(RESEND_NS)
             crossing = self._host.namespace.crossing
             finished_below = crossing.finished_below
             for seq in asked.due(self._asks):
                 self._request(seq, self._asks[seq], finished_below)
-            for key in told.due(crossing.voted):
-                self._host.after_commit(lambda key=key: self._tell_vote(key))  # type: ignore[misc]
+            for key in reported.due(crossing.voted):
+                self._host.after_commit(lambda key=key: self._report_vote(key))  # type: ignore[misc]
 
 
 def promise(tree: Tree, changes: list[Change]) -> tuple[str, list[int]]:
-    """Why the changes cannot be carried out here, empty if they can, and the numbers of the inodes they would make."""
+    """The error of changes that cannot be carried out here, empty if they can, and the numbers of the inodes they would make."""
     try:
         for change in changes:
             check(tree, change)
@@ -219,7 +221,7 @@ def promise(tree: Tree, changes: list[Change]) -> tuple[str, list[int]]:
 
 
 def outcome(numbers: list[int], error: str, at: Position) -> Made | Done | Failed:
-    """What is remembered of a call with its decision: the last inode it made, or why it is refused for good."""
+    """The remembered outcome of a call with its decision: the last inode it made, or its final refusal."""
     if error and error not in (BUSY, MOVED):
         return Failed(error, *at)
     return Made(numbers[-1]) if numbers else Done()

@@ -1,12 +1,12 @@
-"""Who counts in N: join, leave, shrink and growth are one procedure (CFS §4.1.2; safety rules 3, 4, 19 and 22).
+"""The members that count in N: join, leave, shrink and growth are one procedure (CFS §4.1.2; safety rules 3, 4, 19 and 22).
 
-1. Both quorums are required, that of the old configuration and that of the new one, of every group that is not yet answered.
-2. A write quorum of the new one is proven to hold everything that was answered before.
-3. The record is written, in a transaction that checks the lock and the record's version.
-4. The old one is left.
+1. The active requires both quorums, of the old and of the new configuration, for every group that is not yet answered.
+2. The active proves that a write quorum of the new configuration holds every group that was answered before.
+3. The active writes the record in a transaction that checks the lock and the record's version.
+4. The active drops the old configuration.
 
-Steps 1 and 2 happen at one instant. A change of membership before step 3 ends the attempt. While the outcome of step 3 is unknown both quorums
-stay required.
+Steps 1 and 2 happen at one instant. A change of the participants before step 3 ends the attempt. While the outcome of step 3 is unknown, both
+quorums stay required.
 """
 
 from __future__ import annotations
@@ -24,31 +24,30 @@ PAPER = "CFS §4.1.2"
 
 
 class Wish(NamedTuple):
-    """A change that is wanted."""
+    """A requested change of the configuration."""
 
     members: list[str]
     standby: str = ""
-    """Who is a standby from then on."""
+    """The server that becomes a standby; empty for none."""
     juniors: tuple[str, ...] = ()
-    """Who is none any more."""
+    """The servers that become juniors."""
     spares: tuple[str, ...] = ()
-    """Who must have no place in the view, that is no session."""
+    """Servers that must have no place in the view, that is, no session."""
     forced: bool = False
 
 
 class ConfigurationKeeper:
     """Changes the configuration on behalf of one active, one change at a time."""
 
-    def __init__(self, replica: Replica, sync: Ssp, epoch: int, acknowledged_sn: int):
+    def __init__(self, replica: Replica, sync: Ssp, acknowledged_sn: int):
         self._replica = replica
         self._sync = sync
-        self._epoch = epoch
         self._acknowledged_sn = acknowledged_sn
-        """Nothing above this had been acknowledged when the tenure began."""
+        """Sn above which no group had been acknowledged when the tenure began."""
 
     @property
     def present(self) -> Configuration:
-        """The one that surely stands; a change that is under way adds another."""
+        """The configuration that is certainly recorded. A change in progress adds a second one."""
         return self._sync.configurations[0]
 
     def missing(self) -> list[str]:
@@ -79,7 +78,7 @@ class ConfigurationKeeper:
         return done
 
     async def force(self) -> bool:
-        """Goes on with this server and the members that are in step with it, however few; a person asked for it (safety rule 4).
+        """Continues with this server and the members in step with it, however few, on a user's order (safety rule 4).
 
         Raises LostLock, ConnectionLoss.
         """
@@ -91,17 +90,17 @@ class ConfigurationKeeper:
         return await self._remove(Wish(members, "", tuple(missing), forced=True))
 
     async def grow(self, server: str) -> bool:
-        """A junior whose journal has become equal counts from now on, as a standby. Raises LostLock, ConnectionLoss."""
+        """Adds a junior with an equal journal to the members, as a standby. Raises LostLock, ConnectionLoss."""
         members = self.present.members
         return await self._change(Wish(members if server in members else [*members, server], server))
 
     async def name_disks(self) -> bool:
-        """The record names the disks of the members that have all that was answered; the members stay. Raises LostLock, ConnectionLoss."""
+        """Records the disks of the members that hold every answered group; the members stay. Raises LostLock, ConnectionLoss."""
         old = self.present
         return self._disks(old.members) == old.disks or await self._change(Wish(old.members))
 
     def _disks(self, members: list[str]) -> dict[str, int]:
-        """By member: the disk that is known to have everything that was answered, else the recorded one (safety rule 23)."""
+        """Disk of each member: the one known to hold every answered group, else the recorded one (safety rule 23)."""
         sync, replica = self._sync, self._replica
         disks = {name: disk for name, disk in self.present.disks.items() if name in members}
         for name in sync.holders(self._acknowledged()):
@@ -114,7 +113,7 @@ class ConfigurationKeeper:
         done = await self._change(wish)
         if done:
             gone, count = ", ".join(wish.juniors), len(wish.members)
-            detail = f"removed {gone or 'nobody'} from the view, then counted N={count}"
+            detail = f"removed {gone or 'no server'} from the view, then counted N={count}"
             self._step("shrink", "forced" if wish.forced else "", detail)
         return done
 
@@ -149,37 +148,40 @@ class ConfigurationKeeper:
         return written
 
     def _leave(self, stands: Configuration) -> None:
-        """The other one surely does not stand, and never will. Who loses the lock in between goes on requiring both."""
+        """Requires one configuration only: the other is not recorded and never will be.
+
+        An active that loses the lock before this call keeps requiring both.
+        """
         self._sync.configurations = [stands]
         self._sync.recount()
 
     def _requires_late(self, old: Configuration, new: Configuration) -> bool:
-        """The mutations: the new quorum is required only after what is awaited has come."""
+        """Whether a mutation is on that requires the new quorum only after the view has been read."""
         mutations = self._replica.config.cluster.mutations
         if len(new.members) > len(old.members):
             return mutations.join_under_load
         return mutations.readmit_during_shrink
 
     def _acknowledged(self) -> int:
-        """Nothing above this has been answered so far."""
+        """Sn above which no group has been answered so far."""
         return max(self._acknowledged_sn, self._replica.state.commit_sn)
 
     async def _places(self, wish: Wish) -> list[Change] | None:
-        """What changes in the places of the view; None when one that must have none has one."""
+        """Changes of the places in the view; None when one of the wish's `spares` has a place."""
         view, sn = self._replica.view, self._replica.log.last.sn
         if wish.standby:
-            return [view.place_change(wish.standby, Place(STANDBY, self._epoch, sn))]
+            return [view.place_change(wish.standby, Place(STANDBY, self._sync.epoch, sn))]
         places = await view.places()
         if any(server in places for server in wish.spares):
             return None
         return [
-            view.place_change(server, Place(JUNIOR, self._epoch, self._replica.state.commit_sn))
+            view.place_change(server, Place(JUNIOR, self._sync.epoch, self._replica.state.commit_sn))
             for server in wish.juniors
             if server in places and places[server].state != JUNIOR
         ]
 
     async def _version(self, old: Configuration) -> int:
-        """Of the record, which only the holder of the lock changes. Raises LostLock."""
+        """Version of the record, which only the holder of the lock changes. Raises LostLock."""
         stored, version = await self._replica.view.configuration()
         if stored.number != old.number:
             raise LostLock(f"configuration {stored.number} stands, not {old.number}")
@@ -198,7 +200,7 @@ class ConfigurationKeeper:
             return new is not old and await self._settle(old, new)
 
     async def _settle(self, old: Configuration, new: Configuration) -> bool:
-        """Finds out whether a write of unknown outcome has landed, and sees to it that it does not land later. Raises LostLock."""
+        """Finds out whether a write of unknown outcome took effect, and prevents a later effect. Raises LostLock."""
         view = self._replica.view
         while True:
             try:
@@ -213,7 +215,7 @@ class ConfigurationKeeper:
                 await self._replica.world.clock.sleep(READ_BACK_NS)
 
     def _step(self, procedure: str, step: str, detail: str) -> None:
-        self._replica.step(procedure, step, PAPER, detail, self._epoch)
+        self._replica.step(procedure, step, PAPER, detail, self._sync.epoch)
 
 
 def _count(configuration: Configuration) -> str:

@@ -1,6 +1,6 @@
-"""The log of decisions that the classic two-phase commit writes beside the journal: one record for each, never read but by people.
+"""The log of decisions that the classic two-phase commit writes beside the journal, one record per decision.
 
-After a crash the elected recommits what it finds prepared, so that nobody has to look a decision up.
+No server reads it: after a crash the elected commits the prepared groups again.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ class DecisionLog:
     def __init__(self, world: World):
         self._world = world
         self._journal: Journal | None = None
-        """Opened by the first decision."""
+        """The log on disk, opened by the first decision."""
         self._pending: list[tuple[int, int]] = []
 
     def append(self, epoch: int, sn: int) -> None:
-        """Not durable before `sync`."""
+        """Queues a decision, which `sync` makes durable."""
         self._pending.append((epoch, sn))
 
     async def sync(self) -> None:
-        """Raises UnknownJournal, OSError."""
+        """Makes the queued decisions durable. Raises UnknownJournal, OSError."""
         pending, self._pending = self._pending, []
         if not pending:
             return
@@ -39,7 +39,7 @@ class DecisionLog:
         await journal.sync()
 
     async def _opened(self) -> Journal:
-        """A damaged one is moved aside: nobody is to be renewed for what nobody reads."""
+        """Opens the log. A damaged log is moved aside. The server needs no renewal, because no server reads the log."""
         disk = self._world.disk
         try:
             return Journal.open(disk, DIRECTORY)

@@ -1,7 +1,7 @@
-"""MAMS: the roles of one server and its way between them (CFS §3.3, Fig. 2; §4.2).
+"""MAMS: the roles of one server and the changes between them (CFS §3.3, Fig. 2; §4.2).
 
-A server with a session has a place in the view and three watchers: on its own place, on the active (the epoch's node) and on the lock. Whatever
-they tell, one loop looks at the view again and does what it asks for: follow, register, or draw for the lock.
+A server with a session has a place in the view and three watchers: on its own place, on the active (the epoch's node) and on the lock. After
+each notification, one loop reads the view again and takes the step that follows from it: follow, register, or draw for the lock.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from collections.abc import Callable
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.families import family_named
-from nodes.metadata_server.checkpoints.going_back import Incarnations
-from nodes.metadata_server.handing import Handlers
+from nodes.metadata_server.checkpoints.rollback import Incarnations
+from nodes.metadata_server.dispatch import Handlers
 from nodes.metadata_server.quarantine import quarantine
 from nodes.metadata_server.replica import Replica, open_replica
 from nodes.metadata_server.server import MetadataServer
 from nodes.metadata_server.tenure import Choice
 from nodes.protocols.mams import messages as m
-from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
 from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.ssp import Ssp
 from nodes.protocols.mams.stream import Stream
 from nodes.protocols.mams.two_phase import TwoPhase
+from nodes.protocols.mams.upgrade import Elected
 from nodes.replicas.election import Election, await_members
 from nodes.replicas.log import NOTHING
 from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Place
@@ -30,19 +30,19 @@ from nodes.scope import Scope, Tenure
 from nodes.storage.journal_file import JournalCorrupt, UnknownJournal
 from nodes.storage.sealed import SealBroken, UnknownSeal
 from nodes.trace import events
+from nodes.wire.messages import Mark
 from nodes.world import World
 
 REGISTER_NS = 500 * MILLISECOND
 
 
 class Mams:
-    """The part of one server in the agreement of its group."""
+    """One server in the replication protocol of its group."""
 
     def __init__(
         self,
-        server: MetadataServer[Active],
+        server: MetadataServer[Elected],
         replica: Replica,
-        pool: PoolNode,
         choice: Choice,
         sync: type[Ssp],
     ):
@@ -50,7 +50,7 @@ class Mams:
         self._world = server.world
         self._group = server.group
         self._replica = replica
-        self._pool = pool
+        pool = self._pool = PoolNode(replica, sync.acknowledged, self)
         self._choice = choice
         self._sync = sync
         self._following = server.following
@@ -58,22 +58,19 @@ class Mams:
         self._draw_wait_ns = cluster.timing.draw_wait_ms * MILLISECOND
         self._election = Election(server.world, server.replica.view, self._draw_wait_ns)
         self._by_number_alone = cluster.holes.election_ignores_sn
-        """The paper's draw: the winner's journal counts as the whole truth."""
+        """The draw of the paper: the random number alone decides, and the winner trusts its own journal."""
         self._reading: Scope | None = None
         self._incarnations = Incarnations(
             replica, pool.promise, server.following.wake, server.stop_reading, server.blocks.ask_all
         )
-        pool.on_promised = self._on_promised
         to_leader = server.session.to_leader
         self.handlers: Handlers = {
             **pool.handlers,
             m.Groups: server.replica.calls.on_reply,
             m.Renew: self._on_renew,
             m.Stale: self._on_stale,
-            **dict.fromkeys(m.TO_WRITER, to_leader(Active.on_journal)),
-            m.Promise: to_leader(Active.on_promise),
-            m.Register: to_leader(Active.on_register, answers=False),
-            m.Renewed: to_leader(Active.on_renewed),
+            **dict.fromkeys((*m.TO_WRITER, m.Promise, m.Renewed), to_leader(Elected.on_message)),
+            m.Register: to_leader(Elected.on_message, answers=False),
         }
 
     @property
@@ -107,12 +104,17 @@ class Mams:
         self._reading.spawn(read_from_pool(self._replica, self._pool, peer, message), "renewing")
 
     def _on_stale(self, peer: str, message: m.Stale) -> None:
-        self._on_promised(message.promised)
+        self.on_promised(message.promised)
 
-    def _on_promised(self, epoch: int) -> None:
+    def on_promised(self, epoch: int) -> None:
         active = self._server.session.leader
         if active is not None and active.on_begun(epoch):
             self._following.wake()
+
+    def on_own_durable(self, mark: Mark) -> None:
+        active = self._server.session.leader
+        if active is not None:
+            active.on_own_durable(mark)
 
     # --- the view --------------------------------------------------------------------------------------------------
 
@@ -129,12 +131,15 @@ class Mams:
         await self._following.take_place(JUNIOR, "has entered the view")
 
     async def _promise_again(self) -> None:
-        """The disk in whose place this one is may have promised more; no epoch is promised before it is written."""
+        """Promises the epoch of the view, because a replaced disk may have promised it.
+
+        The view stores every epoch before a server promises it.
+        """
         node, _ = await self._replica.view.epoch()
         await self._pool.promise(node.epoch)
 
     async def look_at_view(self) -> None:
-        """One look: what the three watchers point at, and what follows from it."""
+        """Reads the view once and takes the step that follows from it."""
         following, name = self._following, self._world.name
         seen = await following.look(self._incarnations.keep_up)
         if seen.owner == name:
@@ -154,13 +159,16 @@ class Mams:
             await following.changed(self._look_again_ns(seen.place))
 
     def _look_again_ns(self, place: Place) -> int:
-        """A junior offers itself until it is taken in. Watches wake whoever is in step: it looks by itself once per heartbeat."""
+        """Time until the next look if no watch notifies the server, in ns.
+
+        A junior registers repeatedly until the active renews it. Other servers look once per heartbeat.
+        """
         if place.state == JUNIOR or self._reading is not None:
             return REGISTER_NS
         return self._replica.config.cluster.timing.heartbeat_ms * MILLISECOND
 
     async def _await_turn(self) -> None:
-        """A server that lost its place with its lock leaves the election to the others for a while."""
+        """A server that lost its place together with its lock stays out of the election for a while."""
         await self._following.changed(5 * self._draw_wait_ns)
         if not (await self._replica.view.lock_owner())[0]:
             await self._rejoin()
@@ -169,7 +177,7 @@ class Mams:
         await self._following.take_place(JUNIOR, "has entered the view again")
 
     def _follow(self, place: Place) -> None:
-        """The view says what we are: a standby receives, a junior offers itself to the active."""
+        """The view determines the role: a standby receives journals, a junior registers with the active."""
         following = self._following
         if place.state == STANDBY:
             self._replica.forcing.on_standby(place.epoch)
@@ -200,7 +208,7 @@ class Mams:
             return
         if following.epoch == 0:
             await await_members(self._world, replica.view, self._group.members)
-        self._step("draw", "nobody holds the lock")
+        self._step("draw", "the lock is free")
         last = NOTHING if self._by_number_alone else replica.log.last
         if not await self._election.run(last, replica.forcing.stands):
             await following.changed(self._draw_wait_ns)
@@ -209,8 +217,8 @@ class Mams:
         self._server.stop_reading()
         await self._server.session.lead(self._begin)
 
-    def _begin(self, tenure: Tenure, over: Callable[[], None]) -> Active:
-        return Active(
+    def _begin(self, tenure: Tenure, over: Callable[[], None]) -> Elected:
+        return Elected(
             self._replica, self._pool, self._choice, self._sync, tenure, over, self._by_number_alone
         )
 
@@ -219,22 +227,21 @@ class Mams:
 
 
 JOURNAL_SYNC: dict[str, type[Ssp]] = {"ssp": Ssp, "two_phase": TwoPhase, "backupnode": Stream}
-"""Slot `journal_sync`: when is a journal group safe?"""
+"""Mechanisms of the slot `journal_sync` by name. Each decides when a journal group is safe."""
 
 
 def start(world: World, config: ServerConfig, choice: Choice) -> None:
-    """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, UnknownSeal, OSError of what lies on the disk.
+    """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, UnknownSeal, OSError of the files on the disk.
 
-    One whose disk is damaged so that nothing can be made of it begins with an empty one, and counts for nothing until it has been renewed.
+    A server whose disk cannot be read quarantines the content and begins with an empty disk. It belongs to no quorum until it is renewed.
     """
 
     sync = JOURNAL_SYNC[family_named(config.cluster.protocol).journal_sync]
 
     def begin() -> None:
         replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
-        pool = PoolNode(replica, sync.acknowledged)
-        server: MetadataServer[Active] = MetadataServer(
-            world, config, replica, lambda server: Mams(server, replica, pool, choice, sync)
+        server: MetadataServer[Elected] = MetadataServer(
+            world, config, replica, lambda server: Mams(server, replica, choice, sync)
         )
         server.start()
 
@@ -250,10 +257,10 @@ def start(world: World, config: ServerConfig, choice: Choice) -> None:
 
 
 async def begin_unfit(world: World, begin: Callable[[], None], reason: str) -> None:
-    """Raises OSError."""
+    """Quarantines the content of the disk and starts the server with an empty one. Raises OSError."""
     unfit = await quarantine(world.disk, reason, [EPOCH_FILE])
-    told = f"{unfit.reason}; everything is moved to {unfit.directory}, and {world.name} does not count before it is renewed"
-    world.trace.emit(events.Warned(told))
+    reported = f"{unfit.reason}; everything is moved to {unfit.directory}, and {world.name} does not count before it is renewed"
+    world.trace.emit(events.Warned(reported))
     begin()
 
 

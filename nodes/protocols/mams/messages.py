@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from nodes.storage.identity import DiskId
-from nodes.wire.calls import Question, Reply
-from nodes.wire.messages import Mark, Message
+from nodes.units import DiskId
+from nodes.wire.messages import Mark, Message, Question, Reply
 
 
 class Prepare(Message, array_like=True, tag=True, gc=False):
-    """Journal groups in order, the first of them right after `previous`; doubles as the commit of what went before."""
+    """Journal groups in order, the first directly after `previous`. Every group up to `commit_sn` is committed."""
 
     epoch: int
     commit_sn: int
@@ -22,11 +21,11 @@ class Prepared(Message, array_like=True, tag=True, gc=False):
     epoch: int
     mark: Mark
     disk: int = 0
-    """The instance of the disk that has it: what a disk acknowledged that is gone does not count for the next one."""
+    """Instance of the disk that holds them. Acknowledgements of a replaced disk do not count for its successor."""
 
 
 class Mismatch(Message, array_like=True, tag=True, gc=False):
-    """The groups do not join on to this journal, whose ends by epoch are `tails`, newest last."""
+    """The groups do not follow on the sender's journal. `tails` are the ends of its epochs, newest last."""
 
     epoch: int
     commit_sn: int
@@ -34,7 +33,7 @@ class Mismatch(Message, array_like=True, tag=True, gc=False):
 
 
 class Commit(Message, array_like=True, tag=True, gc=False):
-    """Sent when no next group is there to carry it."""
+    """The commit of everything up to sn, sent when no next group carries it."""
 
     epoch: int
     sn: int
@@ -55,14 +54,14 @@ class DecisionLogged(Message, array_like=True, tag=True, gc=False):
 
 
 class Recover(Message, array_like=True, tag=True, gc=False):
-    """The elected asks a member of the last configuration what it has (safety rules 1-3)."""
+    """The elected asks a member of the last configuration for its promise and its journal (safety rules 1-3)."""
 
     epoch: int
     incarnation: int = 0
 
 
 class Promise(Message, array_like=True, tag=True, gc=False):
-    """The asked one refuses every lower epoch from now on, and this is its journal."""
+    """The sender refuses every lower epoch from now on. `tails` are the ends of its journal's epochs, newest last."""
 
     epoch: int
     commit_sn: int
@@ -78,7 +77,7 @@ class Stale(Message, array_like=True, tag=True, gc=False):
 
 class FetchGroups(Question, array_like=True, tag=True, gc=False):
     epoch: int
-    """The elected's own, who may have all there is; 0 asks for committed groups only."""
+    """Epoch of the elected, which may also read uncommitted groups; 0 asks for committed groups only."""
     from_sn: int
     to_sn: int
 
@@ -91,7 +90,7 @@ class Groups(Reply, array_like=True, tag=True, gc=False):
 
 
 class Register(Message, array_like=True, tag=True, gc=False):
-    """A server that is not in step offers itself to the active (CFS §4.2.2 step 5)."""
+    """A server that is not in step registers with the active (CFS §4.2.2 step 5)."""
 
     epoch: int
     commit_sn: int
@@ -105,13 +104,13 @@ class Renew(Message, array_like=True, tag=True, gc=False):
 
     epoch: int
     keep_sn: int
-    """The junior's journal agrees up to here and is cut behind it."""
+    """Sn up to which the junior's journal agrees. The junior cuts the groups after it."""
     goal_sn: int
     sources: list[str]
     """The pool nodes to read from."""
     image: bool
     image_sn: int = 0
-    """The image may not reach further, so that what a kept checkpoint needs is copied too; 0 for any."""
+    """Largest sn of the image, so that the junior also copies what a kept checkpoint needs; 0 for no limit."""
 
 
 class Renewed(Message, array_like=True, tag=True, gc=False):
@@ -123,7 +122,7 @@ class Renewed(Message, array_like=True, tag=True, gc=False):
 
 
 TO_WRITER: tuple[type[Message], ...] = (Prepared, Mismatch, DecisionLogged)
-"""What participants say of journal groups."""
+"""Replies of participants to the writer of journal groups."""
 
 MESSAGES: tuple[type[Message], ...] = (
     Prepare, Prepared, Mismatch, Commit, CommitDecision, DecisionLogged, Recover, Promise, Stale, FetchGroups, Groups,

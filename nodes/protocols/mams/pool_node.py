@@ -1,16 +1,17 @@
-"""The pool node in every metadata server (CFS §4.1, Fig. 4b, participant's side): promises, prepares, acknowledges, hands out.
+"""The pool node in every metadata server (CFS §4.1, Fig. 4b, participant's side): promises, prepares, acknowledges and serves groups.
 
-One procedure writes the journal, so that whatever arrived while it was syncing shares the next sync.
+One procedure writes the journal, so messages that arrive during a sync share the next one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 from crc32c import crc32c
 
+from nodes.ignoring import Ignoring
 from nodes.metadata_server.replica import Replica, keep_aside, rebuild
 from nodes.protocols.mams.decisions import DecisionLog
 from nodes.protocols.mams.messages import (
@@ -29,7 +30,6 @@ from nodes.protocols.mams.messages import (
 from nodes.replicas.log import decode_group, mark_of
 from nodes.storage.sealed import SealBroken, UnknownSeal, seal, unseal
 from nodes.trace.events import Cut, Durable, Warned
-from nodes.trace.ignoring import Ignoring
 from nodes.wake import Inbox, Rounds
 from nodes.wire.messages import JournalGroup, Mark, Message
 from nodes.world import World
@@ -37,30 +37,41 @@ from nodes.world import World
 EPOCH_FILE = "epoch"
 EPOCH_MAGIC = b"CLVREPCH"
 EPOCH_FORMAT = 1
-FETCHED_OCTETS = 1 << 20
+FETCHED_BYTES = 1 << 20
 AHEAD_MAX = 1 << 16
-"""Epochs that a server may have missed. One within it that nobody took the lock for is outbid by the next who takes it."""
+"""Largest number of epochs that a server may have missed. The next holder of the lock chooses an epoch above every one it promised."""
+
+
+class Listener(Protocol):
+    """The server around a pool node."""
+
+    def on_promised(self, epoch: int) -> None:
+        """A higher epoch was promised. An active of a lower epoch stands down."""
+
+    def on_own_durable(self, mark: Mark) -> None:
+        """The active's own groups are durable up to here."""
 
 
 class PoolNode:
     """Keeps one replica's journal. `promised` is the epoch below which it refuses everything (safety rule 2)."""
 
-    def __init__(self, replica: Replica, acknowledges: bool):
+    def __init__(self, replica: Replica, acknowledges: bool, listener: Listener):
         """Raises UnknownSeal, OSError."""
         world = self._world = replica.world
         self._replica = replica
+        self._listener = listener
         self._ignoring = Ignoring(world)
         self._log = replica.log
         self._state = replica.state
         self._identity = replica.identity
         self._holes = replica.config.cluster.holes
         self._acknowledges = acknowledges
-        """Whether the active is answered when its groups are durable here."""
+        """Whether this node acknowledges durable groups to the active."""
         self._acknowledges_gaps = replica.config.cluster.mutations.ack_of_gap
         stored, promises_lost = _stored_epoch(world)
         self.promised = max(stored, replica.log.last.epoch)
         self.deaf = promises_lost or replica.unfit is not None
-        """Nothing is taken from anybody before the epoch of the view is promised again: the promises of an earlier life are lost."""
+        """Whether earlier promises are lost. No Prepare, CommitDecision or Recover is taken before the view's epoch is promised."""
         self._promised_on_disk = self.promised
         self._inbox: Inbox[Message] = Inbox()
         self._wanted = Rounds()
@@ -69,12 +80,8 @@ class PoolNode:
         self._commits_after_sync = 0
         self._own: Mark | None = None
         self._decisions = DecisionLog(world)
-        self._own_decision = 0
-        self.on_own_durable: Callable[[Mark], None] = lambda mark: None
-        self.on_own_decision: Callable[[int], None] = lambda sn: None
-        """Told when a decision of ours up to sn is durable."""
-        self.on_promised: Callable[[int], None] = lambda epoch: None
-        """Told when a higher epoch was promised: an active of a lower one stands down."""
+        self._decided: Callable[[], None] | None = None
+        """Callback of the active for its newest decision, called when that is durable."""
 
     # --- steps -------------------------------------------------------------------------------------------------
 
@@ -89,30 +96,30 @@ class PoolNode:
         }
 
     def on_message(self, peer: str, message: Message) -> None:
-        """Prepare, CommitDecision and Recover wait for the writer; the rest is answered at once."""
+        """Queues Prepare, CommitDecision and Recover for the writer. Other messages are handled at once."""
         if not self.deaf:
             self._inbox.put(peer, message)
             self._wanted.set()
 
-    def append_own(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
-        """The active's one write of its own log."""
-        self._write(group, octets, mark)
+    def append_own(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
+        """Writes a group of the active to its own log."""
+        self._write(group, data, mark)
         self._own = mark
         self._wanted.set()
 
-    def decide_own(self, epoch: int, sn: int) -> None:
-        """The coordinator's second log write in the classic 2PC."""
+    def decide_own(self, epoch: int, sn: int, decided: Callable[[], None]) -> None:
+        """The coordinator's second log write in the classic 2PC. Calls `decided` when the newest decision is durable."""
         self._decisions.append(epoch, sn)
-        self._own_decision = sn
+        self._decided = decided
         self._wanted.set()
 
     async def promise(self, epoch: int) -> None:
-        """Refuses every lower epoch from now on; durable when it returns."""
+        """Refuses every lower epoch from now on. The promise is durable on return."""
         self._promise(epoch)
         await self._wanted.over()
 
     async def promise_view(self) -> None:
-        """A server that lost its promises makes them anew: every epoch that an earlier life promised was in the view before.
+        """Replaces lost promises by that of the view's epoch: the view had every epoch before a server promised it.
 
         Raises CoordinationError.
         """
@@ -127,29 +134,29 @@ class PoolNode:
         self.deaf = False
 
     async def adopt(self, prepare: Prepare) -> None:
-        """Takes groups that were fetched as if their writer had sent them; durable when it returns."""
+        """Appends fetched groups as if their writer had sent them. They are durable on return."""
         self._inbox.put(self._world.name, prepare)
         await self._wanted.over()
 
     def _promise(self, epoch: int) -> None:
         if epoch > self.promised:
             self.promised = epoch
-            self.on_promised(epoch)
+            self._listener.on_promised(epoch)
 
     def on_commit(self, epoch: int, sn: int) -> None:
         if epoch == self.promised and self._log.last.epoch == epoch:
             self._state.commit(min(sn, self._log.last.sn))
 
     def on_fetch_groups(self, peer: str, message: FetchGroups) -> None:
-        """Any pool node hands out what it knows to be committed, and all it has to the elected it promised."""
+        """Sends groups that are known to be committed, and all groups to the elected of the promised epoch."""
         end = message.to_sn if message.epoch == self.promised else min(message.to_sn, self._state.commit_sn)
-        groups = self._log.octets(message.from_sn, end, FETCHED_OCTETS)
+        groups = self._log.encoded(message.from_sn, end, FETCHED_BYTES)
         self._world.network.send(peer, Groups(message.call, message.from_sn, groups))
 
     # --- the one writer ----------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Takes what has arrived, writes it, syncs once, answers; for ever. Raises OSError of the disk."""
+        """Takes the queued messages, writes their groups, syncs once and answers, in an endless loop. Raises OSError of the disk."""
         await self._identity.keep()
         while True:
             await self._wanted.wait()
@@ -174,8 +181,8 @@ class PoolNode:
         if self._cannot_be(peer, message.epoch):
             return
         if message.epoch < self.promised:
-            told = f"of epoch {message.epoch}; epoch {self.promised} is promised"
-            self._ignoring.tell(peer, message, told)
+            reported = f"of epoch {message.epoch}; epoch {self.promised} is promised"
+            self._ignoring.report(peer, message, reported)
             self._replies.append((peer, Stale(self.promised)))
             return
         self._promise(message.epoch)
@@ -189,10 +196,10 @@ class PoolNode:
             self._replies.append((peer, gap))
             return
         sn = message.previous.sn
-        for octets in message.groups:
+        for data in message.groups:
             sn += 1
             try:
-                await self._take(sn, octets)
+                await self._take(sn, data)
             except msgspec.DecodeError as error:
                 self._world.trace.emit(Warned(f"{peer} sent a group that is none: {error}"))
                 return
@@ -205,15 +212,15 @@ class PoolNode:
     def _prepared(self, epoch: int, mark: Mark) -> Prepared:
         return Prepared(epoch, mark, self._identity.id.instance)
 
-    async def _take(self, sn: int, octets: bytes) -> None:
-        """One group of the writer's: drop it if it is here, else cut what disagrees and append."""
-        crc = crc32c(octets)
+    async def _take(self, sn: int, data: bytes) -> None:
+        """Drops a group that the journal has; cuts groups that disagree with a new one and appends it."""
+        crc = crc32c(data)
         if self._log.has(sn, crc):
             return
-        group = decode_group(octets)
+        group = decode_group(data)
         if self._log.last.sn >= sn:
             await self.cut(sn - 1, f"epoch {group.epoch} wrote another group {sn}")
-        self._write(group, octets, Mark(group.incarnation, group.epoch, sn, crc))
+        self._write(group, data, Mark(group.incarnation, group.epoch, sn, crc))
         self._state.prepared(group)
 
     def _on_decision(self, peer: str, message: CommitDecision) -> None:
@@ -221,26 +228,26 @@ class PoolNode:
             self._decisions.append(message.epoch, message.mark.sn)
             self._replies.append((peer, DecisionLogged(message.epoch, message.mark.sn)))
 
-    def _write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
-        self._log.append(mark, octets)
+    def _write(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
+        self._log.append(mark, data)
         self._replica.pins.on_group(group)
         self._unsynced.append(
-            Durable(mark.sn, mark.epoch, group.groupid, mark.crc, len(group.records), len(octets))
+            Durable(mark.sn, mark.epoch, group.groupid, mark.crc, len(group.records), len(data))
         )
 
     def _on_recover(self, peer: str, message: Recover) -> None:
-        """Stores the new epoch before it tells what it has; the hole tells at once.
+        """Promises the new epoch durably before the journal is reported. With the hole `late_watch`, it promises nothing.
 
-        Who does not count promises nothing: what it acknowledged before may not be here (safety rule 23). Who asks in another incarnation of the
-        cluster is not answered (safety rule 14).
+        A server that does not count does not reply: groups that it acknowledged may be lost (safety rule 23). An elected of another incarnation
+        of the cluster receives no reply (safety rule 14).
         """
         replica = self._replica
         ours = message.incarnation == replica.origin.incarnation
         if replica.unfit is not None or not ours or self._cannot_be(peer, message.epoch):
             return
         if message.epoch < self.promised:
-            told = f"of epoch {message.epoch}; epoch {self.promised} is promised"
-            self._ignoring.tell(peer, message, told)
+            reported = f"of epoch {message.epoch}; epoch {self.promised} is promised"
+            self._ignoring.report(peer, message, reported)
             self._replies.append((peer, Stale(self.promised)))
             return
         if not self._holes.late_watch:
@@ -252,7 +259,7 @@ class PoolNode:
         if self._holes.async_flush:
             self._answer(self._own)
         own, self._own = self._own, None
-        decision, self._own_decision = self._own_decision, 0
+        decided, self._decided = self._decided, None
         if self.promised != self._promised_on_disk:
             promised = self.promised
             await self._world.disk.replace(EPOCH_FILE, seal(EPOCH_MAGIC, EPOCH_FORMAT, promised))
@@ -264,8 +271,8 @@ class PoolNode:
                 self._world.trace.emit(durable)
         await self._decisions.sync()
         self._answer(own)
-        if decision:
-            self.on_own_decision(decision)
+        if decided is not None:
+            decided()
 
     def _answer(self, own: Mark | None) -> None:
         send = self._world.network.send
@@ -277,16 +284,16 @@ class PoolNode:
             self._state.commit(min(self._commits_after_sync, self._log.last.sn))
         self._commits_after_sync = 0
         if own is not None:
-            self.on_own_durable(own)
+            self._listener.on_own_durable(own)
 
     async def cut(self, sn: int, reason: str) -> None:
-        """Removes the journal's groups after sn, and from the namespace if they are in it."""
+        """Removes the groups after sn from the journal, and from the namespace if they are applied."""
         if self._log.last.sn <= sn:
             return
         if self._state.applied_sn > sn:
             await keep_aside(self._replica, sn)
         self._unsynced = [durable for durable in self._unsynced if durable.sn <= sn]
-        # Before the await: groups that come meanwhile follow on `sn`, and are not to be forgotten, nor applied to what they were cut from.
+        # The state is cut before the await: groups that arrive during it follow `sn`. They must be kept, and not applied to the old namespace.
         applied = not self._state.cut(sn)
         if applied:
             self._state.freeze()
@@ -297,7 +304,7 @@ class PoolNode:
 
 
 def _stored_epoch(world: World) -> tuple[int, bool]:
-    """The epoch that was promised, and whether what says so is lost. Raises UnknownSeal, OSError."""
+    """The promised epoch on disk, and whether damage to its file lost it. Raises UnknownSeal, OSError."""
     try:
         return unseal(EPOCH_FILE, EPOCH_MAGIC, EPOCH_FORMAT, world.disk.read(EPOCH_FILE), int), False
     except FileNotFoundError:
@@ -305,6 +312,6 @@ def _stored_epoch(world: World) -> tuple[int, bool]:
     except UnknownSeal:
         raise
     except SealBroken as broken:
-        told = f"{broken}; it is moved to aside/{EPOCH_FILE}, and {world.name} takes no journals before it has promised the epoch of the view anew"
-        world.trace.emit(Warned(told))
+        reported = f"{broken}; it is moved to aside/{EPOCH_FILE}, and {world.name} takes no journals before it promises the epoch of the view anew"
+        world.trace.emit(Warned(reported))
         return 0, True

@@ -15,25 +15,25 @@ TRIES = 5
 
 
 async def read_from_pool(replica: Replica, pool: PoolNode, active: str, renew: Renew) -> None:
-    """One renewing session; tells the active how it goes and how it ended."""
+    """Runs one renewing session and reports progress and outcome to the active."""
 
-    def tell(phase: str) -> None:
+    def report(phase: str) -> None:
         replica.world.trace.emit(Renewing(phase, replica.log.last.sn, renew.goal_sn))
         replica.world.network.send(active, Renewed(renew.epoch, phase, replica.log.last))
 
     keep_sn = renew.keep_sn
     if renew.image:
-        tell("image")
-        keep_sn = await _read_image(replica, renew, lambda: tell("image"))
+        report("image")
+        keep_sn = await _read_image(replica, renew, lambda: report("image"))
     if keep_sn < replica.log.base.sn:
-        tell("failed")
+        report("failed")
         return
     await pool.cut(keep_sn, "the active's journal does not have what follows")
-    tell("done" if await _read_journal(replica, pool, renew, tell) else "failed")
+    report("done" if await _read_journal(replica, pool, renew, report) else "failed")
 
 
 async def _read_image(replica: Replica, renew: Renew, progress: Callable[[], None]) -> int:
-    """The sn up to which the journal is known to be good then; -1 when there was no image to be had."""
+    """Reads an image. Returns the sn up to which the journal is then known to be good; -1 when no source has an image."""
     read = await replica.images.read(renew.sources, progress, renew.image_sn)
     if read is None:
         return -1
@@ -46,8 +46,10 @@ async def _read_image(replica: Replica, renew: Renew, progress: Callable[[], Non
     return mark.sn
 
 
-async def _read_journal(replica: Replica, pool: PoolNode, renew: Renew, tell: Callable[[str], None]) -> bool:
-    """Groups up to the goal, all of them committed; False when no source gives more."""
+async def _read_journal(
+    replica: Replica, pool: PoolNode, renew: Renew, report: Callable[[str], None]
+) -> bool:
+    """Reads committed groups up to the goal; False when the sources send none after several tries."""
     failures = 0
     while replica.log.last.sn < renew.goal_sn:
         previous = replica.log.last
@@ -60,5 +62,5 @@ async def _read_journal(replica: Replica, pool: PoolNode, renew: Renew, tell: Ca
                 return False
             continue
         await pool.adopt(Prepare(renew.epoch, previous.sn + len(reply.groups), previous, reply.groups))
-        tell("journal")
+        report("journal")
     return True

@@ -1,4 +1,4 @@
-"""Who still receives a stream that nobody acknowledges: those who have a place in the view (CFS §2.1)."""
+"""The receivers of a stream without acknowledgements: servers that have a place in the view (CFS §2.1)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nodes.world import CoordinationError
 
 
 async def follow_receivers(replica: Replica, stream: Stream, epoch: int) -> None:
-    """Once per heartbeat: a receiver whose session has ended is sent no more. For ever."""
+    """Drops receivers whose session has ended, once per heartbeat, in an endless loop."""
     pause_ns = replica.config.cluster.timing.heartbeat_ms * MILLISECOND
     while True:
         await replica.world.clock.sleep(pause_ns)

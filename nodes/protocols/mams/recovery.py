@@ -1,7 +1,7 @@
-"""Between steps 2 and 3 of the upgrade: the elected hears what the last configuration has (safety rules 1-4).
+"""Between steps 2 and 3 of the upgrade: members of the last configuration report their journals to the elected (safety rules 1-4).
 
-It needs R = N - W + 1 members whose disks the record names, itself among them if it is one (safety rule 23). Each has durably promised the new
-epoch before it told its journal, so whatever was acknowledged is in the journal that ends last, by (incarnation, epoch, sn).
+The elected needs R = N - W + 1 members whose disks the record names, and counts itself if it is one (safety rule 23). A member promises the new
+epoch durably before it reports its journal. So the journal that ends last, by (incarnation, epoch, sn), has every acknowledged group.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Promise,
 from nodes.protocols.mams.pool_node import PoolNode
 from nodes.replicas.disks import Roll
 from nodes.replicas.view import Configuration
-from nodes.storage.identity import DiskId
+from nodes.units import DiskId
 from nodes.wire.messages import Mark
 
 ASK_AGAIN_NS = 100 * MILLISECOND
@@ -25,17 +25,19 @@ FETCH_NS = 2_000 * MILLISECOND
 class Recovery:
     """Collects promises for one epoch and adopts the journal that ends last."""
 
-    def __init__(self, replica: Replica, pool: PoolNode, epoch: int):
+    def __init__(self, replica: Replica, pool: PoolNode, epoch: int, configuration: Configuration):
         self._replica = replica
         self._pool = pool
         self.epoch = epoch
+        self.configuration = configuration
+        """The last recorded configuration."""
         self.promises: dict[str, Promise] = {}
-        self._heard = asyncio.Event()
+        self._received = asyncio.Event()
 
     def on_promise(self, peer: str, message: Promise) -> None:
         if message.epoch == self.epoch:
             self.promises[peer] = message
-            self._heard.set()
+            self._received.set()
 
     def ask(self, members: list[str]) -> None:
         for member in members:
@@ -45,64 +47,75 @@ class Recovery:
                 )
 
     def _roll(self, configuration: Configuration) -> tuple[Roll, dict[str, DiskId]]:
-        """Who counts, and the disks of those that have promised, ourselves among them."""
+        """The members with their recorded disks, and the disks of the servers that have promised, this one included."""
         replica = self._replica
         mutation = replica.config.cluster.mutations.replaced_disk_votes
         disks = {peer: promise.disk for peer, promise in self.promises.items()}
         disks[replica.name] = replica.identity.id
         return Roll(configuration.members, configuration.disks, mutation), disks
 
-    def heard(self, configuration: Configuration) -> int:
-        """How many members that count have promised, ourselves counted."""
-        roll, disks = self._roll(configuration)
+    @property
+    def received(self) -> int:
+        """Number of members that count and have promised, this server included."""
+        roll, disks = self._roll(self.configuration)
         return len(roll.whole(disks))
 
-    def suffices(self, configuration: Configuration) -> bool:
+    @property
+    def suffices(self) -> bool:
         """Whether a read quorum of members that count has promised, or every member has."""
-        roll, disks = self._roll(configuration)
-        return roll.suffices(configuration.read_quorum, disks)
+        roll, disks = self._roll(self.configuration)
+        return roll.suffices(self.configuration.read_quorum, disks)
 
     def is_recorded(self, configuration: Configuration, peer: str) -> bool:
-        """Whether the disk that this server promised with is the one that the record names."""
+        """Whether the record names the disk with which this server promised."""
         roll, disks = self._roll(configuration)
         return peer in roll.whole(disks)
 
-    def silent(self, configuration: Configuration) -> list[str]:
-        """Members that have not promised."""
-        return [m for m in configuration.members if m not in self.promises and m != self._replica.name]
+    def unsure(self, servers: list[str]) -> list[str]:
+        """Servers that have not promised; each is asked again. A server that promised this epoch replies to no client."""
+        unsure = [server for server in servers if server not in self.promises]
+        self.ask(unsure)
+        return unsure
 
-    async def hear(self, configuration: Configuration, timeout_ns: int) -> bool:
-        """Asks until a read quorum has promised; False when the time is over."""
+    def force(self) -> None:
+        """Reports the possible loss when the elected continues without a read quorum."""
+        members, last = self.configuration.members, self._replica.last
+        silent = [m for m in members if m not in self.promises and m != self._replica.name]
+        lost = f"what {', '.join(silent)} alone may hold after it is lost"
+        self._replica.forcing.step("2b", f"goes on at sn {last.sn} of epoch {last.epoch}: {lost}")
+
+    async def hear(self, timeout_ns: int) -> bool:
+        """Asks until a read quorum has promised; False after the time-out."""
         clock = self._replica.world.clock
         deadline = clock.monotonic_ns() + timeout_ns
-        while not self.suffices(configuration):
+        while not self.suffices:
             if clock.monotonic_ns() >= deadline:
                 return False
-            self.ask([member for member in configuration.members if member not in self.promises])
-            self._heard.clear()
-            timer = clock.call_later(ASK_AGAIN_NS, self._heard.set)
-            await self._heard.wait()
+            self.ask([member for member in self.configuration.members if member not in self.promises])
+            self._received.clear()
+            timer = clock.call_later(ASK_AGAIN_NS, self._received.set)
+            await self._received.wait()
             timer.cancel()
         return True
 
-    def longest(self, configuration: Configuration) -> str:
-        """The member whose journal ends last, ourselves when none ends later (safety rule 18)."""
+    def longest(self) -> str:
+        """The member whose journal ends last; this server when none ends later (safety rule 18)."""
         if self._replica.config.cluster.holes.checksum_vote:
-            return self._outvoted(configuration)
+            return self._outvoted()
         best, name = self._rank(self._replica.log.last), self._replica.name
         for peer in sorted(self.promises):
             rank = self._rank(self.promises[peer].tails[-1])
-            if peer in configuration.members and rank > best:
+            if peer in self.configuration.members and rank > best:
                 best, name = rank, peer
         return name
 
-    def _outvoted(self, configuration: Configuration) -> str:
-        """The hole: equal checksums of the last group are believed over fewer (VSSP §III.B), however far the journals reach."""
+    def _outvoted(self) -> str:
+        """The hole: the most frequent checksum of a last group wins (VSSP §III.B), however far the journals reach."""
         ends = {self._replica.name: self._replica.log.last}
         ends |= {
             peer: promise.tails[-1]
             for peer, promise in sorted(self.promises.items())
-            if peer in configuration.members
+            if peer in self.configuration.members
         }
         votes = Counter(mark.crc for mark in ends.values())
         return max(ends, key=lambda name: votes[ends[name].crc])
@@ -111,7 +124,7 @@ class Recovery:
         return mark.incarnation, mark.epoch, mark.sn
 
     async def adopt(self, source: str) -> bool:
-        """Makes our journal equal to the source's, durably; False when it does not answer."""
+        """Makes this journal equal to the source's, durably; False when they share no mark or the source does not answer."""
         replica, tails = self._replica, self.promises[source].tails
         goal = tails[-1]
         common = replica.log.agrees_up_to(tails)

@@ -9,42 +9,43 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND
-from nodes.mutations import NO_MUTATIONS, Mutations
+from nodes.ignoring import Ignoring
+from nodes.listeners import Listeners
+from nodes.mutations import Mutations
 from nodes.protocols.mams.messages import Commit, DecisionLogged, Mismatch, Prepare, Prepared
 from nodes.protocols.mams.pool_node import PoolNode
 from nodes.replicas.log import ReplicaLog
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import Configuration
-from nodes.trace.ignoring import Ignoring
 from nodes.wire.messages import JournalGroup, Mark, Message
 from nodes.world import World
 
-PREPARE_OCTETS = 1 << 20
+PREPARE_BYTES = 1 << 20
 RESEND_NS = 100 * MILLISECOND
 
 
 class Participant:
-    """What the writer knows of one replica it sends to."""
+    """The writer's knowledge of one replica to which it sends groups."""
 
     def __init__(self, name: str, matched: Mark, disk: int):
         self.name = name
         self.disk = disk
-        """The instance of its disk: what another one acknowledged does not count."""
+        """Instance of its disk. Acknowledgements of another disk do not count."""
         self.matched = matched
-        """Everything up to here is equal and durable there."""
+        """Mark up to which its journal is durable and equal to the writer's."""
         self.confirmed = False
-        """`matched` was acknowledged to this participant's sender, not only read from a message that may be old."""
+        """Whether `matched` was acknowledged to this sender, not only read from a message that may be old."""
         self.sent_sn = matched.sn
         self.waiting_since_ns = 0
-        """When the oldest group without an acknowledgement was first sent; 0 when all are acknowledged."""
+        """Time since when an acknowledgement is due, on the monotonic clock in ns; 0 when all groups are acknowledged."""
         self.sent_at_ns = 0
 
 
 class Ssp:
-    """The participants of one tenure: what each has, what it is sent, and who counts."""
+    """The participants of one tenure: their journals, the groups that they are sent, and their quorums."""
 
     acknowledged = True
-    """Whether participants answer each group that they have durably."""
+    """Whether participants acknowledge durable groups."""
 
     def __init__(
         self,
@@ -55,7 +56,8 @@ class Ssp:
         pool: PoolNode,
         configuration: Configuration,
         shrinks_silently: bool,
-        mutations: Mutations = NO_MUTATIONS,
+        mutations: Mutations,
+        on_lost: Callable[[str], None],
     ):
         self._world = world
         self._ignoring = Ignoring(world)
@@ -66,18 +68,16 @@ class Ssp:
         self._shrinks_silently = shrinks_silently
         self._mutations = mutations
         self.configurations = [configuration]
-        """The last committed one; two while a change of it is in doubt (safety rule 3)."""
+        """The last committed configuration; two while a change of it is in doubt (safety rule 3)."""
         self.participants: dict[str, Participant] = {}
         self.own_durable_sn = log.last.sn
         self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
             Prepared: self.on_prepared,
             Mismatch: self.on_mismatch,
         }
-        self.on_progress: Callable[[], None] = lambda: None
-        self.on_lost: Callable[[str], None] = lambda participant: None
-        """A participant's acknowledgement is overdue: it is sent no more journals."""
-        self.on_far: Callable[[str, list[Mark]], None] = lambda participant, tails: None
-        """A participant's journal does not join on to ours."""
+        self.on_progress: Listeners[()] = Listeners()
+        self._on_lost = on_lost
+        """Callback for a participant whose acknowledgement is overdue. It is sent no more groups."""
 
     @property
     def configuration_number(self) -> int:
@@ -95,23 +95,23 @@ class Ssp:
         return all(each.has_write_quorum(holders) for each in self.configurations)
 
     def pruned(self, sn: int) -> None:
-        """Every participant keeps a journal of its own."""
+        """No effect: every participant keeps a journal of its own."""
 
     # --- a group -----------------------------------------------------------------------------------------------
 
-    def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
+    def write(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
         previous = group.previous
-        self._pool.append_own(group, octets, mark)
+        self._pool.append_own(group, data, mark)
         if self._mutations.commit_before_sync:
             self.own_durable_sn = mark.sn
-        prepare = Prepare(self.epoch, group.commit_sn, previous, [octets])
+        prepare = Prepare(self.epoch, group.commit_sn, previous, [data])
         now = self._world.clock.monotonic_ns()
         for participant in self.participants.values():
             if participant.sent_sn == previous.sn:
                 self._world.network.send(participant.name, prepare)
                 self._sent(participant, group.sn, now)
 
-    def tell_commit(self, sn: int) -> None:
+    def report_commit(self, sn: int) -> None:
         for name in self.participants:
             self._world.network.send(name, Commit(self.epoch, sn))
 
@@ -122,64 +122,64 @@ class Ssp:
             participant.waiting_since_ns = now
 
     def pump(self, participant: Participant) -> None:
-        """Sends what the participant lacks, a megabyte at a time."""
+        """Sends the groups that the participant lacks, a megabyte at a time."""
         from_sn = participant.sent_sn + 1
-        groups = self._log.octets(from_sn, self._log.last.sn, PREPARE_OCTETS)
+        groups = self._log.encoded(from_sn, self._log.last.sn, PREPARE_BYTES)
         previous = self._log.mark_at(from_sn - 1)
         if previous is None or (not groups and from_sn <= self._log.last.sn):
-            self.on_far(participant.name, [])
+            self.participants.pop(participant.name, None)
             return
         prepare = Prepare(self.epoch, self._state.commit_sn, previous, groups)
         self._world.network.send(participant.name, prepare)
         self._sent(participant, previous.sn + len(groups), self._world.clock.monotonic_ns())
 
     def admit(self, name: str, matched: Mark, disk: int) -> Participant:
-        """Sends to this replica from now on, beginning behind `matched`."""
+        """Sends groups after `matched` to this replica from now on."""
         participant = self.participants[name] = Participant(name, matched, disk)
         self.pump(participant)
         return participant
 
     def on_own_durable(self, mark: Mark) -> None:
         self.own_durable_sn = max(self.own_durable_sn, mark.sn)
-        self._progressed()
+        self.recount()
 
     def on_prepared(self, peer: str, message: Prepared) -> None:
         participant = self.participants.get(peer)
         if not self.is_ours(peer, message) or participant is None or message.mark.sn < participant.matched.sn:
             return
         if message.disk != participant.disk:
-            self._ignoring.tell(peer, message, "of another disk than the one that is sent groups")
+            self._ignoring.report(peer, message, "of another disk than the one that is sent groups")
             return
         if not self._log.holds(message.mark):
-            self._ignoring.tell(peer, message, f"of a group {message.mark.sn} that is not in this journal")
+            self._ignoring.report(peer, message, f"of a group {message.mark.sn} that is not in this journal")
             return
         participant.matched, participant.confirmed = message.mark, True
         now = self._world.clock.monotonic_ns()
         participant.waiting_since_ns = now if message.mark.sn < participant.sent_sn else 0
         if participant.sent_sn < self._log.last.sn and message.mark.sn >= participant.sent_sn:
             self.pump(participant)
-        self._progressed()
+        self.recount()
 
     def is_ours(self, peer: str, message: Prepared | Mismatch | DecisionLogged) -> bool:
-        """Whether it is of this tenure, and of one of its participants."""
+        """Whether the message is of this epoch and from a participant. Other messages are reported as ignored."""
         if message.epoch != self.epoch:
-            told = f"of epoch {message.epoch}; this is epoch {self.epoch}"
-            self._ignoring.tell(peer, message, told)
+            reported = f"of epoch {message.epoch}; this is epoch {self.epoch}"
+            self._ignoring.report(peer, message, reported)
             return False
         if peer not in self.participants:
-            self._ignoring.tell(peer, message, "not of a participant")
+            self._ignoring.report(peer, message, "not of a participant")
             return False
         return True
 
     def on_mismatch(self, peer: str, message: Mismatch) -> None:
-        """Goes back to where the two journals agree; what the participant does not have any more does not count."""
+        """Sends again from the mark where both journals agree. Groups that the participant no longer has do not count."""
         participant = self.participants.get(peer)
         if not self.is_ours(peer, message) or participant is None:
             return
         common = self._log.agrees_up_to(message.tails)
         mark = None if common is None else self._log.mark_at(common)
         if mark is None:
-            self.on_far(peer, message.tails)
+            self.participants.pop(peer, None)
             return
         if mark.sn < participant.matched.sn:
             participant.matched = mark
@@ -187,15 +187,12 @@ class Ssp:
         self.pump(participant)
 
     def lose(self, name: str) -> None:
-        """Sends nothing more to this replica."""
+        """Removes this replica from the participants."""
         self.participants.pop(name, None)
-        self._progressed()
+        self.recount()
 
     def recount(self) -> None:
-        """After the configuration changed."""
-        self._progressed()
-
-    def _progressed(self) -> None:
+        """Notifies the listeners that more of the journal may be safe."""
         self.on_progress()
 
     # --- quorum ------------------------------------------------------------------------------------------------
@@ -207,12 +204,12 @@ class Ssp:
 
     @property
     def lacks_answers(self) -> bool:
-        """As above, of those who have acknowledged anything since they were admitted: the others are only tried."""
+        """Whether participants that have acknowledged since their admission form no quorum with this server."""
         there = [self._world.name, *(name for name, each in self.participants.items() if each.confirmed)]
         return not self._shrinks_silently and not self._enough_of_all(there)
 
     def _enough(self, there: list[str], members: list[str]) -> bool:
-        """Whether these are a write quorum of a configuration's members."""
+        """Whether the servers in `there` are a write quorum of the members."""
         quorum = len(members) // 2 + 1
         if self._mutations.off_by_one_quorum:
             quorum -= 1
@@ -222,7 +219,7 @@ class Ssp:
         return all(self._enough(there, configuration.members) for configuration in self.configurations)
 
     def holders(self, sn: int) -> list[str]:
-        """Who is known to have everything up to sn durably, ourselves first."""
+        """Servers that are known to have everything up to sn durably, this one first."""
         mine = [self._world.name] if self.own_durable_sn >= sn else []
         return mine + [
             name for name, each in self.participants.items() if each.confirmed and each.matched.sn >= sn
@@ -244,7 +241,10 @@ class Ssp:
     # --- time --------------------------------------------------------------------------------------------------
 
     def on_tick(self, ack_timeout_ns: int) -> None:
-        """Sends again what may be lost, gives up on those who do not answer in time; once per session asks those who have nothing to acknowledge."""
+        """Sends groups again that may be lost, and drops participants that do not acknowledge in time.
+
+        A participant with nothing to acknowledge is probed once per session time-out.
+        """
         now = self._world.clock.monotonic_ns()
         probe_ns = self._world.coordination.session_timeout_ns
         for participant in list(self.participants.values()):
@@ -253,7 +253,7 @@ class Ssp:
                     self.pump(participant)
             elif now - participant.waiting_since_ns > ack_timeout_ns:
                 del self.participants[participant.name]
-                self.on_lost(participant.name)
+                self._on_lost(participant.name)
             elif now - participant.sent_at_ns > RESEND_NS:
                 participant.sent_sn = participant.matched.sn
                 self.pump(participant)

@@ -1,8 +1,8 @@
 """Slot `journal_sync`, mechanism `backupnode`: a stream without acknowledgement, as HDFS feeds its BackupNode (CFS §2.1).
 
-A group is safe as soon as this server's own disk has it. Receivers acknowledge nothing; the active believes that they have what it sent them.
-What is on its way when the server dies is lost by design. A receiver that finds a gap asks for what it lacks (`Mismatch`); one whose session has
-ended is sent nothing more.
+A group is safe as soon as this server's own disk has it. Receivers acknowledge nothing; the active assumes that they have what it sent.
+Groups in transit when the server dies are lost by design. A receiver that finds a gap asks for the missing groups (`Mismatch`). A receiver whose
+session has ended is sent no more groups.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Stream(Ssp):
         return self.own_durable_sn >= sn
 
     def _on_acknowledgement(self, peer: str, message: Prepared) -> None:
-        self._ignoring.tell(peer, message, "this stream is not acknowledged")
+        self._ignoring.report(peer, message, "this stream is not acknowledged")
 
     def _sent(self, participant: Participant, sn: int, now: int) -> None:
-        """What was sent counts as received: `matched` and `confirmed` are beliefs here."""
+        """Sent groups count as received: `matched` and `confirmed` are assumptions here."""
         participant.sent_sn = sn
         participant.sent_at_ns = now
         mark = self._log.mark_at(sn)
@@ -44,14 +44,14 @@ class Stream(Ssp):
             participant.matched, participant.confirmed = mark, True
 
     def drop_all_but(self, present: Iterable[str]) -> list[str]:
-        """Ends the streams to everybody else; returns whose."""
+        """Ends the streams to all receivers that are not `present` and returns their names."""
         gone = [name for name in self.participants if name not in present]
         for name in gone:
             del self.participants[name]
         return gone
 
     def on_tick(self, ack_timeout_ns: int) -> None:
-        """The next megabyte to who is behind; nobody is late, because nobody answers."""
+        """Sends the next megabyte to each receiver that is behind. No receiver is late, because none acknowledges."""
         for participant in list(self.participants.values()):
             if participant.sent_sn < self._log.last.sn:
                 self.pump(participant)

@@ -1,152 +1,275 @@
-"""Active-standby state transition: the steps by which the holder of the lock becomes the active (CFS §4.2.2, Fig. 5)."""
+"""Active-standby state transition (CFS §4.2.2, Fig. 5): how the holder of the lock becomes the active. `Elected.upgrade` is the figure."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
 
 import msgspec
 
 from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.tenure import Choice, JournalLeader
+from nodes.protocols.mams.active import Active
+from nodes.protocols.mams.messages import Promise
 from nodes.protocols.mams.pool_node import PoolNode
+from nodes.protocols.mams.receivers import follow_receivers
 from nodes.protocols.mams.recovery import Recovery
-from nodes.replicas.leader import write_epoch
+from nodes.protocols.mams.ssp import Ssp
+from nodes.protocols.mams.stream import Stream
+from nodes.replicas.leader import Stopped, wait_out_old_leases, write_epoch
 from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Configuration, EpochNode, Place, ViewMoved
-from nodes.wire.messages import Mark
+from nodes.scope import Tenure
+from nodes.wire.messages import Mark, Message
 from nodes.world import Change, ConnectionLoss
 
 PAPER = "CFS §4.2.2"
 TRY_AGAIN_NS = 10 * MILLISECOND
 
 
-class Upgrade:
-    """One attempt of one server in one epoch. Each step is an event with the paper's number; 0 and 2b are ours."""
+class Elected(JournalLeader):
+    """The tenure of one holder of the lock: upgrade, service, end."""
 
-    def __init__(self, replica: Replica, pool: PoolNode, trusts_own_journal: bool):
-        self._replica = replica
+    def __init__(
+        self,
+        replica: Replica,
+        pool: PoolNode,
+        choice: Choice,
+        sync: type[Ssp],
+        tenure: Tenure,
+        ended: Callable[[], None],
+        trusts_own_journal: bool,
+    ):
+        super().__init__(replica, choice, tenure, ended)
         self._pool = pool
+        self._make_sync = sync
         self._standby_trusts_own = trusts_own_journal
-        self.epoch = 0
-        self.by_juniors = False
-        self.recovery: Recovery | None = None
-        self.configuration: Configuration | None = None
+        self._epoch = 0
+        self._by_juniors = False
+        self._recovery: Recovery | None = None
+        """Promises and journals of the members, from step 2b on."""
+        self._active: Active | None = None
+        """Participants and members, from step 3 on."""
+
+    @property
+    def epoch(self) -> int:
+        return self._epoch
+
+    # --- messages -------------------------------------------------------------------------------------------------
+
+    def on_message(self, peer: str, message: Message) -> None:
+        """Promises count from step 2b on, all other messages from step 3 on."""
+        if self._recovery is not None and isinstance(message, Promise):
+            self._recovery.on_promise(peer, message)
+        if self._active is not None:
+            self._active.on_message(peer, message)
+
+    def remove(self, server: str) -> str:
+        """Orders the removal of a server, which happens as soon as it can lose nothing.
+
+        Returns the reason when the removal is impossible, else an empty string.
+        """
+        if self._active is None or not self.serving:
+            return f"{self._replica.name} does not serve yet"
+        return self._active.remove(server)
+
+    def _could_go_on(self, there: int, size: int, spares: int) -> bool:
+        """Whether `there` members are a read quorum, and a write quorum together with the spares that they renew."""
+        return 2 * there >= size and 2 * (there + spares) > size + spares
+
+    def on_own_durable(self, mark: Mark) -> None:
+        if self._active is not None:
+            self._active.sync.on_own_durable(mark)
+
+    def _on_lost(self, participant: str) -> None:
+        timeout_ms = self._replica.config.cluster.timing.ack_timeout_ms
+        detail = f"{participant} has not acknowledged for {timeout_ms} ms and is sent no more journals"
+        self._replica.step("shrink", "ACK", "CFS §4.1.2", detail, self.epoch)
 
     def _step(self, step: str, detail: str) -> None:
         self._replica.step("upgrade", step, PAPER, detail, self.epoch)
 
-    async def check_own_state(self) -> bool:
-        """Steps 0 and 1. False: a junior must give the lock up while there are standbys."""
-        view = self._replica.view
-        node, _ = await view.epoch()
-        self.epoch = node.epoch + 1
-        self._step("0", f"refuses journals of epoch {node.epoch} and applies the committed ones it has")
-        places = await view.places()
-        mine = places.get(self._replica.name)
-        self.by_juniors = not any(place.state == STANDBY for place in places.values())
-        forced = self._replica.forcing.stands
-        allowed = mine is not None and (mine.state == STANDBY or self.by_juniors or forced)
+    # --- Fig. 5 ---------------------------------------------------------------------------------------------------
+
+    async def take_over(self) -> None:
+        await self.upgrade()
+
+    async def upgrade(self) -> None:
+        """Runs the steps of CFS §4.2.2, Fig. 5. Each is an event with the paper's number; the paper has no steps 0 and 2b.
+
+        Raises Stopped, LostLock, CoordinationError.
+        """
+        await self._look_at_epoch()  # 0
+        await self._check_own_state()  # 1
+        await self._write_view()  # 2
+        recovery = await self._recover()  # 2b
+        active = await self._hold_requests(recovery)  # 3
+        await self._flush(active)  # 4
+        standbys = await self._register(active)  # 5
+        await self._serve(recovery, standbys)  # 6
+        await self._keep_stable(active)  # 7
+
+    async def _look_at_epoch(self) -> None:
+        """Step 0: the server reads the epoch that ends. Groups of it that are known to be committed are applied."""
+        node, _ = await self._replica.view.epoch()
+        self._epoch = node.epoch + 1
+        self._step(
+            "0",
+            f"epoch {node.epoch} was the last; what it committed is applied up to sn {self._replica.state.applied_sn}",
+        )
+
+    async def _check_own_state(self) -> None:
+        """Step 1: a junior stops here while there are standbys. Raises Stopped."""
+        replica = self._replica
+        places = await replica.view.places()
+        mine = places.get(replica.name)
+        self._by_juniors = not any(place.state == STANDBY for place in places.values())
+        allowed = mine is not None and (mine.state == STANDBY or self._by_juniors or replica.forcing.stands)
         state = mine.state if mine else "without a place"
         self._step("1", f"is {state}, {'goes on' if allowed else 'gives up the lock'}")
-        return allowed
+        if not allowed:
+            raise Stopped("a junior does not take over while there are standbys")
 
-    async def write_view(self) -> None:
-        """Step 2: the new epoch, ourselves active, the old active junior until its journal proves equal. Raises LostLock."""
-        replica = self._replica
-        await write_epoch(replica, self._begin, ACTIVE, JUNIOR)
+    async def _write_view(self) -> None:
+        """Step 2: one transaction writes the new epoch, this server as active and the old active as junior.
+
+        The old active stays a junior until its journal proves equal. Journals of lower epochs are refused from here on.
+        """
+        await write_epoch(self._replica, self._begin, ACTIVE, JUNIOR)
         await self._pool.promise(self.epoch)
-        self._step(
-            "2",
-            f"epoch {self.epoch} is written, {replica.name} is active, journals of lower epochs are refused",
-        )
+        written = f"epoch {self.epoch} is written, {self._replica.name} is active"
+        self._step("2", f"{written}, journals of lower epochs are refused")
+        self._role("elected", "step 2 is written")
+        self._confirm_lease()
 
     def _begin(self, last: EpochNode) -> int:
         newest = max(last.epoch, self._pool.promised)
         if self._replica.config.cluster.mutations.reused_epoch and newest:
             newest -= 1
-        self.epoch = newest + 1
-        return self.epoch
+        self._epoch = newest + 1
+        return self._epoch
 
-    async def recover(self, timeout_ns: int) -> bool:
-        """Step 2b (safety rules 1-4): what the last configuration acknowledged becomes part of our journal. False: too few answered."""
+    async def _recover(self) -> Recovery:
+        """Step 2b (safety rules 1-4): the elected adopts every group that the last configuration acknowledged. Raises Stopped."""
         replica = self._replica
-        self.configuration = await self._last_configuration()
-        self.recovery = Recovery(replica, self._pool, self.epoch)
+        configuration = await self._last_configuration()
+        recovery = self._recovery = Recovery(replica, self._pool, self.epoch, configuration)
         if self._trusts_own_journal():
-            self.recovery.ask(self.configuration.members)
-            return True
-        heard = await self.recovery.hear(self.configuration, timeout_ns)
-        if not heard and not replica.forcing.stands:
-            self._step(
-                "2b",
-                f"heard {self.recovery.heard(self.configuration)} of {self.configuration.read_quorum} members",
-            )
-            return False
-        source = self.recovery.longest(self.configuration)
-        if source != replica.name and not await self.recovery.adopt(source):
-            self._step("2b", f"could not copy the journal of {source}")
-            return False
-        if not heard:
-            self._forces(self.configuration)
+            recovery.ask(configuration.members)
+            return recovery
+        received = await recovery.hear(replica.world.coordination.session_timeout_ns)
+        if not received and not replica.forcing.stands:
+            self._too_few(f"{recovery.received} of {configuration.read_quorum} members answered")
+        source = recovery.longest()
+        if source != replica.name and not await recovery.adopt(source):
+            self._too_few(f"could not copy the journal of {source}")
+        if not received:
+            recovery.force()
         if not replica.reaches_barrier:
-            self._step("2b", f"nobody who answered holds checkpoint {replica.origin.checkpoint}")
-            return False
-        self._step(
-            "2b",
-            f"heard {', '.join(sorted(self.recovery.promises)) or 'nobody else'}; {source} has the last journal",
-        )
-        return True
-
-    def _forces(self, configuration: Configuration) -> None:
-        """Names what may be lost by going on without a read quorum."""
-        assert self.recovery is not None
-        silent = self.recovery.silent(configuration)
-        last = self._replica.last
-        detail = f"goes on at sn {last.sn} of epoch {last.epoch}: what {', '.join(silent)} alone may hold after it is lost"
-        self._replica.forcing.step("2b", detail)
+            self._too_few(f"no server that answered holds checkpoint {replica.origin.checkpoint}")
+        promised = ", ".join(sorted(recovery.promises)) or "no other server"
+        self._step("2b", f"promises of {promised}; {source} has the last journal")
+        return recovery
 
     async def _last_configuration(self) -> Configuration:
-        """The persistent record; with the hole open, whoever has a place in the view now."""
+        """The recorded configuration. With the hole open, its members are the servers with a place in the view now."""
         configuration, _ = await self._replica.view.configuration()
         if self._replica.config.cluster.holes.configuration_is_liveness:
             return msgspec.structs.replace(configuration, members=list(await self._replica.view.places()))
         return configuration
 
     def _trusts_own_journal(self) -> bool:
-        """The papers' holes: the elected takes its own journal for the whole truth."""
-        if self.by_juniors:
+        """Whether a hole of the papers is open with which the elected takes its own journal as complete."""
+        if self._by_juniors:
             return self._replica.config.cluster.holes.junior_election_eager
         return self._standby_trusts_own
 
-    def holds_intake(self) -> None:
+    def _too_few(self, detail: str) -> NoReturn:
+        self._step("2b", detail)
+        self.skip_next_election = True
+        raise Stopped("too few members of the last configuration answered")
+
+    async def _hold_requests(self, recovery: Recovery) -> Active:
+        """Step 3: opens the journal for requests. They are held since the lock was taken, and written after step 6."""
+        replica, cluster = self._replica, self._replica.config.cluster
+        sync = self._make_sync(
+            replica.world, self.epoch, replica.log, replica.state, self._pool, recovery.configuration, cluster.holes.silent_shrink,
+            cluster.mutations, self._on_lost,
+        )  # fmt: skip
+        writer = self._open_writer(sync, sync)
+        active = self._active = Active(replica, self, recovery, sync, writer)
+        self._tenure.spawn(active.ticks(), "ticks")
+        self._tenure.spawn(
+            self._give_way(active.out_of_reach, _may_lead, lambda: True), "who cannot be reached"
+        )
+        if isinstance(sync, Stream):
+            self._tenure.spawn(follow_receivers(replica, sync, self.epoch), "receivers")
         self._step("3", "requests are accepted and held")
+        return active
 
-    def flushes(self, last: Mark) -> None:
+    async def _flush(self, active: Active) -> None:
+        """Step 4: flushes the journal to the members, which skip groups that they have.
+
+        It ends when an empty group of this epoch, and so every earlier group, is committed.
+        """
+        last = self._replica.log.last
         self._step("4", f"flushes everything up to sn {last.sn} and one empty group of epoch {self.epoch}")
+        await active.flushed(self._close_first_group(active.writer))
 
-    async def register(self, in_step: list[str]) -> list[str]:
-        """Step 5: members with the same journal are standbys, all others juniors. Raises LostLock."""
+    async def _register(self, active: Active) -> list[str]:
+        """Step 5: members with the same journal are standbys, all others juniors. Raises LostLock, CoordinationError."""
         replica, view = self._replica, self._replica.view
+        in_step = await active.name_disks()
         while True:
             places = await view.places()
-            changes: list[Change] = []
-            standbys: list[str] = []
-            for server, place in places.items():
-                if server == replica.name:
-                    continue
-                state = STANDBY if server in in_step else JUNIOR
-                if state == STANDBY:
-                    standbys.append(server)
-                if place.state != state:
-                    changes.append(view.place_change(server, Place(state, self.epoch, replica.log.last.sn)))
+            others = {name: place.state for name, place in places.items() if name != replica.name}
+            states = {name: STANDBY if name in in_step else JUNIOR for name in others}
+            changes: list[Change] = [
+                view.place_change(name, Place(state, self.epoch, replica.log.last.sn))
+                for name, state in states.items()
+                if others[name] != state
+            ]
             try:
                 if changes:
                     await view.guarded(changes)
                 break
             except (ViewMoved, ConnectionLoss):
                 await replica.world.clock.sleep(TRY_AGAIN_NS)
-        self._step("5", f"registered {', '.join(standbys) or 'nobody'} as standby")
+        standbys = [name for name, state in states.items() if state == STANDBY]
+        self._step("5", f"registered {', '.join(standbys) or 'no server'} as standby")
         return standbys
 
-    def serves(self, standbys: list[str]) -> None:
-        self._step("6", f"{self._replica.name} is the new active with {len(standbys)} standbys")
+    async def _serve(self, recovery: Recovery, standbys: list[str]) -> None:
+        """Step 6: service begins once no server replies under an earlier lock and pending checkpoints are void. Raises CoordinationError."""
+        replica = self._replica
+        await wait_out_old_leases(replica, recovery.unsure)
+        await replica.ledger.void_pending()
+        self._step("6", f"{replica.name} is the new active with {len(standbys)} standbys")
+        last = replica.log.last
+        self._begin_service("active", f"step 6 of epoch {self.epoch}", last)
+        replica.forcing.end("done", f"serves in epoch {self.epoch} from sn {last.sn} on")
 
-    def stable(self) -> None:
-        self._step("7", "the view is stable again")
+    async def _keep_stable(self, active: Active) -> None:
+        """Step 7, until the tenure ends: the active renews juniors, one at a time. Raises LostLock.
+
+        The view is stable when every member is in step and no junior waits.
+        """
+        pause_ns = self._replica.config.cluster.timing.renew_scan_ms * MILLISECOND
+        was_stable = False
+        while True:
+            try:
+                stable = await active.look_after_members()
+                if stable and not was_stable:
+                    self._step("7", "the view is stable again")
+                was_stable = stable
+            except ConnectionLoss:
+                pass
+            await self._replica.world.clock.sleep(pause_ns)
+
+
+def _may_lead(place: Place) -> bool:
+    """Whether a server may lead: a standby, or a junior that came with a journal.
+
+    Such juniors may be the only candidates when all other servers were started anew or led last.
+    """
+    return place.state == STANDBY or place.epoch > 0

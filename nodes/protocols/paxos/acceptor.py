@@ -1,46 +1,65 @@
-"""A member's side of Paxos: promises, accepts, acknowledges, executes what is decided in the order of the slots (DCFS3; safety rules 8, 9, 21).
+"""The acceptor of one member: it promises, accepts, acknowledges, and executes decided records in slot order (DCFS3; safety rules 8, 9, 21).
 
-One procedure writes the log, so that whatever arrived while it was syncing shares the next sync.
+One procedure writes the log. Records that arrive during a sync share the next one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
+from nodes.ignoring import Ignoring
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.paxos.ballot import BALLOT_FILE, BALLOT_MAX, pack_ballot
 from nodes.protocols.paxos.log import SlotLog, decode_record
 from nodes.protocols.paxos.messages import (
     Accept,
     Accepted,
+    AcceptedSlot,
     LogBegins,
     LogRecord,
     Outbid,
     PaxosPrepare,
     PaxosPromise,
     Success,
-    Told,
 )
 from nodes.protocols.paxos.queue import CoordinationQueue
 from nodes.replicas.state import ReplicatedState
 from nodes.storage.identity import Identity
 from nodes.trace.events import Renewing, Warned
-from nodes.trace.ignoring import Ignoring
 from nodes.wake import Rounds
 from nodes.wire.messages import Mark, Message
 from nodes.world import World
 
-PROMISE_OCTETS = 1 << 20
+PROMISE_BYTES = 1 << 20
 RECORD_MAX = 8 << 20
 AHEAD_MAX = 1 << 16
-"""Takeovers that a member may have missed: one word of a higher ballot must not use up those that there are."""
+"""Most ballots that a member may have missed. The bound keeps one message from using up the ballot numbers."""
+
+
+class Listener(Protocol):
+    """The server around an acceptor."""
+
+    def on_promised(self, ballot: int) -> None:
+        """A higher ballot was promised: leases and primaries of lower ones end."""
+
+    def on_durable(self, ballot: int, slot: int) -> None:
+        """Everything that was accepted under this ballot is durable here up to this slot."""
+
+    def on_executed(self) -> None:
+        """The success pointer has moved."""
+
+    def on_lacking(self, base: int) -> None:
+        """The primary has only records after this slot, and this member lacks earlier slots."""
 
 
 class Acceptor:
-    """Keeps one member's log and queue. `promised` is the ballot below which it refuses everything."""
+    """Keeps one member's log and queue. It refuses every ballot below `promised`.
+
+    Many methods: each step of phase 1, phase 2 and success reads and changes promised ballot, log, queue and owed acknowledgements.
+    """
 
     def __init__(
         self,
@@ -64,27 +83,25 @@ class Acceptor:
         self._memory_only = memory_only
         self.promised = promised
         self.primary = ""
-        """Who sent the last message of phase 2 under the promised ballot."""
+        """Sender of the last phase-2 message under the promised ballot."""
         self.view = view
-        """As of the last slot that was executed here; empty when that is not known, for it is inside an image."""
+        """View as of the last executed slot; empty when an image holds that slot, because images do not store the view."""
         self.last_place = 1 if log.base.sn else 0
-        """How many records that slot holds; of one inside an image, the most that it may."""
+        """Number of records in the last executed slot; for a slot inside an image, the largest possible number."""
         self._promised_on_disk = promised
         queue.begin(promised)
         self._durable = queue.reach
-        """Every slot up to here is decided or durably accepted under the queue's ballot."""
+        """Last slot of the prefix that is decided or durably accepted under the queue's ballot."""
         self._owed: list[tuple[str, int]] = []
-        """Who is to be acknowledged which slot."""
+        """Peers with the slot that each one's next acknowledgement covers."""
         self._promises: list[tuple[str, PaxosPrepare]] = []
         self._wanted = Rounds()
         self._reports = False
-        self.on_promised: Callable[[int], None] = lambda ballot: None
-        """A higher ballot was promised: leases and primaries of lower ones end."""
-        self.on_durable: Callable[[int, int], None] = lambda ballot, slot: None
-        """For the primary on this server: what it has accepted itself."""
-        self.on_executed: Callable[[], None] = lambda: None
-        self.on_lacking: Callable[[int], None] = lambda base: None
-        """The primary has records from behind this slot only, and slots before it lack here."""
+        self._listener: Listener
+
+    def attach(self, listener: Listener) -> None:
+        """Connects the server, which is built after the acceptor was read from disk. No message arrives earlier."""
+        self._listener = listener
 
     @property
     def handlers(self) -> dict[type[Message], Callable[[str, Any], None]]:
@@ -97,11 +114,11 @@ class Acceptor:
 
     @property
     def knows_view(self) -> bool:
-        """Whether `view` is the last one that was decided up to the success pointer."""
+        """Whether `view` is the last view decided up to the success pointer."""
         return bool(self.view) or not self.queue.success
 
     def views(self) -> list[list[str]]:
-        """The view that is decided, as far as it is known, and those that may be."""
+        """The decided view, if known, and the views of accepted records that may be decided."""
         return [view for view in (self.view, *(record.view for record in self.queue.waiting())) if view]
 
     # --- ballots ---------------------------------------------------------------------------------------------------
@@ -112,10 +129,10 @@ class Acceptor:
             self.primary = ""
             self._durable = self.queue.success
             self.queue.begin(ballot)
-            self.on_promised(ballot)
+            self._listener.on_promised(ballot)
 
     async def promise(self, ballot: int) -> None:
-        """Refuses every lower ballot from now on; durable when it returns."""
+        """Promises to refuse every lower ballot. The promise is durable when this returns."""
         self._promise(ballot)
         await self._wanted.over()
 
@@ -127,13 +144,13 @@ class Acceptor:
         if ballot > highest:
             self._warn(f"{peer} speaks of ballot {ballot}, which cannot be")
         else:
-            told = f"of ballot {ballot}; ballot {self.promised} is promised"
-            self._ignoring.tell(peer, message, told)
+            reported = f"of ballot {ballot}; ballot {self.promised} is promised"
+            self._ignoring.report(peer, message, reported)
             self._world.network.send(peer, Outbid(self.promised))
         return True
 
     def _follows(self, peer: str, message: Accept | Success | LogBegins) -> bool:
-        """Whether phase 2 of its ballot is taken from this peer."""
+        """Whether this member accepts phase 2 of the message's ballot from this peer."""
         ballot = message.ballot
         if self._refuses(peer, message):
             return False
@@ -155,16 +172,16 @@ class Acceptor:
             self._promises.append((peer, message))
             self._wanted.set()
 
-    def told(self, from_slot: int) -> PaxosPromise:
-        """What lies here from this slot on, as far as it fits into one message. Raises OSError."""
-        current, slots, octets, base = self.queue.current, [], 0, self.log.base.sn
+    def reported(self, from_slot: int) -> PaxosPromise:
+        """The accepted slots from this one on, as many as fit into one message. Raises OSError."""
+        current, slots, size, base = self.queue.current, [], 0, self.log.base.sn
         slot = max(1, from_slot, base + 1) - 1
-        while slot < current and octets < PROMISE_OCTETS:
+        while slot < current and size < PROMISE_BYTES:
             slot += 1
             stored = self.log.stored(slot)
             if stored is not None:
-                slots.append(Told(slot, *stored))
-                octets += len(stored[1])
+                slots.append(AcceptedSlot(slot, *stored))
+                size += len(stored[1])
         success, disk = self.queue.success, self._identity.id
         return PaxosPromise(self.promised, success, current, from_slot, slot, slots, disk, base)
 
@@ -174,64 +191,64 @@ class Acceptor:
         if not self._follows(peer, message):
             return
         slot = message.first - 1
-        for octets in message.records:
+        for data in message.records:
             slot += 1
-            if not self._take(peer, message.ballot, slot, octets):
+            if not self._take(peer, message.ballot, slot, data):
                 break
         self._owed.append((peer, slot))
         self._wanted.set()
-        self._decide(message.ballot, message.success)
+        self.decide(message.ballot, message.success)
 
-    def _take(self, peer: str, ballot: int, slot: int, octets: bytes) -> bool:
-        """One record into its slot; one that is decided or the same under the same ballot is here already."""
+    def _take(self, peer: str, ballot: int, slot: int, data: bytes) -> bool:
+        """Accepts one record; true also for a slot that is decided or already accepted under this ballot."""
         queue = self.queue
         if not queue.takes(slot):
             return slot > 0 and slot <= queue.success
         if queue.ballot_at(slot) == ballot:
             return True
         try:
-            record = decode_record(octets)
+            record = decode_record(data)
         except (msgspec.DecodeError, msgspec.ValidationError) as error:
             self._warn(f"{peer} sent something for slot {slot} that is no record: {error}")
             return False
-        if record.sn != slot or len(octets) > RECORD_MAX or not 0 < record.epoch <= ballot:
+        if record.sn != slot or len(data) > RECORD_MAX or not 0 < record.epoch <= ballot:
             self._warn(f"{peer} sent a record of slot {record.sn} for slot {slot}")
             return False
-        self.keep(ballot, record, octets)
+        self.keep(ballot, record, data)
         return True
 
-    def keep(self, ballot: int, record: LogRecord, octets: bytes) -> None:
-        """Accepts; acknowledged when it is durable. Raises OSError."""
-        self.log.put(ballot, record, octets)
+    def keep(self, ballot: int, record: LogRecord, data: bytes) -> None:
+        """Accepts a record. The acknowledgement follows when it is durable. Raises OSError."""
+        self.log.put(ballot, record, data)
         self.queue.accept(ballot, record)
         self._wanted.set()
 
     async def adopt(self, ballot: int, records: Iterable[tuple[LogRecord, bytes]], success: int) -> None:
-        """The elected accepts what it goes on with, of which everything up to `success` is decided; durable when it returns."""
-        for record, octets in records:
-            self.keep(ballot, record, octets)
+        """The elected server accepts the redone records, durably when this returns. Slots up to `success` are decided."""
+        for record, data in records:
+            self.keep(ballot, record, data)
         await self._wanted.over()
-        self._decide(ballot, success)
+        self.decide(ballot, success)
 
     # --- success ---------------------------------------------------------------------------------------------------
 
     def _on_success(self, peer: str, message: Success) -> None:
-        if self._follows(peer, message) and not self._decide(message.ballot, message.slot):
+        if self._follows(peer, message) and not self.decide(message.ballot, message.slot):
             self._report()
 
-    def _decide(self, ballot: int, slot: int) -> bool:
-        """Executes what is decided by this; whether that was anything, and so was told to the primary."""
+    def decide(self, ballot: int, slot: int) -> bool:
+        """Executes the records that this decides. Returns whether there were any; the primary then gets a report."""
         before = self.queue.success
         for record in self.queue.succeed(ballot, slot):
             self.execute(record)
         if self.queue.success > before:
-            self.on_executed()
+            self._listener.on_executed()
             self.queue.run_reads()
             self._report()
         return self.queue.success > before
 
     def execute(self, record: LogRecord) -> None:
-        """The next slot is decided; the primary has carried its record out before."""
+        """Executes the next decided slot. The primary has applied its record already."""
         if record.sn > self._state.applied_sn:
             self._state.prepared(record)
         self._state.commit(record.sn)
@@ -239,21 +256,17 @@ class Acceptor:
         if record.view:
             self.view = record.view
 
-    def decide_own(self, ballot: int, slot: int) -> None:
-        """The primary on this server has found that everything up to this slot is decided."""
-        self._decide(ballot, slot)
-
     # --- images ------------------------------------------------------------------------------------------------------
 
     def _on_log_begins(self, peer: str, message: LogBegins) -> None:
-        """The answer says that this server lives, however long the image takes."""
+        """Reports at once, so that the primary counts this server as alive while the image is read."""
         if self._follows(peer, message):
             if message.base > self.queue.success:
-                self.on_lacking(message.base)
+                self._listener.on_lacking(message.base)
             self._report()
 
     def begin_behind(self, namespace: Namespace, image: Mark) -> None:
-        """An image of the others reaches further than what is executed here, and takes its place. What is accepted above it stays accepted."""
+        """An image that is ahead replaces the namespace. Accepted slots above the image stay accepted."""
         self._state.restart(namespace, image.sn)
         self.log.begin_behind(image)
         self.queue.begin_behind(image.sn)
@@ -265,14 +278,14 @@ class Acceptor:
     # --- acknowledgements --------------------------------------------------------------------------------------------
 
     def _report(self) -> None:
-        """Tells the primary what is executed; with the others of this turn, if they are put together."""
+        """Reports the executed slots to the primary. A packing acceptor sends one report per turn."""
         if not self._packs:
-            self._tell()
+            self._send_reports()
         elif not self._reports:
             self._reports = True
-            self._world.when_idle(self._tell)
+            self._world.when_idle(self._send_reports)
 
-    def _tell(self) -> None:
+    def _send_reports(self) -> None:
         self._reports = False
         if self.primary not in ("", self._world.name):
             self._acknowledge(self.primary, self._durable)
@@ -281,13 +294,13 @@ class Acceptor:
         queue = self.queue
         gap = queue.latest > queue.reach
         disk = self._identity.id.instance
-        # Where an image holds the namespace up reads wait, so that they show no less than what is executed everywhere.
+        # An image can delay the namespace; reads wait then, so that they show everything executed at all members.
         self._world.network.send(peer, Accepted(queue.ballot, slot, queue.success, gap, disk))
 
-    # --- the one writer ----------------------------------------------------------------------------------------------
+    # --- the writer --------------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
-        """Takes what has arrived, writes it, syncs once, answers; for ever. Raises OSError of the disk."""
+        """Writes the records that have arrived, syncs once and answers, in an endless loop. Raises OSError of the disk."""
         while True:
             await self._wanted.wait()
             owed, self._owed = self._owed, []
@@ -301,7 +314,7 @@ class Acceptor:
                 self._answer(ballot, reach, owed)
             for peer, prepare in promises:
                 if prepare.ballot == self.promised:
-                    self._world.network.send(peer, self.told(prepare.from_slot))
+                    self._world.network.send(peer, self.reported(prepare.from_slot))
             self._wanted.end(waits)
 
     async def _make_durable(self) -> None:
@@ -318,7 +331,7 @@ class Acceptor:
         if ballot != self.queue.ballot:
             return
         self._durable = max(self._durable, reach)
-        self.on_durable(ballot, reach)
+        self._listener.on_durable(ballot, reach)
         if self._packs:
             owed = [(peer, reach) for peer in dict.fromkeys(peer for peer, _ in owed)]
         for peer, slot in owed:

@@ -1,4 +1,4 @@
-"""The promised ballot on a member's disk: magic, format number (u16), ballot (u64), CRC-32C (u32) of what is before; little-endian."""
+"""The promised ballot on a member's disk: magic, format number (u16), ballot (u64), CRC-32C (u32) of the bytes before; little-endian."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ def pack_ballot(ballot: int) -> bytes:
     return body + crc32c(body).to_bytes(4, "little")
 
 
-def unpack_ballot(octets: bytes) -> int:
+def unpack_ballot(data: bytes) -> int:
     """Raises SealBroken; UnknownSeal for a format of another version."""
-    body = octets[: BODY.size]
-    if not octets.startswith(MAGIC) or len(octets) != BODY.size + 4:
+    body = data[: BODY.size]
+    if not data.startswith(MAGIC) or len(data) != BODY.size + 4:
         size = BODY.size + 4
         raise SealBroken(
-            f"{BALLOT_FILE} is no promised ballot: it has {len(octets)} octets, not {size} that begin with {MAGIC!r}"
+            f"{BALLOT_FILE} is no promised ballot: it has {len(data)} bytes, not {size} that begin with {MAGIC!r}"
         )
     _, number, ballot = BODY.unpack(body)
     if number != FORMAT:
         raise UnknownSeal(f"{BALLOT_FILE} has format {number}; this version reads format {FORMAT}")
-    if crc32c(body) != int.from_bytes(octets[BODY.size :], "little"):
+    if crc32c(body) != int.from_bytes(data[BODY.size :], "little"):
         raise SealBroken(f"{BALLOT_FILE} is corrupt: its checksum does not fit")
     return int(ballot)
 
 
 def stored_ballot(disk: Disk) -> int:
-    """0 when nothing was ever promised. Raises SealBroken, OSError."""
+    """The promised ballot on this disk; 0 when the member never promised one. Raises SealBroken, OSError."""
     try:
         return unpack_ballot(disk.read(BALLOT_FILE))
     except FileNotFoundError:

@@ -1,22 +1,22 @@
-"""The primary's side of one other member: what was sent there, what came back."""
+"""The primary's record of one other member: the slots it was sent and the slots it acknowledged."""
 
 from __future__ import annotations
 
 from nodes.config import MILLISECOND
 from nodes.protocols.paxos.log import SlotLog
 from nodes.protocols.paxos.messages import Accepted, LogBegins, Success
-from nodes.protocols.paxos.packing import MESSAGE_OCTETS, Packing
+from nodes.protocols.paxos.packing import MESSAGE_BYTES, Packing
 from nodes.world import World
 
 RESEND_NS = 100 * MILLISECOND
 GAP_NS = 10 * MILLISECOND
-"""What came out of order has so much time to be whole again."""
+"""Time that reordered messages have to fill a gap before the primary resends."""
 UNACKNOWLEDGED_MAX = 4_096
-"""Slots that are sent ahead of what is acknowledged."""
+"""Most slots sent beyond the last acknowledged one."""
 
 
 class Follower:
-    """A member that is sent records in the order of their slots, and decisions; inside the view or about to join."""
+    """A member of the view, or one about to join, that receives records in slot order and decisions."""
 
     def __init__(
         self,
@@ -36,63 +36,65 @@ class Follower:
         self._clock = world.clock
         self._send = world.network.send
         self.accepted = success
-        """Everything up to here is decided or accepted there, durably."""
+        """Last slot of the prefix that is decided or durably accepted at this member."""
         self.disk = disk
-        """The instance of the disk that it has; what another one accepted does not count."""
+        """Instance of the member's disk. Acknowledgements of another disk do not count."""
         self._needs = needs
         self._acknowledged = -1
         self.executed = success
         self.sent = success
         self._ever_sent = success
-        self.told = success
-        """The decision that was sent last."""
+        self.reported = success
+        """Last decided slot that was sent."""
         self._waiting_since_ns = 0
-        """Since when something is to come back; 0 when nothing is."""
+        """Start of the wait for an acknowledgement; 0 when none is expected."""
         self._sent_at_ns = 0
-        self._heard_ns = world.clock.monotonic_ns()
+        self._received_ns = world.clock.monotonic_ns()
 
     def silent(self, timeout_ns: int) -> bool:
-        """Whether what is to come back is overdue, or nothing at all was heard for twice that time."""
+        """Whether an acknowledgement is overdue, or no message at all arrived for twice the timeout."""
         now = self._clock.monotonic_ns()
         waits = bool(self._waiting_since_ns) and now - self._waiting_since_ns > timeout_ns
-        return waits or now - self._heard_ns > 2 * timeout_ns
+        return waits or now - self._received_ns > 2 * timeout_ns
 
-    def heard(self) -> None:
-        """It lives."""
-        self._heard_ns = self._clock.monotonic_ns()
+    def received(self) -> None:
+        """Notes a message, which shows that the member is alive."""
+        self._received_ns = self._clock.monotonic_ns()
 
     def forgive(self) -> None:
-        """The primary itself stood still: nobody is to blame for the time."""
-        self.heard()
+        """Restarts the timeouts, because the primary itself was frozen."""
+        self.received()
         if self._waiting_since_ns:
-            self._waiting_since_ns = self._heard_ns
+            self._waiting_since_ns = self._received_ns
 
     @property
     def lacks(self) -> bool:
-        """Whether what comes next there is in no log any more: it has to read an image first."""
+        """Whether the log no longer has the next record of this member, so that it has to read an image first."""
         return min(self.accepted, self.sent) < self._log.base.sn
 
     def _refer_to_images(self) -> None:
-        """Again and again: what it answers says that it lives."""
+        """Sends LogBegins repeatedly. The answers show that the member is alive."""
         now = self._clock.monotonic_ns()
         if now - self._sent_at_ns > RESEND_NS or not self._sent_at_ns:
             self._sent_at_ns = now
             self._send(self.name, LogBegins(self._ballot, self._log.base.sn))
 
     def send(self, last: int, success: int) -> None:
-        """Everything up to slot `last` that was not sent, and the newest decision."""
+        """Sends the unsent records up to slot `last` and the newest decision."""
         if self.lacks:
             self._refer_to_images()
             return
         last = min(last, self.accepted + UNACKNOWLEDGED_MAX)
         while True:
-            records = self._log.octets(self.sent + 1, last, MESSAGE_OCTETS)
-            messages = list(self._packing.messages(self._ballot, self.told, success, self.sent + 1, records))
+            records = self._log.encoded(self.sent + 1, last, MESSAGE_BYTES)
+            messages = list(
+                self._packing.messages(self._ballot, self.reported, success, self.sent + 1, records)
+            )
             for message in messages:
                 self._send(self.name, message)
             self.sent += len(records)
             self._ever_sent = max(self._ever_sent, self.sent)
-            self.told = max(self.told, success)
+            self.reported = max(self.reported, success)
             if messages:
                 self._sent()
             if not records or self.sent >= last:
@@ -105,20 +107,20 @@ class Follower:
 
     @property
     def whole(self) -> bool:
-        """Whether its disk has every slot that was open when it was admitted: all that a disk before may have accepted."""
+        """Whether its disk has every slot that was open at its admission, so all that an earlier disk may have accepted."""
         return self._acknowledged >= self._needs
 
     def on_accepted(self, message: Accepted, decided: int) -> None:
-        """`decided`: by the primary. Nobody has what was not sent, but whoever has read an image may have what is decided."""
-        self.heard()
+        """Takes an acknowledgement, at most of slots that were sent; after an image, of slots up to `decided`, the primary's decided slot."""
+        self.received()
         if self.lacks:
             self._ever_sent = max(self._ever_sent, decided)
         self._acknowledged = max(self._acknowledged, message.accepted)
         before = self.accepted, self.executed
         self.accepted = max(self.accepted, min(message.accepted, self._ever_sent))
         self.executed = max(self.executed, min(message.executed, self._ever_sent))
-        self.sent, self.told = max(self.sent, self.accepted), max(self.told, self.executed)
-        if self.accepted >= self.sent and self.executed >= self.told:
+        self.sent, self.reported = max(self.sent, self.accepted), max(self.reported, self.executed)
+        if self.accepted >= self.sent and self.executed >= self.reported:
             self._waiting_since_ns = 0
         elif (self.accepted, self.executed) != before:
             self._waiting_since_ns = self._clock.monotonic_ns()
@@ -126,13 +128,13 @@ class Follower:
             self.sent = min(self.accepted, message.accepted)
 
     def remind(self, executed: int) -> None:
-        """It says that it has executed no more than this: perhaps it was started anew."""
-        self.heard()
-        if executed < self.told:
-            self._send(self.name, Success(self._ballot, self.told))
+        """Sends the decision again to a member that has executed less, perhaps after a restart."""
+        self.received()
+        if executed < self.reported:
+            self._send(self.name, Success(self._ballot, self.reported))
 
     def on_tick(self) -> None:
-        """What is overdue counts as never sent."""
+        """Overdue records and decisions count as unsent, so that they are sent again."""
         if self._waiting_since_ns and self._clock.monotonic_ns() - self._sent_at_ns > RESEND_NS:
             self.sent = self.accepted
-            self.told = min(self.told, self.executed)
+            self.reported = min(self.reported, self.executed)

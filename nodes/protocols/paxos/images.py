@@ -1,6 +1,6 @@
-"""Images in a group of Paxos: who takes them, and how a server that lacks what is pruned begins from one.
+"""Images in a Paxos group: the servers that take them, and how a server that lacks pruned slots begins from one.
 
-An image holds a prefix of decided slots, so that whoever has it has all of these, wherever it came from. Of what it accepted above nothing is lost.
+An image holds a prefix of decided slots, so its source does not matter. The reader keeps every slot that it accepted above the image.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ AGAIN_NS = 100 * MILLISECOND
 
 
 class Secondaries:
-    """`ImageTakers` of nodes/slots.py: the members of the view but for the primary."""
+    """`ImageTakers` of nodes/slots.py: the members of the view except the primary."""
 
     def __init__(self, proposer: Proposer, name: str, configured: list[str]):
         self._proposer = proposer
@@ -25,31 +25,31 @@ class Secondaries:
         self._configured = configured
 
     def standbys(self) -> list[str]:
-        followers = self._proposer.followers
-        return [name for name in self._proposer.recorded if name != self._name and name in followers]
+        followers = self._proposer.tally.followers
+        return [name for name in self._proposer.tally.recorded if name != self._name and name in followers]
 
     def matched_sns(self) -> list[int]:
-        """Nothing is pruned that somebody has yet to be sent or told of, in the view or about to join: the next primary has to tell it again.
+        """The executed slot of each follower that needs no image. Later slots stay in the log: the next primary may have to send them again.
 
-        Who reads an image is sent nothing before it has.
+        A follower that reads an image receives no records until it has read it.
         """
-        return [each.executed for each in self._proposer.followers.values() if not each.lacks]
+        return [each.executed for each in self._proposer.tally.followers.values() if not each.lacks]
 
     def suffice(self, holders: list[str]) -> bool:
-        """A majority of the configured group: one of every other majority can begin from it."""
+        """Whether the holders are a majority of the configured group. Every other majority then contains a server that can begin from the image."""
         return 2 * sum(name in holders for name in self._configured) > len(self._configured)
 
     def pruned(self, sn: int) -> None:
-        """Every server prunes its own log."""
+        """Does nothing, because every server prunes its own log."""
 
 
 class ImageReading:
-    """One server's way to the slots that the primary's log has no more."""
+    """One server's reading of an image, for slots that the primary has pruned."""
 
     def __init__(self, member: Member, before: Callable[[], None]):
         self._member = member
         self._before = before
-        """Ends an image that is being taken here: the namespace is about to be another one."""
+        """Callback that stops an image in progress, because the namespace is about to be replaced."""
         self._scope: Scope | None = None
 
     @property
@@ -57,7 +57,7 @@ class ImageReading:
         return self._scope is not None and self._scope.busy
 
     def begin(self, base: int) -> None:
-        """Reads until everything up to `base` is here."""
+        """Starts to read images until this server has every slot up to `base`."""
         if not self.busy:
             self._before()
             self._scope = self._member.world.scope.child("reading an image")

@@ -1,7 +1,7 @@
 """Read leases between the primary and its secondaries (safety rule 9).
 
-A secondary answers reads for the held part of a term from the moment it sent the question that the primary granted. The primary counts the whole of
-it from its own, later, moment: when it believes the lease to be over, it is, whichever of the two clocks runs faster.
+A secondary answers reads for the held part of a term, counted from the moment it sent AskLease. The primary counts the whole term from its
+grant, which is later. So a lease that the primary considers expired has expired, whichever of the two clocks runs faster.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from nodes.world import Clock
 
 
 def lease_ns(timing: Timing, session_timeout_ns: int) -> int:
-    """As long as a silent member is waited for, and a quarter of a session at most.
+    """The acknowledgement timeout, and a quarter of the session timeout at most.
 
-    A primary grants leases while it holds the lock's, so that all that it granted has run out with the time-out of its session.
+    A primary grants leases only while it holds its own lease of the lock, so all of them have expired when its session times out.
     """
     return min(timing.ack_timeout_ms * MILLISECOND, session_timeout_ns // 4)
 
 
 class Granted:
-    """The primary's book of leases."""
+    """The leases that the primary has granted."""
 
     def __init__(self, clock: Clock, term: Term):
         self._clock = clock
@@ -31,12 +31,12 @@ class Granted:
         self._until[server] = self._clock.monotonic_ns() + self._term.outlived_ns
 
     def over(self, server: str) -> bool:
-        """Whether the server surely answers no read any more."""
+        """Whether the server's lease has certainly expired."""
         return self._clock.monotonic_ns() >= self._until.get(server, 0)
 
 
 class ReadLease:
-    """A secondary's own. With the hole open it never ends."""
+    """A secondary's own lease. It never ends while the hole no_read_lease is open."""
 
     def __init__(self, clock: Clock, never_ends: bool):
         self._clock = clock
@@ -47,10 +47,10 @@ class ReadLease:
         self._until_ns = max(self._until_ns, sent_ns + term.held_ns)
 
     def end(self) -> None:
-        """Another ballot has begun, or this server is no secondary."""
+        """Ends the lease: another ballot has begun, or this server is no secondary."""
         self._until_ns = 0
 
     @property
     def holds(self) -> bool:
-        """Asked in the same step that sends an answer."""
+        """Whether the lease holds now; checked in the same step that sends an answer."""
         return self._never_ends or self._clock.monotonic_ns() < self._until_ns

@@ -1,7 +1,7 @@
-"""Packed Multi-Paxos (DCFS3): the part of one server in the agreement of its group, its roles and its way between them.
+"""Packed Multi-Paxos (DCFS3): one server's part in the agreement of its group, its roles and the changes between them.
 
-Failure detection is the coordination service's: who has a session has a place in the view; who holds the lock leads. Everything that makes a new
-primary safe comes from Paxos itself. Whatever a watcher tells, one loop looks at the view again and does what it asks for.
+The coordination service detects failures: each live session has a place in the view, and the holder of the lock leads. Paxos itself makes a new
+primary safe. One loop reads the view again after every notification of a watcher and does what the view asks for.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.metadata.operations import WRITES
-from nodes.metadata_server.handing import Handlers
+from nodes.metadata_server.dispatch import Handlers
 from nodes.metadata_server.server import MetadataServer
 from nodes.metadata_server.tenure import Choice
 from nodes.protocols.paxos import messages as m
@@ -43,13 +43,10 @@ class Paxos:
         self._session = server.session
         self._following = server.following
         self._reading = Reading(member)
-        self._images = ImageReading(member, server.photographer.stop)
+        self._images = ImageReading(member, server.snapshot_writer.stop)
         self._draw_wait_ns = server.config.cluster.timing.draw_wait_ms * MILLISECOND
         self._election = Election(self._world, member.view, self._draw_wait_ns, self._group.members)
-        acceptor = member.acceptor
-        acceptor.on_promised = self._on_promised
-        acceptor.on_executed = self._reading.on_executed
-        acceptor.on_lacking = self._images.begin
+        member.acceptor.attach(self)
         self.handlers: Handlers = self._table()
 
     @property
@@ -76,7 +73,7 @@ class Paxos:
         to_leader = self._session.to_leader
         of_primaries: Handlers = {
             **self._member.acceptor.handlers,
-            m.Outbid: lambda peer, message: self._on_promised(min(message.promised, BALLOT_MAX)),
+            m.Outbid: lambda peer, message: self.on_promised(min(message.promised, BALLOT_MAX)),
         }
         return {
             **{kind: self._of_configured(step) for kind, step in of_primaries.items()},
@@ -90,18 +87,20 @@ class Paxos:
         }
 
     def _of_configured(self, step: Callable[[str, Any], None]) -> Callable[[str, Any], None]:
-        """Only servers that the group was configured with are ever elected, so that only they speak of a higher ballot."""
+        """Restricts a step to the configured members. Only they are ever elected, so only they may announce a higher ballot."""
 
         def deliver(peer: str, message: Any) -> None:
             if peer in self._group.members:
                 step(peer, message)
             else:
-                self._member.ignoring.tell(peer, message, f"{peer} is never a primary of {self._group.name}")
+                self._member.ignoring.report(
+                    peer, message, f"{peer} is never a primary of {self._group.name}"
+                )
 
         return deliver
 
     def _on_request(self, peer: str, message: Request) -> None:
-        """Writes at the primary; reads anywhere."""
+        """The primary takes every call; any other server answers reads and keeps or refuses writes."""
         if self._session.leader is not None:
             self._session.leader.answering.on_request(peer, message)
         elif type(message.operation) in WRITES:
@@ -115,13 +114,25 @@ class Paxos:
         else:
             self._reading.on_other(peer, message)
 
-    def _on_promised(self, ballot: int) -> None:
-        """A higher ballot has begun: leases of lower ones are void, and a primary of a lower one serves no more."""
+    # --- the acceptor ----------------------------------------------------------------------------------------------
+
+    def on_promised(self, ballot: int) -> None:
+        """A higher ballot ends the leases of lower ballots and the service of their primary."""
         if ballot >= self._member.acceptor.promised:
             self._reading.on_promised()
         primary = self._session.leader
         if primary is not None and primary.on_begun(ballot):
             self._following.wake()
+
+    def on_durable(self, ballot: int, slot: int) -> None:
+        if self._session.leader is not None:
+            self._session.leader.on_durable(ballot, slot)
+
+    def on_executed(self) -> None:
+        self._reading.on_executed()
+
+    def on_lacking(self, base: int) -> None:
+        self._images.begin(base)
 
     # --- the view --------------------------------------------------------------------------------------------------
 
@@ -137,7 +148,7 @@ class Paxos:
         await self._following.take_place(JOINING, "has entered the view")
 
     async def look_at_view(self) -> None:
-        """One look: what the three watchers point at, and what follows from it."""
+        """Reads the view that the three watchers cover, and acts on it once."""
         following, name = self._following, self._world.name
         seen = await following.look()
         if seen.owner == name:
@@ -151,14 +162,14 @@ class Paxos:
             await following.changed(JOIN_NS)
 
     async def _come_back(self, owner: str) -> None:
-        """A server that lost its place with its lock leaves the election to the others for a while."""
+        """A server that lost its place and its lock waits before it takes part in an election again."""
         following = self._following
         if not owner and following.active == self._world.name:
             await following.changed(5 * self._draw_wait_ns)
         await following.take_place(JOINING, "has entered the view again")
 
     def _follow(self, place: Place) -> None:
-        """The view says what we are: a secondary receives, one outside the view offers itself to the primary."""
+        """Takes the role that the view records. A joining server offers itself to the primary."""
         member, following = self._member, self._following
         if place.state != PRIMARY:
             following.believe(place.state, f"the view says {place.state}")
@@ -174,7 +185,7 @@ class Paxos:
         member, following = self._member, self._following
         if following.epoch == 0:
             await await_members(self._world, member.view, self._group.members)
-        member.step("election", "draw", "nobody holds the lock", following.epoch)
+        member.step("election", "draw", "the lock is free", following.epoch)
         if not await self._election.run(member.last):
             await following.changed(self._draw_wait_ns)
             return
@@ -183,7 +194,7 @@ class Paxos:
         await self._session.lead(self._begin)
 
     def _begin(self, tenure: Tenure, over: Callable[[], None]) -> Primary:
-        """It takes up the calls that waited for a primary."""
+        """Starts the primary, which takes the calls that waited for one."""
         self._reading.lease.end()
         primary = Primary(self._member, self._choice, tenure, over)
         for peer, call in self._reading.take_kept():
@@ -195,9 +206,9 @@ class Paxos:
 
 
 def start(world: World, config: ServerConfig, choice: Choice) -> None:
-    """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, UnknownSeal, OSError of what lies on the disk.
+    """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, UnknownSeal, OSError of damaged files on disk.
 
-    One whose log is damaged before its end begins with an empty one; its new disk counts in no majority before it is recorded.
+    A server whose log is damaged before its end begins with an empty log. Its new disk counts in no majority before it is recorded.
     """
 
     def begin() -> None:
@@ -211,7 +222,7 @@ def start(world: World, config: ServerConfig, choice: Choice) -> None:
 
 
 async def _begin_life(member: Member, server: MetadataServer[Primary]) -> None:
-    """What was read from the disk is durable before anybody hears of it. Raises OSError."""
+    """The identity of the disk is durable before the server sends any message. Raises OSError."""
     await member.identity.keep()
     server.start()
 

@@ -1,16 +1,18 @@
-"""What every server of the group has, whatever its role: replica, queue, acceptor."""
+"""The parts that every server of the group has in every role: replica, queue, acceptor."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from nodes.calls import Calls
 from nodes.config import GroupConfig, ServerConfig
+from nodes.ignoring import Ignoring
 from nodes.metadata.namespace import Namespace
 from nodes.metadata_server.checkpoints.incarnation import stored_origin
 from nodes.metadata_server.checkpoints.ledger import Ledger
 from nodes.metadata_server.checkpoints.pins import Pins
 from nodes.metadata_server.forcing import Forcing
-from nodes.metadata_server.replica import GroupReplica, empty_namespace, tell_applied
+from nodes.metadata_server.replica import GroupReplica, empty_namespace, report_applied
 from nodes.protocols.paxos.acceptor import Acceptor
 from nodes.protocols.paxos.ballot import stored_ballot
 from nodes.protocols.paxos.leases import lease_ns
@@ -24,8 +26,6 @@ from nodes.slots import ImageStore, MakeImageStore
 from nodes.storage.identity import Identity
 from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.trace.events import JournalOpened, Warned
-from nodes.trace.ignoring import Ignoring
-from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark
 from nodes.world import World
 
@@ -34,7 +34,7 @@ PAPER = "DCFS3, Recovery"
 
 @dataclass
 class Member:
-    """One server as it was found on its disk. What it has like every metadata server is its `replica`; the shorter names are for Paxos' own code."""
+    """One server as read from its disk. `replica` holds the parts common to all metadata servers; the shorter names serve the Paxos code."""
 
     replica: GroupReplica[SlotLog]
     queue: CoordinationQueue
@@ -58,7 +58,7 @@ class Member:
 
     @property
     def last(self) -> Mark:
-        """Where its queue ends: the largest goes first in an election."""
+        """The end of its queue. The largest one wins an election."""
         return Mark(0, self.queue.ballot, self.queue.current, 0)
 
     @property
@@ -73,11 +73,11 @@ class Member:
 
     @property
     def read_term(self) -> Term:
-        """How its two ends count a read lease."""
+        """The term of a read lease, as secondary and primary count it."""
         return term_of(self.lease_ns, self.config.cluster.mutations)
 
     def now_ns(self) -> int:
-        """Later than every record here and every answer."""
+        """A time later than that of every record and every answer of this server."""
         return self.replica.times.next_ns(self.state.namespace.newest_ns)
 
     def step(self, procedure: str, step: str, detail: str, ballot: int) -> None:
@@ -87,7 +87,7 @@ class Member:
         self.world.trace.emit(Warned(what))
 
     async def begin_from_image(self, sources: list[str]) -> bool:
-        """The newest image that these servers have takes the place of what is here, when it reaches further. Raises OSError."""
+        """Replaces the namespace by the newest image of these servers, if that is ahead of it. Raises OSError."""
         read = await self.replica.images.read(sources, lambda: None) if sources else None
         if read is None or read[1].sn <= self.queue.success:
             return False
@@ -110,12 +110,12 @@ def open_member(
     )  # fmt: skip
     namespace, image = _stored_namespace(images, log, config, group)
     log.open_behind(image)
-    told = log.told
+    reported = log.last
     world.trace.emit(
-        JournalOpened(log.base.sn + 1, told.sn, told.epoch, told.crc, journal.cut_octets, image.sn)
+        JournalOpened(log.base.sn + 1, reported.sn, reported.epoch, reported.crc, journal.cut_bytes, image.sn)
     )
     state = ReplicatedState(
-        namespace, image.sn, lambda sn, epoch, digest: tell_applied(world, sn, epoch, digest)
+        namespace, image.sn, lambda sn, epoch, digest: report_applied(world, sn, epoch, digest)
     )
     state.forgets = mutations.duplicate_after_second_failover
     queue, acceptor, packing = _open_acceptor(world, config, log, state, identity)
@@ -131,10 +131,9 @@ def open_member(
 def _stored_namespace(
     images: ImageStore, log: SlotLog, config: ServerConfig, group: GroupConfig
 ) -> tuple[Namespace, Mark]:
-    """The newest image that the log leads on from; with a whole log it may be none. Raises JournalCorrupt when the log begins later.
+    """The newest image that the log continues; without one, an empty namespace under a whole log. Raises JournalCorrupt for a pruned log.
 
-    An image may have been written here by another server that was ahead: it is begun from only when nothing else is left, for it says nothing
-    of the view.
+    The image of another server that was ahead is the last resort, because an image does not store the view.
     """
     whole = not log.pruned and log.leads_from(NOTHING)
     stored = images.newest(lambda mark: mark.sn <= log.pointer.slot and log.leads_from(mark))
@@ -151,7 +150,7 @@ def _stored_namespace(
 def _open_acceptor(
     world: World, config: ServerConfig, log: SlotLog, state: ReplicatedState, identity: Identity
 ) -> tuple[CoordinationQueue, Acceptor, Packing]:
-    """What was accepted behind the image, of which all up to the success pointer is executed. Raises SealBroken, OSError."""
+    """Restores the slots accepted after the image and executes those up to the success pointer. Raises SealBroken, OSError."""
     cluster, image_sn = config.cluster, state.commit_sn
     queue = CoordinationQueue(cluster.mutations)
     queue.begin_behind(image_sn)

@@ -4,54 +4,54 @@ from __future__ import annotations
 
 import msgspec
 
-from nodes.storage.identity import DiskId
+from nodes.units import DiskId
 from nodes.wire.messages import JournalGroup, Message
 
 
 class LogRecord(JournalGroup, array_like=True, gc=False):
     """The value of one slot: one write with its result, a change of the view, or a no-op. `sn` is the slot, `epoch` the ballot that made it.
 
-    It never changes again, whatever later ballot it is accepted under; `previous` names the slot before it (safety rule 1).
+    The record never changes, whatever later ballot it is accepted under. `previous` names the slot before it (safety rule 1).
     """
 
     view: list[str] = []
-    """Of a change of the view: who must have executed a write before it is answered, from here on."""
+    """New view, in a change of the view. All its members must have executed each later write before it is answered."""
 
 
 class PaxosPrepare(Message, array_like=True, tag=True, gc=False):
-    """Phase 1: accept nothing of a lower ballot any more, and tell what you have from this slot on."""
+    """Phase 1: the receiver is to refuse lower ballots and to report its accepted slots from this one on."""
 
     ballot: int
     from_slot: int
 
 
-class Told(msgspec.Struct, array_like=True, gc=False):
-    """What a member has accepted for one slot."""
+class AcceptedSlot(msgspec.Struct, array_like=True, gc=False):
+    """The record that a member has accepted for one slot."""
 
     slot: int
     ballot: int
-    """Under which it was accepted."""
-    octets: bytes
+    """Ballot under which the record was accepted."""
+    data: bytes
 
 
 class PaxosPromise(Message, array_like=True, tag=True, gc=False):
-    """The sender has durably promised; the slots it has from `from_slot` on, up to `to_slot` (a megabyte at most)."""
+    """A durable promise, with the sender's accepted slots from `from_slot` to `to_slot` (a megabyte at most)."""
 
     ballot: int
     success: int
-    """Success pointer: every slot up to here is decided."""
+    """Success pointer: last slot of the decided prefix."""
     current: int
-    """Current pointer: the last slot in which anything was accepted."""
+    """Current pointer: last slot with an accepted record."""
     from_slot: int
     to_slot: int
-    slots: list[Told]
+    slots: list[AcceptedSlot]
     disk: DiskId = DiskId(0)
     base: int = 0
-    """Every slot up to here is decided, and its record is here no more: an image reaches further."""
+    """Last pruned slot. Slots up to it are decided, and an image covers them."""
 
 
 class Accept(Message, array_like=True, tag=True, gc=False):
-    """Phase 2: records for the slots from `first` on; and how far the group has decided."""
+    """Phase 2: records for the slots from `first` on, and the last decided slot."""
 
     ballot: int
     success: int
@@ -66,20 +66,20 @@ class Accepted(Message, array_like=True, tag=True, gc=False):
     accepted: int
     executed: int
     gap: bool = False
-    """Something behind `accepted` has come, but not what is next."""
+    """Whether a later slot has arrived while the slot after `accepted` is missing."""
     disk: int = 0
-    """The instance of the disk that has it."""
+    """Instance of the sender's disk."""
 
 
 class Success(Message, array_like=True, tag=True, gc=False):
-    """Every slot up to this one is decided; sent when no Accept is there to carry it."""
+    """Every slot up to this one is decided. Sent when no Accept can carry it."""
 
     ballot: int
     slot: int
 
 
 class LogBegins(Message, array_like=True, tag=True, gc=False):
-    """The primary has no record up to `base` any more: who lacks one reads an image of the others first."""
+    """The primary has pruned its records up to `base`. A member that lacks one of them reads an image first."""
 
     ballot: int
     base: int
@@ -92,24 +92,24 @@ class Outbid(Message, array_like=True, tag=True, gc=False):
 
 
 class AskLease(Message, array_like=True, tag=True, gc=False):
-    """A secondary would go on answering reads; its lease will run from `sent_ns` on its own clock."""
+    """A secondary asks for a read lease. The lease runs from `sent_ns` on its own clock."""
 
     ballot: int
     sent_ns: int
     executed: int
     disk: int = 0
-    """The instance of its disk: what another one acknowledged may lack here, so that nothing is read from this one."""
+    """Instance of the sender's disk. A disk other than the one that acknowledged may lack slots, so it gets no lease."""
 
 
 class LeaseGranted(Message, array_like=True, tag=True, gc=False):
     ballot: int
     sent_ns: int
     length_ns: int
-    """For so long the primary counts it; a secondary whose own configuration says more does not answer for longer."""
+    """Length of the lease at the primary. A secondary configured with a longer one uses this."""
 
 
 class PaxosJoin(Message, array_like=True, tag=True, gc=False):
-    """A server outside the view offers itself to the primary; it has everything up to `success`."""
+    """A server outside the view offers itself to the primary. It has every slot up to `success`."""
 
     ballot: int
     success: int
@@ -117,7 +117,7 @@ class PaxosJoin(Message, array_like=True, tag=True, gc=False):
 
 
 def records_of(message: Message) -> int | None:
-    """How many records a message brings from the primary to the others; None for one that has another purpose. DCFS3 counts these."""
+    """Number of records in a message from the primary to the others, as DCFS3 counts; None for a message of another purpose."""
     if isinstance(message, Accept):
         return len(message.records)
     return 0 if isinstance(message, Success) else None

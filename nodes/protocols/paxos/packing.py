@@ -1,7 +1,7 @@
-"""How records travel (DCFS3, Packed Multi-Paxos): all that are there in one message, or each in one of its own.
+"""Messages for records (DCFS3, Packed Multi-Paxos): all available records in one message, or one message per record.
 
-The packer is what runs when everything that was ready has been served, as DCFS3's packing thread does: under load several records are there by
-then, else one. Nothing waits for a timer.
+The packer runs when the server has processed all ready events, like DCFS3's packing thread. Under load several records are available by then,
+otherwise one. No record waits for a timer.
 """
 
 from __future__ import annotations
@@ -12,33 +12,33 @@ from typing import Protocol
 from nodes.protocols.paxos.messages import Accept, Success
 from nodes.wire.messages import Message
 
-MESSAGE_OCTETS = 1 << 20
+MESSAGE_BYTES = 1 << 20
 
 
 class Packing(Protocol):
-    """Strategy: which messages take records and decisions to another member."""
+    """Strategy that puts records and decisions for another member into messages."""
 
     packs: bool
-    """Whether acknowledgements are put together too."""
+    """Whether acknowledgements are combined too."""
 
     def messages(
-        self, ballot: int, told: int, success: int, first: int, records: list[bytes]
+        self, ballot: int, reported: int, success: int, first: int, records: list[bytes]
     ) -> Iterator[Message]:
-        """Records of the slots from `first` on, and the news that everything up to `success` is decided; up to `told` that is known there."""
+        """Messages with the records from slot `first` on and the decision up to `success`. The member knows the decision up to `reported`."""
 
 
 class Packed:
-    """DCFS3: whatever is there goes in one message, and decisions ride along."""
+    """DCFS3: all available records go into one message, which also carries the decision."""
 
     packs = True
 
     def messages(
-        self, ballot: int, told: int, success: int, first: int, records: list[bytes]
+        self, ballot: int, reported: int, success: int, first: int, records: list[bytes]
     ) -> Iterator[Message]:
-        if not records and success > told:
+        if not records and success > reported:
             yield Success(ballot, success)
         while records:
-            count = fitting(records, MESSAGE_OCTETS)
+            count = fitting(records, MESSAGE_BYTES)
             yield Accept(ballot, success, first, records[:count])
             first, records = first + count, records[count:]
 
@@ -49,18 +49,18 @@ class OnePerMessage:
     packs = False
 
     def messages(
-        self, ballot: int, told: int, success: int, first: int, records: list[bytes]
+        self, ballot: int, reported: int, success: int, first: int, records: list[bytes]
     ) -> Iterator[Message]:
-        for slot in range(told + 1, success + 1):
+        for slot in range(reported + 1, success + 1):
             yield Success(ballot, slot)
-        for place, octets in enumerate(records):
-            yield Accept(ballot, 0, first + place, [octets])
+        for place, data in enumerate(records):
+            yield Accept(ballot, 0, first + place, [data])
 
 
 def fitting(records: list[bytes], limit: int) -> int:
-    """How many of the first records fit into so many octets; one at least."""
-    for index, octets in enumerate(records):
-        limit -= len(octets)
+    """How many of the first records fit into the limit in bytes; at least one."""
+    for index, data in enumerate(records):
+        limit -= len(data)
         if limit < 0 and index:
             return index
     return len(records)
@@ -70,4 +70,4 @@ PACKINGS: dict[str, type[Packed] | type[OnePerMessage]] = {
     "packed-paxos": Packed,
     "multi-paxos": OnePerMessage,
 }
-"""By family."""
+"""Packing by protocol family."""

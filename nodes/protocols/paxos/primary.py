@@ -1,4 +1,4 @@
-"""Everything that exists only while a server is elected or primary in one ballot."""
+"""The state of a server while it is elected or primary in one ballot."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.messages import Accepted, AskLease, LeaseGranted, PaxosJoin, PaxosPromise
 from nodes.protocols.paxos.proposer import Proposer
 from nodes.protocols.paxos.takeover import JOINING, PRIMARY, SECONDARY, Takeover
-from nodes.replicas.view import LostLock, Place, ViewMoved
+from nodes.replicas.leader import Stopped
+from nodes.replicas.view import Place, ViewMoved
 from nodes.scope import Tenure
 from nodes.wire.messages import CheckOperation, Message
 from nodes.world import Change, ConnectionLoss, CoordinationError
 
 NEAR = 256
-"""Who lacks no more slots than this is taken into the view."""
+"""Most slots that a follower may lack to be taken into the view."""
 VIEW_MAX = 16
 NAME_AGAIN_NS = 10 * MILLISECOND
 GRACE_NS = 100 * MILLISECOND
-"""How long the elected waits for members beyond a majority, so that they need not join again."""
+"""Time that the elected server waits for members beyond a majority, so that they need not join again."""
 
 
 class Primary(ServingLeader):
@@ -43,21 +44,17 @@ class Primary(ServingLeader):
         self.proposer: Proposer | None = None
         self._granted = Granted(member.world.clock, member.read_term)
         self._asked: dict[str, AskLease] = {}
-        """Questions for leases that came before this server serves."""
+        """Requests for leases that arrived before this server serves, by server."""
         self._checks: list[tuple[str, CheckOperation]] = []
-        """Questions about calls that came before this server serves."""
+        """Checks of calls that arrived before this server serves, with their senders."""
         self._referred = False
-        """Whether somebody is reading an image, to go on with what the log here has behind it."""
+        """Whether a follower is reading an image and will need this log's records after it."""
         self._present: list[str] = []
-        """Who has a place in the global view."""
+        """Servers with a place in the global view."""
         self._arrange_soon = asyncio.Event()
 
     @property
     def epoch(self) -> int:
-        return self.ballot
-
-    @property
-    def ballot(self) -> int:
         return self.takeover.ballot
 
     # --- steps ----------------------------------------------------------------------------------------------------
@@ -69,7 +66,7 @@ class Primary(ServingLeader):
             self._checks.append((peer, message))
 
     def on_cross_group(self, peer: str, message: Message) -> None:
-        """Of other groups' operations no more is taken than of clients' calls; what is left is sent again."""
+        """Takes operations of other groups only while the proposer has room. The other group sends the rest again."""
         if self.proposer is None or not self.proposer.full:
             super().on_cross_group(peer, message)
 
@@ -80,42 +77,47 @@ class Primary(ServingLeader):
         if self.proposer is not None:
             self.proposer.on_accepted(peer, message)
 
+    def on_durable(self, ballot: int, slot: int) -> None:
+        if self.proposer is not None:
+            self.proposer.on_own_durable(ballot, slot)
+
     def on_join(self, peer: str, message: PaxosJoin) -> None:
-        """A server outside the view; one inside it was started anew, and goes on where its log ends."""
+        """Admits a server outside the view. A restarted member of the view is reminded of the last decision or admitted with its new disk."""
         proposer = self.proposer
         if proposer is None or not self.serving:
             return
         if peer not in self._present or not 0 <= message.success <= proposer.decided:
             there = "has a place" if peer in self._present else "has no place"
-            told = f"{peer} {there} in the view, and {message.success} of {proposer.decided} slots"
-            self._member.ignoring.tell(peer, message, told)
+            reported = f"{peer} {there} in the view, and {message.success} of {proposer.decided} slots"
+            self._member.ignoring.report(peer, message, reported)
             self._arrange_soon.set()
             return
-        follower = proposer.followers.get(peer)
+        follower = proposer.tally.followers.get(peer)
         if follower is not None and follower.disk == message.disk:
             follower.remind(message.success)
             self._arrange_soon.set()
-        elif follower is not None or peer not in proposer.view:
+        elif follower is not None or peer not in proposer.tally.view:
             proposer.admit(peer, message.success, message.disk)
 
     def on_ask_lease(self, peer: str, message: AskLease) -> None:
-        """Granted to members of the recorded view that are not about to leave it, while this server may answer itself."""
+        """Grants a lease to a member of the recorded view that stays in it, while this server's own lease holds."""
         proposer, member = self.proposer, self._member
-        if message.ballot != self.ballot:
-            told = f"of ballot {message.ballot}; this is ballot {self.ballot}"
-            member.ignoring.tell(peer, message, told)
+        if message.ballot != self.epoch:
+            reported = f"of ballot {message.ballot}; this is ballot {self.epoch}"
+            member.ignoring.report(peer, message, reported)
             return
         if proposer is None or not self.lease.holds:
             return
-        follower = proposer.followers.get(peer)
+        tally = proposer.tally
+        follower = tally.followers.get(peer)
         if follower is None:
-            member.ignoring.tell(peer, message, "not of who is sent records")
-        stays = proposer.changing is None or peer in proposer.changing[1]
-        if follower is None or peer not in proposer.recorded or not stays:
+            member.ignoring.report(peer, message, "not of who is sent records")
+        stays = tally.changing is None or peer in tally.changing[1]
+        if follower is None or peer not in tally.recorded or not stays:
             return
         mutation = member.config.cluster.mutations.lease_to_another_disk
         if (message.disk != follower.disk or not follower.whole) and not mutation:
-            member.ignoring.tell(peer, message, "its disk has not acknowledged all that was sent")
+            member.ignoring.report(peer, message, "its disk has not acknowledged all that was sent")
             return
         if not self.serving:
             self._asked[peer] = message
@@ -123,11 +125,10 @@ class Primary(ServingLeader):
         follower.remind(message.executed)
         if not follower.silent(self._timeout_ns):
             self._granted.grant(peer)
-            member.world.network.send(peer, LeaseGranted(self.ballot, message.sent_ns, member.lease_ns))
+            member.world.network.send(peer, LeaseGranted(self.epoch, message.sent_ns, member.lease_ns))
 
     def _end(self) -> None:
         member = self._member
-        member.acceptor.on_durable = lambda ballot, slot: None
         if member.acceptor.primary == member.name:
             member.acceptor.primary = ""
         super()._end()
@@ -135,82 +136,79 @@ class Primary(ServingLeader):
 
     # --- procedure ------------------------------------------------------------------------------------------------
 
-    async def run(self) -> None:
-        """From the lock to the end of the tenure."""
-        try:
-            await self._take_over()
-        except LostLock as lost:
-            self.stand_down(str(lost))
-        except CoordinationError as error:
-            await self._give_up(f"{type(error).__name__} while taking over: {error}")
-        except ValueError as error:
-            self._member.warn(f"what was heard cannot be gone on with: {error}")
-            await self._give_up(str(error))
-
     async def _give_up(self, reason: str) -> None:
-        self.sits_out = True
+        self.skip_next_election = True
         await super()._give_up(reason)
 
-    async def _take_over(self) -> None:
-        member, takeover = self._member, self.takeover
-        await takeover.write_ballot()
-        self._role("elected", f"ballot {self.ballot} is written")
-        self._confirm_lease()
-        self._present = list(await member.view.places())
-        session_ns = member.world.coordination.session_timeout_ns
-        if not await takeover.hear(self._present, session_ns, GRACE_NS):
-            await self._give_up("too few of the configured group answered")
-            return
-        if not await takeover.begin_from_image(session_ns):
-            await self._give_up("what others have pruned lacks here, and no image of it was read")
-            return
-        names = await takeover.adopt()
-        proposer = self._open_proposer(names)
-        await self._decided(proposer)
-        await self._begin_view(proposer)
-        await takeover.outlive_old_leases()
-        self._serve(proposer)
+    async def take_over(self) -> None:
+        """DCFS3, Recovery, "failure of the primary", in numbered steps. Step 1 and the leases of step 4 are additions (safety rules 8, 9 and 16).
+
+        Raises Stopped, LostLock, CoordinationError.
+        """
+        await self._write_ballot()  # 1
+        names = await self._learn_range()  # 2
+        proposer = await self._redo_range(names)  # 3
+        await self._serve(proposer)  # 4
         await self._keep(proposer)
 
-    def _open_proposer(self, names: list[str]) -> Proposer:
-        """Phase 2 of everything that is redone goes out with the first slot of this ballot, which is the view."""
+    async def _write_ballot(self) -> None:
+        """Step 1: writes the ballot. Servers that promise it refuse lower ones."""
+        await self.takeover.write_ballot()
+        self._role("elected", f"ballot {self.epoch} is written")
+        self._confirm_lease()
+
+    async def _learn_range(self) -> list[str]:
+        """Step 2: accepts the slots between the smallest success and the largest current pointer. Returns the promisers. Raises Stopped."""
+        member, takeover = self._member, self.takeover
+        self._present = list(await member.view.places())
+        session_ns = member.world.coordination.session_timeout_ns
+        await takeover.hear(self._present, session_ns, GRACE_NS)
+        await takeover.begin_from_image(session_ns)
+        try:
+            return await takeover.adopt()
+        except ValueError as error:
+            member.warn(f"the answers cannot be used: {error}")
+            raise Stopped(str(error)) from error
+
+    async def _redo_range(self, names: list[str]) -> Proposer:
+        """Step 3: runs phase 2 of the range and then of this ballot's first view. Ends when the view and all slots before it are decided."""
         member = self._member
         mark = member.log.mark_at(member.queue.current)
         assert mark is not None
         proposer = self.proposer = Proposer(
-            member.world, self._commits(), self.takeover.configured, self.ballot, member.acceptor, member.state,
-            member.packing, member.config.cluster.holes.answer_set_shrinks, mark, mark.sn,
+            member.world, self._commits(), self.takeover.configured, self.epoch, member.acceptor, member.state,
+            member.packing, member.config.cluster.holes.answer_set_shrinks, mark, mark.sn, self._arrange_soon.set,
+            self.answering.backlog.resume,
         )  # fmt: skip
-        member.acceptor.on_durable = proposer.on_own_durable
-        proposer.on_recorded = self._arrange_soon.set
+        tally = proposer.tally
         for name in names:
             disk = self.takeover.disks[name].instance
             proposer.admit(name, self.takeover.answers[name].success, disk)
         self._begin_writing(proposer, Secondaries(proposer, member.name, self.takeover.configured))
-        whole = [name for name in names if not proposer.followers[name].lacks]
+        whole = [name for name in names if not tally.followers[name].lacks]
         proposer.change_view([member.name, *whole], member.now_ns())
         self._tenure.spawn(self._ticks(proposer), "ticks")
         out_of_reach = partial(proposer.out_of_reach, self._timeout_ns)
         self._tenure.spawn(
             self._give_way(out_of_reach, lambda place: True, lambda: self.serving), "who cannot be reached"
         )
-        self.takeover.step("3", f"proposes slot {proposer.last}, and the view {', '.join(proposer.view)}")
-        return proposer
-
-    async def _decided(self, proposer: Proposer) -> None:
-        """Until the first view of this ballot is recorded; who dies before that is left out of it."""
-        while not proposer.recorded:
+        self.takeover.step("3", f"proposes slot {proposer.last}, and the view {', '.join(tally.view)}")
+        while not tally.recorded:
             self._arrange_soon.clear()
             await self._arrange_soon.wait()
+        await self._begin_view(proposer)
+        return proposer
 
-    def _serve(self, proposer: Proposer) -> None:
+    async def _serve(self, proposer: Proposer) -> None:
+        """Step 4: serves as the new primary after every read lease of lower ballots has expired."""
         member = self._member
+        await self.takeover.outlive_old_leases()
         mark = member.log.mark_at(proposer.decided)
         assert mark is not None
         self.takeover.step(
-            "4", f"{member.name} is the new primary with {len(proposer.recorded) - 1} secondaries"
+            "4", f"{member.name} is the new primary with {len(proposer.tally.recorded) - 1} secondaries"
         )
-        self._begin_service(PRIMARY, f"ballot {self.ballot} is decided up to slot {mark.sn}", mark)
+        self._begin_service(PRIMARY, f"ballot {self.epoch} is decided up to slot {mark.sn}", mark)
         for peer, question in self._asked.items():
             self.on_ask_lease(peer, question)
         for peer, check in self._checks:
@@ -224,35 +222,36 @@ class Primary(ServingLeader):
             began_ns = clock.monotonic_ns()
             await clock.sleep(pause_ns)
             if clock.monotonic_ns() - began_ns > 2 * pause_ns:
-                proposer.forgive()
+                proposer.tally.forgive()
             proposer.on_tick()
             self._change_view(proposer)
-            self._hold_log(any(each.lacks for each in proposer.followers.values()))
+            self._hold_log(any(each.lacks for each in proposer.tally.followers.values()))
 
     def _hold_log(self, referred: bool) -> None:
-        """While somebody reads an image the logs behind it stay."""
+        """Stops pruning of the log while a follower reads an image."""
         assert self.imaging is not None
         if referred and not self._referred:
-            self.imaging.begin_session()
+            self.imaging.pruning.begin_session()
         elif self._referred and not referred:
-            self.imaging.end_session()
+            self.imaging.pruning.end_session()
         self._referred = referred
 
     def _change_view(self, proposer: Proposer) -> None:
-        """Who is silent leaves once its lease has surely run out; who has caught up comes in, one change after the other.
+        """Proposes the next view: silent members leave after their leases have expired, followers that caught up join.
 
-        While a change is under way somebody may only leave: what it waits for may be dead.
+        During a change members may only leave, because the change may wait for a dead one.
         """
-        changing = proposer.changing is not None
-        present = proposer.view if proposer.changing is None else proposer.changing[1]
-        silent = proposer.silent(self._timeout_ns)
+        tally = proposer.tally
+        changing = tally.changing is not None
+        present = tally.view if tally.changing is None else tally.changing[1]
+        silent = tally.silent(self._timeout_ns)
         for name in silent:
-            if name not in proposer.view:
-                del proposer.followers[name]
+            if name not in tally.view:
+                del tally.followers[name]
         leave = [name for name in silent if name in present and self._granted.over(name)]
         come = [
             name
-            for name, follower in proposer.followers.items()
+            for name, follower in tally.followers.items()
             if not changing
             and name not in present
             and not follower.lacks
@@ -264,10 +263,10 @@ class Primary(ServingLeader):
             proposer.change_view(view, self._member.now_ns())
             what = [*(f"{name} leaves" for name in leave), *(f"{name} comes in" for name in come)]
             detail = f"{', '.join(what)}: slot {proposer.last} says so"
-            self._member.step("view", "", detail, self.ballot)
+            self._member.step("view", "", detail, self.epoch)
 
     async def _keep(self, proposer: Proposer) -> None:
-        """Keeps the places of the global view as the recorded view is."""
+        """Keeps the places of the global view equal to the recorded view."""
         pause_ns = self._member.config.cluster.timing.renew_scan_ms * MILLISECOND
         while True:
             self._arrange_soon.clear()
@@ -282,13 +281,13 @@ class Primary(ServingLeader):
             timer.cancel()
 
     async def _name_disks(self, proposer: Proposer) -> None:
-        """The record names the disks that have all that was accepted by the disks before them; nothing is answered before the first record does.
+        """Records the disks that have every slot accepted by their predecessors. The primary answers no call before the first such record.
 
         Raises LostLock, ViewMoved, CoordinationError.
         """
         member = self._member
         stored, version = await member.view.configuration()
-        whole = {name: each.disk for name, each in proposer.followers.items() if each.whole}
+        whole = {name: each.disk for name, each in proposer.tally.followers.items() if each.whole}
         whole[member.name] = member.identity.id.instance
         disks = {**stored.disks, **{name: disk for name, disk in whole.items() if name in stored.members}}
         if disks != stored.disks:
@@ -296,7 +295,7 @@ class Primary(ServingLeader):
             await member.view.guarded([member.view.configuration_change(new, version)])
 
     async def _begin_view(self, proposer: Proposer) -> None:
-        """The first disks and places of this ballot. A place may vanish between the look and the write: then it looks again.
+        """Writes the first disks and places of this ballot. It tries again when a place changes between read and write.
 
         Raises LostLock, CoordinationError.
         """
@@ -308,17 +307,17 @@ class Primary(ServingLeader):
                 await self._member.world.clock.sleep(NAME_AGAIN_NS)
 
     async def _arrange(self, proposer: Proposer) -> None:
-        """Raises LostLock, ViewMoved, CoordinationError."""
-        member = self._member
+        """Writes the places that differ from the recorded view. Raises LostLock, ViewMoved, CoordinationError."""
+        member, tally = self._member, proposer.tally
         places = await member.view.places()
         self._present = list(places)
-        for name in [name for name in proposer.followers if name not in proposer.recorded + proposer.view]:
+        for name in [name for name in tally.followers if name not in tally.recorded + tally.view]:
             if name not in places:
-                del proposer.followers[name]
+                del tally.followers[name]
         changes: list[Change] = []
         for name, place in places.items():
-            state = SECONDARY if name in proposer.recorded else JOINING
+            state = SECONDARY if name in tally.recorded else JOINING
             if name != member.name and place.state != state:
-                changes.append(member.view.place_change(name, Place(state, self.ballot, proposer.decided)))
+                changes.append(member.view.place_change(name, Place(state, self.epoch, proposer.decided)))
         if changes:
             await member.view.guarded(changes)

@@ -1,6 +1,6 @@
-"""The Paxos coordination queue (DCFS3, PCQ): what a member has of the slots that are not decided yet, and the reads that wait behind them.
+"""The Paxos coordination queue (DCFS3, PCQ): a member's undecided slots, and the reads that wait for them.
 
-A slot is Success (decided, and executed in order), Accept (a record is there), or Empty (a later one is there). Pure.
+A slot is Success (decided, and executed in order), Accept (it has a record), or Empty (only a later slot has one). Pure.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.paxos.messages import LogRecord
 
 SLOTS_MAX = 8_192
-"""Slots behind the success pointer that a member takes; a primary never has so many open."""
+"""Most slots after the success pointer that a member accepts; more than a primary ever has open."""
 READS_MAX = 10_000
 SUCCESS, ACCEPT, EMPTY = "success", "accept", "empty"
 
@@ -20,18 +20,18 @@ Read = Callable[[], None]
 
 
 class CoordinationQueue:
-    """`success`: every slot up to here is decided. `current`: the last slot in which there is a record."""
+    """Slots up to `success` are decided; `current` is the last slot with a record."""
 
     def __init__(self, mutations: Mutations = NO_MUTATIONS) -> None:
         self._mutations = mutations
         self.success = 0
         self.current = 0
         self.ballot = 0
-        """Under which `reach` and `latest` count."""
+        """Ballot of `reach` and `latest`."""
         self.reach = 0
-        """Every slot up to here is decided or accepted under `ballot`: what an acceptor may acknowledge."""
+        """Last slot of the prefix decided or accepted under `ballot`, which an acceptor may acknowledge."""
         self.latest = 0
-        """The last slot accepted under `ballot`: no read that comes now is answered before it is executed."""
+        """Last slot accepted under `ballot`. A new read waits until it is executed."""
         self._slots: dict[int, tuple[int, LogRecord]] = {}
         self._reads: deque[tuple[int, Read]] = deque()
 
@@ -45,18 +45,18 @@ class CoordinationQueue:
         return (record for _, record in self._slots.values())
 
     def waiting_up_to(self, slot: int) -> list[LogRecord]:
-        """Those of them up to a slot that `succeed` would yield, in order."""
+        """The waiting records up to a slot that `succeed` would yield, in order."""
         return [self._slots[each][1] for each in range(self.success + 1, min(slot, self.reach) + 1)]
 
     def ballot_at(self, slot: int) -> int:
-        """0 where nothing is accepted."""
+        """The ballot under which a slot was accepted; 0 without an accepted record."""
         held = self._slots.get(slot)
         return 0 if held is None else held[0]
 
     # --- records ---------------------------------------------------------------------------------------------------
 
     def begin_behind(self, slot: int) -> None:
-        """An image holds everything up to this slot: all of it is decided. What is accepted above stays."""
+        """Begins after an image, whose slots are all decided. Accepted slots above it stay."""
         for each in [each for each in self._slots if each <= slot]:
             del self._slots[each]
         self.success, self.current = max(self.success, slot), max(self.current, slot)
@@ -64,7 +64,7 @@ class CoordinationQueue:
         self._extend()
 
     def begin(self, ballot: int) -> None:
-        """A higher ballot: only what is accepted under it counts. Reads that waited under a lower one are looked at now."""
+        """Begins a higher ballot. Only slots accepted under it count, and reads that waited under a lower one run now."""
         if ballot <= self.ballot:
             return
         self.ballot = ballot
@@ -78,11 +78,11 @@ class CoordinationQueue:
             step()
 
     def takes(self, slot: int) -> bool:
-        """Whether a record for this slot is wanted and has room."""
+        """Whether this slot is undecided and within the queue's bound."""
         return self.success < slot <= self.success + SLOTS_MAX
 
     def accept(self, ballot: int, record: LogRecord) -> None:
-        """A record takes its slot, in place of one of a lower ballot; `takes` says whether it may."""
+        """Puts a record into its slot, in place of one of a lower ballot. The caller has checked `takes`."""
         slot = record.sn
         if self.ballot_at(slot) > ballot:
             return
@@ -97,24 +97,24 @@ class CoordinationQueue:
             self.reach += 1
 
     def succeed(self, ballot: int, slot: int) -> Iterator[LogRecord]:
-        """Under this ballot everything up to `slot` is decided: yields, in order, the records that may be executed now."""
+        """Slots up to `slot` are decided under this ballot. Yields, in order, the records that may be executed now."""
         while ballot == self.ballot and self.success < min(slot, self._executable):
             yield from self._next()
 
     def recall(self, slot: int) -> Iterator[LogRecord]:
-        """The disk says that everything up to `slot` was decided; ends early where a record is missing."""
+        """Yields the records up to `slot`, the success pointer on disk. Ends early at a missing record."""
         while self.success < slot and self.success + 1 in self._slots:
             yield from self._next()
 
     @property
     def _executable(self) -> int:
-        """The last slot that may be executed when it is decided: no slot before it is empty."""
+        """The last slot with no empty slot before it, so that it may be executed when decided."""
         if self._mutations.executes_past_hole:
             return self.current
         return self.reach
 
     def _next(self) -> list[LogRecord]:
-        """The record of the next slot; none where the mutation passes over an empty one."""
+        """The record of the next slot; empty where the mutation executes past an empty slot."""
         self.success += 1
         self.reach = max(self.reach, self.success)
         self.latest = max(self.latest, self.success)
@@ -124,7 +124,7 @@ class CoordinationQueue:
     # --- reads -----------------------------------------------------------------------------------------------------
 
     def read(self, step: Read) -> bool:
-        """Runs `step` once every slot that is known now is executed; False when too many reads wait."""
+        """Runs `step` once every slot accepted so far is executed. Returns False when too many reads wait."""
         if self.latest <= self.success:
             step()
             return True
@@ -134,6 +134,6 @@ class CoordinationQueue:
         return True
 
     def run_reads(self) -> None:
-        """Those that waited for slots that are executed now."""
+        """Runs the reads whose slots are executed."""
         while self._reads and self._reads[0][0] <= self.success:
             self._reads.popleft()[1]()

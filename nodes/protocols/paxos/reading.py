@@ -1,7 +1,7 @@
 """Calls at a server that is not the primary.
 
-Reads are answered anywhere (DCFS3), under a lease of the primary and behind the slots that came before them (safety rule 9). Other calls are sent to
-the primary. While none is known to live both are kept: calls for whoever is elected to take up at once, reads until the next lease.
+Any server answers reads (DCFS3), under a lease of the primary and after the slots that came before them (safety rule 9). It refuses other calls
+and names the primary. While no primary is known to be alive it keeps both: the next primary takes the calls, and reads wait for the next lease.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nodes.wire.messages import Answer, CheckOperation, Refused, Request
 KEPT_MAX = 10_000
 
 TAKEOVER_SESSIONS = 2
-"""So many session time-outs after the last lease another primary has surely been looked for."""
+"""Session timeouts after the last lease within which an election has certainly begun."""
 
 Call = Request | CheckOperation
 
@@ -37,18 +37,18 @@ class Reading:
         self.lease = ReadLease(member.world.clock, member.config.cluster.holes.no_read_lease)
         self._asked_ballot = 0
         self._keep_reads_until_ns = 0
-        """By then there is another primary, or this server is cut off and others answer sooner."""
+        """End of the time in which reads are kept. Afterwards a new primary exists, or this server is cut off and others answer sooner."""
         self._kept: dict[tuple[str, int], Call] = {}
-        """By client and number, the latest."""
+        """Latest call by client and number."""
 
     # --- lease -----------------------------------------------------------------------------------------------------
 
     def on_promised(self) -> None:
-        """A higher ballot: what the old primary granted is void."""
+        """A higher ballot ends the lease of the old primary."""
         self.lease.end()
 
     def on_executed(self) -> None:
-        """The first view of a ballot that has this server in it: it asks at once."""
+        """Asks for a lease as soon as a view of a new ballot contains this server."""
         acceptor = self._member.acceptor
         if self._asked_ballot < acceptor.promised and self._member.name in acceptor.view:
             self.ask()
@@ -67,8 +67,8 @@ class Reading:
     def on_granted(self, peer: str, message: LeaseGranted) -> None:
         acceptor = self._member.acceptor
         if (peer, message.ballot) != (acceptor.primary, acceptor.promised):
-            told = f"ballot {acceptor.promised} of {acceptor.primary or 'nobody'} is followed here"
-            self._member.ignoring.tell(peer, message, f"of ballot {message.ballot}; {told}")
+            reported = f"ballot {acceptor.promised} of {acceptor.primary or 'no server'} is promised here"
+            self._member.ignoring.report(peer, message, f"of ballot {message.ballot}; {reported}")
             return
         member = self._member
         length_ns = min(message.length_ns, member.lease_ns)
@@ -82,7 +82,7 @@ class Reading:
                 self.refuse(client, call.number)
 
     async def renew(self) -> None:
-        """Asks three times in the length of a lease; for ever."""
+        """Asks for a lease three times per lease length, in an endless loop."""
         while True:
             await self._member.world.clock.sleep(self._member.lease_ns // 3)
             self.ask()
@@ -90,8 +90,10 @@ class Reading:
     # --- reads -----------------------------------------------------------------------------------------------------
 
     def on_read(self, peer: str, request: Request) -> None:
-        """Only in a cluster of one group: with several, answers are put in order by their stamps, and the primary may stamp its next record
-        earlier than a secondary has just stamped a read that does not show it. There the primary alone answers."""
+        """Answers reads only in a cluster of one group.
+
+        With several groups, stamps order the answers. The primary may stamp its next record earlier than a secondary has stamped a read that does
+        not show it. So the primary alone answers there."""
         if self._member.several_groups:
             self.on_other(peer, request)
             return
@@ -105,7 +107,7 @@ class Reading:
             self.refuse(peer, request.number)
 
     def _answer(self, peer: str, request: Request, ballot: int) -> None:
-        """The lease must hold in the very step that answers. What is executed may not be in the namespace while an image of it is taken."""
+        """Answers a read if the lease holds in this step. The namespace may lag behind executed slots while an image is taken."""
         member = self._member
         if not self.lease.holds or ballot != member.queue.ballot or member.state.lags:
             self.refuse(peer, request.number)
@@ -129,10 +131,10 @@ class Reading:
         )
         self._send(peer, answer)
 
-    # --- calls that are kept ---------------------------------------------------------------------------------------
+    # --- kept calls ------------------------------------------------------------------------------------------------
 
     def on_other(self, peer: str, call: Call) -> None:
-        """A write, a question about one, or a read without a lease."""
+        """Keeps or refuses a write, a check of one, or a read without a lease."""
         key = (peer, call.number)
         if self.lease.holds or (key not in self._kept and len(self._kept) >= KEPT_MAX):
             self.refuse(peer, call.number)
@@ -140,12 +142,12 @@ class Reading:
             self._kept[key] = call
 
     def take_kept(self) -> list[tuple[str, Call]]:
-        """The calls that waited for a primary."""
+        """Removes and returns the calls that waited for a primary."""
         kept, self._kept = self._kept, {}
         return [(peer, call) for (peer, _), call in kept.items()]
 
     def refuse(self, peer: str, number: int) -> None:
-        """Names the primary as long as it is known to live."""
+        """Refuses a call, naming the primary while the lease holds."""
         acceptor = self._member.acceptor
         primary = acceptor.primary if self.lease.holds and acceptor.primary != self._member.name else ""
         self._send(peer, Refused(number, acceptor.promised, "not primary", primary))

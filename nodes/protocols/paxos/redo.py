@@ -1,7 +1,7 @@
-"""What the elected goes on with after phase 1 (DCFS3, Recovery; safety rule 8). Pure.
+"""The records that the elected server proposes again after phase 1 (DCFS3, Recovery; safety rule 8). Pure.
 
-A slot that somebody knows to be decided keeps its record. Of any other the record of the highest ballot wins, if it names the record before it:
-records are results of a state, so that one whose predecessor is gone was never decided, nor can be. What is left is Empty and becomes a no-op.
+A slot that some member knows to be decided keeps its record. In any other slot the record of the highest ballot wins, if it names the record
+before it. A record is the result of a state, so one without its predecessor was never decided, nor can be. Remaining slots become no-ops.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ import msgspec
 from crc32c import crc32c
 
 from nodes.protocols.paxos.log import decode_record, encode_record
-from nodes.protocols.paxos.messages import LogRecord, PaxosPromise, Told
+from nodes.protocols.paxos.messages import AcceptedSlot, LogRecord, PaxosPromise
 from nodes.protocols.paxos.queue import SLOTS_MAX
 from nodes.wire.messages import Mark
 
 
-class Heard:
+class Received:
     """One member's answer to phase 1, which may come in several messages."""
 
     def __init__(self, success: int, current: int):
         self.success = success
         self.current = current
         self.base = 0
-        """Slots up to here are decided and cannot be told any more."""
-        self.slots: dict[int, Told] = {}
+        """Last pruned slot; slots up to it are decided, and the member cannot report them."""
+        self.slots: dict[int, AcceptedSlot] = {}
         self.upto = 0
-        """All slots up to here have been told."""
+        """Last slot of the reported prefix."""
 
     @property
     def whole(self) -> bool:
@@ -38,13 +38,13 @@ class Heard:
         self.current = promise.current
         self.base = promise.base
         self.upto = max(self.upto, promise.to_slot)
-        for told in promise.slots:
-            self.slots[told.slot] = told
+        for reported in promise.slots:
+            self.slots[reported.slot] = reported
 
 
 def credible(promise: PaxosPromise) -> bool:
-    """Whether a member could have told this: nothing is lacking in what is decided, and little lies behind it."""
-    slots = [told.slot for told in promise.slots]
+    """Whether a promise is possible: it lacks no decided slot, and the queue's bound holds for the others."""
+    slots = [reported.slot for reported in promise.slots]
     decided = range(max(promise.from_slot, promise.base + 1), min(promise.to_slot, promise.success) + 1)
     return (
         promise.from_slot <= promise.to_slot + 1
@@ -56,14 +56,14 @@ def credible(promise: PaxosPromise) -> bool:
     )
 
 
-def lacking(success: int, answers: Iterable[Heard]) -> int:
-    """The first slot behind `success` that is decided and that nobody who answered has any more; 0 when there is none.
+def lacking(success: int, answers: Iterable[Received]) -> int:
+    """The first decided slot after `success` that no answering member still has; 0 when there is none. An image covers such a slot.
 
-    An image reaches further. Nobody but those who know that a slot is decided can tell what it holds: another may have accepted something else.
+    Only a member that knows the slot as decided counts. Another one may have accepted a different record.
     """
     members = list(answers)
-    for slot in range(success + 1, max((heard.base for heard in members), default=0) + 1):
-        if not any(heard.success >= slot and slot in heard.slots for heard in members):
+    for slot in range(success + 1, max((received.base for received in members), default=0) + 1):
+        if not any(received.success >= slot and slot in received.slots for received in members):
             return slot
     return 0
 
@@ -72,42 +72,42 @@ class Redone(msgspec.Struct):
     """One slot of the recovery range."""
 
     record: LogRecord
-    octets: bytes
+    data: bytes
     state: str
-    """success, accept, or empty: nobody had it, and it becomes a no-op."""
+    """success, accept, or empty; no member had a usable record of an empty slot, which becomes a no-op."""
 
 
-def redo(ballot: int, mark: Mark, at_ns: int, answers: Iterable[Heard]) -> list[Redone]:
-    """The records of the slots behind `mark`, which is decided, up to the largest current pointer. Raises ValueError for a gap in what is decided."""
+def redo(ballot: int, mark: Mark, at_ns: int, answers: Iterable[Received]) -> list[Redone]:
+    """The records from the decided `mark` to the largest current pointer. Raises ValueError for a gap among decided slots."""
     members = list(answers)
-    current = max((heard.current for heard in members), default=0)
+    current = max((received.current for received in members), default=0)
     redone: list[Redone] = []
     made = 0
     for slot in range(mark.sn + 1, current + 1):
-        decided = [heard for heard in members if heard.success >= slot]
+        decided = [received for received in members if received.success >= slot]
         found = best(decided or members, slot)
         if decided and found is None:
-            raise ValueError(f"slot {slot} is decided, and nobody who answered has it")
+            raise ValueError(f"slot {slot} is decided, and no server that answered has it")
         if found is None or (not decided and found.record.previous != mark):
             made += 1
             found = no_op(ballot, mark, made, at_ns)
         elif decided:
             found.state = "success"
         redone.append(found)
-        mark = Mark(0, found.record.epoch, slot, crc32c(found.octets))
+        mark = Mark(0, found.record.epoch, slot, crc32c(found.data))
     return redone
 
 
-def best(members: Iterable[Heard], slot: int) -> Redone | None:
-    """The record of the highest ballot; None where nobody has one that can be read."""
-    found = [heard.slots[slot] for heard in members if slot in heard.slots]
-    for told in sorted(found, key=lambda told: told.ballot, reverse=True):
+def best(members: Iterable[Received], slot: int) -> Redone | None:
+    """The readable record of the highest ballot; None when no member has one."""
+    found = [received.slots[slot] for received in members if slot in received.slots]
+    for reported in sorted(found, key=lambda reported: reported.ballot, reverse=True):
         try:
-            record = decode_record(told.octets)
+            record = decode_record(reported.data)
         except (msgspec.DecodeError, msgspec.ValidationError):
             continue
         if record.sn == slot:
-            return Redone(record, told.octets, "accept")
+            return Redone(record, reported.data, "accept")
     return None
 
 

@@ -1,4 +1,4 @@
-"""Views that everybody agrees on: the coordination service holds the present one, and its next one is a compare-and-set (safety rule 7)."""
+"""Agreed views: the coordination service holds the current one, and a compare-and-set replaces it (safety rule 7)."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from nodes.world import BadVersion, Change, ConnectionLoss, Coordination, Coordi
 
 MEMBER, JOINING = "member", "joining"
 ALL_STABLE_MAX = 4
-"""Of views up to this size any member may go on, for everything that was shown is on every one; of larger ones a majority may."""
+"""Largest view of which a single member may go on, because each has everything that was shown. A larger view needs a majority."""
 
 
 class Agreed(msgspec.Struct, frozen=True):
-    """The view as it lies in the group's `configuration` node."""
+    """The view in the group's `configuration` node."""
 
     number: int
     members: list[str]
-    """In order; a member's place is its id (SAA §5.1)."""
+    """Members in order; a member's place is its id (SAA §5.1)."""
     initial: int = 0
     start: Mark = NOTHING
-    """The last group of the views before: every member held all up to it when this view was installed."""
+    """Last group of the earlier views. Every member held all groups up to it when this view was installed."""
     attempt: int = 0
     """The newest attempt to change the view; larger than `number` while it is under way."""
     proposer: str = ""
-    """Who makes that attempt."""
+    """Server that makes that attempt."""
     disks: dict[str, str] = {}
     """The identity of each member's disk when this view began; empty before the first one."""
 
@@ -41,10 +41,10 @@ class Agreed(msgspec.Struct, frozen=True):
         return self.disks.get(name, disk) == disk
 
     def enough(self, present: int, certain: int) -> bool:
-        """Whether so many of its members, `certain` of them without doubt about their journals, may form the next view.
+        """Whether `present` members, of which `certain` have undoubted journals, may form the next view.
 
-        What was shown is on the disk of every member: one whose journal is whole has all of it. Without any such one all must be there, for
-        then what none of them has was not shown (safety rule 23).
+        Every shown group is on the disk of every member, so one undoubted journal has all of them. Without one all members must be present:
+        then a group that none of them has was not shown (safety rule 23).
         """
         size = len(self.members)
         if not certain and present < size:
@@ -53,7 +53,7 @@ class Agreed(msgspec.Struct, frozen=True):
 
 
 class Forced(Agreed, frozen=True):
-    """The view, when a person wants the next one of whoever is there (safety rules 4 and 7)."""
+    """The view when an operator forces the next one from the members present (safety rules 4 and 7)."""
 
     def enough(self, *there: int) -> bool:
         return all(there[:1])
@@ -69,7 +69,7 @@ class Agreement:
         self._without = without
         self._version = -1
         self.agreed = Agreed(0, [])
-        """As it was read or written last."""
+        """The view as last read or written."""
         self._servers: Watch | None = None
         self._addresses: dict[str, Watch] = {}
 
@@ -77,23 +77,23 @@ class Agreement:
         await self._nodes.prepare(members, address)
 
     async def read(self, watch: Watch | None = None) -> Agreed:
-        """What everybody agrees on now."""
+        """Reads the agreed view."""
         path = self._nodes.path("configuration")
         await self._coordination.sync(path)
-        octets, stat = await self._coordination.get(path, watch.arm() if watch else None)
-        self.agreed = msgspec.json.decode(octets, type=Agreed)
+        data, stat = await self._coordination.get(path, watch.arm() if watch else None)
+        self.agreed = msgspec.json.decode(data, type=Agreed)
         self._version = stat.version
         return self.agreed
 
     async def begin(self) -> bool:
-        """Becomes the one who changes the view as it was read last; False when somebody else was faster."""
+        """Begins an attempt to change the view that was read last. Returns False when another server was faster."""
         agreed = self.agreed
         return await self._write(
             msgspec.structs.replace(agreed, attempt=agreed.attempt + 1, proposer=self._name)
         )
 
     async def install(self, disks: dict[str, str], start: Mark) -> bool:
-        """Makes the attempt that `begin` began the present view of these members, with their disks; False when a later one has begun."""
+        """Installs the attempt as the view of these members and disks. Returns False when a later attempt has begun."""
         agreed, members = self.agreed, sorted(disks)
         following = Agreed(agreed.attempt, members, agreed.initial, start, agreed.attempt, self._name, disks)
         epoch = Set(
@@ -102,7 +102,7 @@ class Agreement:
         return await self._write(following, epoch)
 
     async def _write(self, following: Agreed, *others: Change) -> bool:
-        """One compare-and-set; an unknown outcome is read back."""
+        """Writes the view by one compare-and-set and reads an unknown outcome back."""
         version = -1 if self._without else self._version
         path = self._nodes.path("configuration")
         try:
@@ -123,7 +123,7 @@ class Agreement:
         await self._nodes.take_place(Place(state, view, sn))
 
     async def addresses(self, changed: Callable[[], None]) -> dict[str, str]:
-        """Of every server that has registered; `changed` is called once there is another, or one registers anew."""
+        """The address of every registered server. `changed` is called when a server registers."""
         if self._servers is None:
             self._servers = Watch(changed)
         addresses: dict[str, str] = {}
@@ -133,7 +133,7 @@ class Agreement:
         return addresses
 
     def forget_watches(self) -> None:
-        """They have gone with the connection."""
+        """Forgets the watches, which ended with the connection."""
         self._servers = None
         self._addresses.clear()
 

@@ -16,11 +16,11 @@ from nodes.metadata.records import LinkRecord, MakeRecord, MoveRecord, Record, R
 from nodes.metadata.tree import Undo
 
 Service = Callable[[Namespace, Any, Undo], None]
-"""Carries out its part of a record and tells `undo` how that is taken back. Raises FsError before it has changed anything."""
+"""Applies its part of a record and records in `undo` how to undo it. Raises FsError before any change."""
 
 
 def services_of(record: Record) -> tuple[Service, ...]:
-    """The basic services of a call in their order; the last one remembers its result."""
+    """The basic services of a call in order; the last one stores its result."""
     return (*SERVICES.get(type(record), (change_it,)), remember)
 
 
@@ -63,7 +63,7 @@ def make_objects(namespace: Namespace, record: MakeRecord, undo: Undo) -> None:
 
 
 def add_handles(namespace: Namespace, record: MakeRecord, undo: Undo) -> None:
-    """Each new object into its parent, the first into one that was there."""
+    """Links each new object into its parent; the first parent exists already."""
     tree, parent = namespace.tree, record.parent
     for name, number in zip(record.names, _numbers(record), strict=True):
         tree.link(tree.inodes[parent], name, number, record.at_ns, undo)
@@ -99,7 +99,7 @@ def move_handle(namespace: Namespace, record: MoveRecord, undo: Undo) -> None:
 
 
 def change_it(namespace: Namespace, record: Record, undo: Undo) -> None:
-    """What is one basic service by itself: attributes, a removal, blocks, a session."""
+    """Applies a change that is one basic service: of attributes, a removal, of blocks, of a session."""
     namespace.change(record, undo)
 
 

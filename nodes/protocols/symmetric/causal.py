@@ -1,7 +1,7 @@
 """Causal broadcast over links that lose, repeat and disorder messages (SAA §4.1): pure.
 
-Each member's broadcasts are numbered. A message is accepted when all earlier ones of its sender and all that it follows have been; what was
-lost is asked for again, what is doubled is dropped.
+Each member numbers its broadcasts. A member accepts a message after all earlier ones of its sender and all that it follows. It requests lost
+messages again and drops duplicates.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from nodes.protocols.symmetric.messages import Numbered
 
 STAMP_MAX = 1 << 62
 EARLY_MAX = 256
-"""Messages of one sender that are kept until those before them come."""
+"""Most messages of one sender that wait for earlier ones."""
 
 
 class CausalBroadcast:
-    """One member's end, in one view of `size` members."""
+    """The causal broadcast of one member in one view of `size` members."""
 
     def __init__(self, own: int, size: int):
         self._own = own
         self._size = size
         self.received = [0] * size
-        """How many broadcasts of each member were accepted; our own count as soon as they are sent."""
+        """Number of accepted broadcasts of each member; own ones count when sent."""
         self._early: list[dict[int, Numbered]] = [{} for _ in range(size)]
         self._sent: deque[Numbered] = deque()
         self._has_of_us = [0] * size
-        """How many of ours each member is known to have accepted."""
+        """Number of own broadcasts that each member is known to have accepted."""
 
     def send(self, stamp: int, at_ns: int, records: list[Record]) -> Numbered:
-        """The next message of this member, kept until everybody is known to have it."""
+        """Makes the next message of this member and keeps it until every member is known to have it."""
         message = Numbered(
             self._own, self.received[self._own] + 1, stamp, list(self.received), at_ns, records
         )
@@ -40,7 +40,7 @@ class CausalBroadcast:
         return message
 
     def well_formed(self, sender: int, message: Numbered) -> bool:
-        """Whether a message can be one of that member's."""
+        """Whether the sender's message has a valid stamp and counts that fit its counter and this member's broadcasts."""
         return (
             message.sender == sender != self._own
             and 0 < message.stamp < STAMP_MAX
@@ -50,7 +50,7 @@ class CausalBroadcast:
         )
 
     def accept(self, message: Numbered) -> list[Numbered]:
-        """Takes a message that came over a link; what can be accepted now, in causal order."""
+        """Takes a message from a link. Returns the messages that can be accepted now, in causal order."""
         early = self._early[message.sender]
         if self.received[message.sender] < message.counter <= self.received[message.sender] + EARLY_MAX:
             early.setdefault(message.counter, message)
@@ -69,26 +69,26 @@ class CausalBroadcast:
                 return early.pop(message.counter)
         return None
 
-    def lacks(self, sender: int, told: int) -> int:
-        """The first broadcast of the sender, which has made `told`, that never came; 0 when none lacks."""
+    def lacks(self, sender: int, reported: int) -> int:
+        """The first missing broadcast of a sender that has made `reported`; 0 when none is missing."""
         first = self.received[sender] + 1
         early = self._early[sender]
         while first in early:
             first += 1
-        return first if first <= told else 0
+        return first if first <= reported else 0
 
     def acknowledged(self, member: int, count: int) -> None:
-        """That member has accepted so many of ours."""
+        """That member has accepted `count` of this member's broadcasts."""
         self._has_of_us[member] = max(self._has_of_us[member], min(count, self.received[self._own]))
         everybody = min(has for other, has in enumerate(self._has_of_us) if other != self._own)
         while self._sent and self._sent[0].counter <= everybody:
             self._sent.popleft()
 
     def again(self, first: int) -> list[Numbered]:
-        """Our messages from this number on, as far as somebody may lack them."""
+        """This member's messages from this number on that some member may lack."""
         return [message for message in self._sent if message.counter >= first]
 
     @property
     def unacknowledged(self) -> int:
-        """Messages of ours that somebody may lack."""
+        """Number of this member's messages that some member may lack."""
         return len(self._sent)

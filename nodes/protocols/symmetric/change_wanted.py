@@ -1,4 +1,4 @@
-"""Why a view should change, and who is to be in the next one: pure, but for what it asks."""
+"""The reasons to change a view and the members of the next one. Pure, except for reading the member's state."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from nodes.protocols.symmetric.outside import fit_to_join
 from nodes.protocols.symmetric.replica import Replica
 
 NEAR = 64
-"""A joiner that lacks no more groups than these gets them when the view changes; one that lacks more is brought closer before."""
+"""Most groups that a joiner receives while the view changes. A joiner that lacks more catches up first."""
 
 
 class Wanted(msgspec.Struct, frozen=True):
     reason: str
-    """Empty when the view may stay as it is, or when too few are there to change it."""
+    """Reason of the change; empty when the view may stay or too few members are present."""
     invited: list[str]
-    """Who is to be in the next view, this server included."""
+    """Members of the next view, this server included."""
     turn: int
-    """How many members that are there come before this one."""
+    """Number of present members before this one."""
     minority: bool
-    """Fewer than half of the view are there: others may be better off."""
+    """Whether fewer than half of the view are present, so that others may have more members."""
     far: list[str]
-    """Joiners that lack much."""
+    """Joiners that have to catch up first."""
 
     @property
     def changes(self) -> bool:
@@ -34,7 +34,7 @@ class Wanted(msgspec.Struct, frozen=True):
 def change_of_member(
     member: Member, replica: Replica, joining: dict[str, JoinView], stuck: bool, asked: bool = False
 ) -> Wanted:
-    """What a member of the view would change; `stuck` says that an attempt of somebody came to nothing, `asked` that a person wants a new view."""
+    """The change that a member of the view wants. `stuck`: an earlier attempt failed. `asked`: an operator wants a new view."""
     view = member.view.members
     back = [name for name in view if name in joining]
     gone = sorted({*member.gone(), *back})
@@ -42,7 +42,7 @@ def change_of_member(
     come = [
         name
         for name, join in joining.items()
-        if name not in stay and member.heard_joining(name, gone) and fit_to_join(join, stay)
+        if name not in stay and member.received_joining(name, gone) and fit_to_join(join, stay)
     ]
     near = [name for name in come if _is_near(replica, joining[name])]
     far = [name for name in come if name not in near]
@@ -66,19 +66,37 @@ def _is_near(replica: Replica, join: JoinView) -> bool:
 
 
 def _is_itself(agreed: Agreed, name: str, join: JoinView) -> bool:
-    """Whether a joiner was a member of this view, with the disk that it has."""
+    """Whether a joiner was a member of this view with its present disk."""
     return name in agreed.members and agreed.knows_disk(name, join.disk)
 
 
 def change_of_restarted(
     agreed: Agreed, replica: Replica, joining: dict[str, JoinView], waited: bool
 ) -> Wanted:
-    """What a member whose whole view was stopped would do: begin the next one with all, or after a while with those who came back."""
+    """The change that a member wants after its whole view stopped: a view of all members, or later of those that came back."""
     own = replica.name
     others = [name for name in agreed.members if name in joining and name != own]
     back = sorted([own, *(name for name in others if _is_itself(agreed, name, joining[name]))])
     certain = sum(not (replica.own_disk if name == own else joining[name]).doubtful for name in back)
     everybody = len(back) == len(agreed.members)
     enough = everybody or (waited and agreed.enough(len(back), certain))
-    reason = f"nobody lives in view {agreed.number}" if enough else ""
+    reason = f"no member is alive in view {agreed.number}" if enough else ""
     return Wanted(reason, back, back.index(own), 2 * len(back) < len(agreed.members), [])
+
+
+def may_revive(agreed: Agreed, replica: Replica) -> bool:
+    """Whether this server was in the view before a restart, and its disk has the groups that the view began with."""
+    name, disk = replica.name, replica.own_disk.identity
+    return name in agreed.members and agreed.knows_disk(name, disk) and replica.log.holds(agreed.start)
+
+
+def change_of_forced(
+    agreed: Agreed, name: str, member: Member | None, joining: dict[str, JoinView]
+) -> Wanted | None:
+    """The change that an operator forces: a view of this server and the old members within its reach."""
+    if name not in agreed.members:
+        return None
+    received = [each for each in agreed.members if each in joining]
+    if member is not None:
+        received += [each for each in member.view.members if each not in member.gone()]
+    return Wanted("a person forces this server", sorted({name, *received}), 0, False, [])

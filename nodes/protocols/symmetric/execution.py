@@ -1,4 +1,4 @@
-"""The total order carried out at one member (SAA §6, Fig. 4, 6): its groups as transactions, from delivery until everybody sees them."""
+"""The execution of the total order at one member (SAA §6, Fig. 4, 6): groups are transactions from delivery until they are visible."""
 
 from __future__ import annotations
 
@@ -21,56 +21,56 @@ from nodes.units import OpId
 from nodes.wire.messages import JournalGroup
 
 AHEAD_MAX = 256
-"""Groups that are begun before they are submitted; a joiner is sent more at a time."""
+"""Most groups begun and not submitted. A joiner may receive more at once."""
 LAST = 1 << 32
-"""Behind all calls of a group."""
+"""Place after all calls of a group."""
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):
-    """What came of one call."""
+    """The outcome of one call."""
 
     op_id: OpId
     result: Result | None
     error: str
     sn: int
     place: int
-    """In group sn so many calls have had an effect up to here; where the first copy failed, for one that was asked twice."""
+    """Number of calls of group sn with an effect so far; for a repeated call that failed, the place of its first copy."""
 
 
 class UnderWay(msgspec.Struct, frozen=True):
-    """What one member has begun and not submitted."""
+    """The transactions and locks of one member that are not submitted yet."""
 
     decided: int
-    """Transactions that wait for the disks."""
+    """Number of transactions that wait for the disks."""
     waiting: int
-    """Transactions that wait for locks."""
+    """Number of transactions that wait for locks."""
     read: int
     update: int
     write: int
-    """Locks by mode."""
+    """Number of locks held in read, update and write mode."""
 
 
 class Execution:
-    """The namespace of one member, up to the last group that is submitted, and the groups behind that."""
+    """The namespace of one member up to the last submitted group, and the delivered groups after it."""
 
     def __init__(self, namespace: Namespace, session_ttl_ns: int):
         self.namespace = namespace
         self.applied_sn = 0
         self.place = 0
-        """How many calls of the last group had an effect."""
+        """Number of calls of the last group with an effect."""
         self.durable_sn = 0
-        """Up to here groups are on this server's disk: it may have said so, and others may have answered them."""
+        """Last group on this server's disk. Other members may know of it and have answered its calls."""
         self._transactions = Transactions(namespace, session_ttl_ns)
         self._begun: deque[tuple[JournalGroup, list[Transaction]]] = deque()
         self._queued: deque[JournalGroup] = deque()
-        """Delivered, and not begun: those before them are too many."""
+        """Delivered groups that wait because too many are begun."""
         self._readers = 0
-        """Long reads that are under way."""
+        """Number of long reads under way."""
 
-    # --- from delivery to the end --------------------------------------------------------------------------------------
+    # --- delivery and submission ---------------------------------------------------------------------------------------
 
     def deliver(self, group: JournalGroup) -> None:
-        """The next group of the order; whatever it changes is locked for update."""
+        """Takes the next group of the order and locks what it changes for update."""
         self._queued.append(group)
         self._begin_queued()
 
@@ -84,15 +84,15 @@ class Execution:
             self._begun.append((group, transactions))
 
     def made_durable(self, sn: int) -> None:
-        """Groups up to sn are ready to be submitted, before anybody is told: readers of what they change wait from now on.
+        """Groups up to sn are ready to be submitted. Readers of what they change wait from now on, before any other member is notified.
 
-        Somebody who knows that all members hold a group answers it, and the read of whoever was answered must not miss it (safety rule 20).
+        A member answers a group once all members hold it, and a later read of that client must not miss it (safety rule 20).
         """
         self.durable_sn = min(sn, self.delivered_sn)
         self._transactions.locks.upgrade((self.durable_sn, LAST))
 
     def submit(self) -> tuple[JournalGroup, list[Outcome], list[OpId]]:
-        """The first group that is not submitted becomes visible: what came of each of its calls, and which had an effect, in order."""
+        """Submits the next group, which becomes visible. Returns it, the outcomes of its calls and the calls with an effect, in order."""
         group, transactions = self._begun.popleft()
         assert group.sn == self.applied_sn + 1, f"group {group.sn} after {self.applied_sn}"
         assert group.sn <= self.durable_sn, f"group {group.sn} is not on the disk"
@@ -130,7 +130,7 @@ class Execution:
         return self.applied_sn + len(self._begun) + len(self._queued)
 
     def roll_back(self, sn: int) -> None:
-        """No group behind sn, which is at least the last one submitted, will be submitted (SAA §5.3)."""
+        """Rolls back the delivered groups after sn that are not submitted (SAA §5.3)."""
         while self.delivered_sn > max(sn, self.applied_sn):
             if self._queued:
                 self._queued.pop()
@@ -143,9 +143,9 @@ class Execution:
     # --- reading ---------------------------------------------------------------------------------------------------------
 
     def read_waits_for(self, operation: Read, asked_sn: int) -> int:
-        """Up to which sn groups must be submitted before this read; 0 when nothing keeps it out.
+        """The sn up to which groups must be submitted before this read; 0 when it need not wait.
 
-        `asked_sn`: what was durable when it came. Whatever becomes durable later, it need not see.
+        `asked_sn` is the durable sn at the arrival of the read, which need not see later groups.
         """
         asked_sn = min(asked_sn, self.durable_sn)
         if asked_sn <= self.applied_sn:
@@ -159,7 +159,7 @@ class Execution:
         return 0 if writer is None else writer[0]
 
     def read(self, operation: Read) -> Generator[Hashable, None, Result]:
-        """Carries out a read; a long one lets others go first now and then, and keeps its read lock on everything. Raises FsError."""
+        """Carries out a read. A long one yields to other jobs at times and keeps its read lock on the whole tree. Raises FsError."""
         if type(operation) is not ContentSummary:
             return self.namespace.read(operation, TOP)
         self._readers += 1
@@ -176,7 +176,7 @@ class Execution:
 
     @property
     def may_submit(self) -> bool:
-        """No write lock is granted while a long read is under way (Table 1)."""
+        """Whether no long read is under way, which would exclude write locks (Table 1)."""
         return not self._readers
 
     def under_way(self) -> UnderWay:

@@ -1,4 +1,4 @@
-"""The space of file handles (SAA §6): every member gives the same inode numbers without asking anybody, because all decide in the same order."""
+"""The space of file handles (SAA §6): every member assigns the same inode numbers without messages, because all decide in the same order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nodes.units import DIRECTORY
 
 
 class Handles:
-    """What is free: the numbers from `first_free` on. It runs ahead of the tree by those that are given and not in it yet."""
+    """The free inode numbers, from `first_free` on. Decided records take numbers before their inodes are in the tree."""
 
     def __init__(self, tree: Tree):
         self._tree = tree
@@ -18,11 +18,11 @@ class Handles:
         return self._tree.next_number
 
     def give(self, record: Record) -> None:
-        """Those that a decided record makes inodes of are taken."""
+        """Takes the numbers of the inodes that a decided record makes."""
         if isinstance(record, MakeRecord):
             assert record.inode & ~DIRECTORY == self._tree.next_number, "decided on another handle space"
             self._tree.next_number += len(record.names)
 
     def take_back(self, first_free: int) -> None:
-        """Of a transaction that is rolled back, the last that was decided: what was free before it is free again."""
+        """Frees the numbers of the last decided transaction, which is rolled back."""
         self._tree.next_number = first_free

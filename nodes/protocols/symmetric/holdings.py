@@ -1,4 +1,4 @@
-"""What each member of one view reports to hold, compared by (epoch, sn, CRC) with this member's journal (safety rule 24)."""
+"""The groups that each member of one view reports to hold, compared by (epoch, sn, CRC) with this member's journal (safety rule 24)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from nodes.replicas.log import ReplicaLog
 from nodes.wire.messages import Mark
 
 EARLY_MAX = 256
-"""Reports of one member that are kept until this member's own journal reaches as far."""
+"""Most reports of one member that wait until this member's journal reaches as far."""
 
 
 class Holdings:
-    """Credits members with groups that are the same here, and this member with what it delivered before it was fenced."""
+    """Credits members with groups that this journal has too, and this member with the groups delivered before its fence."""
 
     def __init__(self, log: ReplicaLog, stability: Stability, own: int, size: int, start: Mark):
         self._log = log
@@ -21,17 +21,17 @@ class Holdings:
         self._own = own
         self._early: list[deque[Mark]] = [deque() for _ in range(size)]
         self.own = start
-        """What this member reports: the end of what it has delivered in this view and holds durably."""
+        """Mark that this member reports: the last group that it has delivered in this view and holds durably."""
         self.fence: Mark | None = None
-        """The last group that this member has delivered in its view; None as long as it goes on."""
+        """Last group that this member has delivered in its view; None while it still delivers."""
 
     def set_fence(self, at: Mark | None = None) -> None:
-        """What comes into the journal from now on is not delivered in this view; `at`: nor is what lies behind that already."""
+        """Groups after the fence are not delivered in this view. The fence is `at`, or the end of the journal."""
         if self.fence is None:
             self.fence = at or self._log.last
 
     def reported(self, member: int, mark: Mark) -> bool | None:
-        """Whether that is news; None when it is another group than ours."""
+        """Whether the report is new; None when this journal has a different group there."""
         if mark.sn <= self._log.last.sn:
             return self._credit(member, mark)
         early = self._early[member]
@@ -51,7 +51,7 @@ class Holdings:
         return self._log.holds(mark)
 
     def grown(self) -> list[int]:
-        """This member's journal has grown: who is now credited with what it had reported before."""
+        """The members that are credited with earlier reports, now that this member's journal has grown."""
         last_sn = self._log.last.sn
         credited = []
         for member, early in enumerate(self._early):
@@ -61,7 +61,7 @@ class Holdings:
         return credited
 
     def synced(self, sn: int) -> bool:
-        """This member's journal is durable up to sn; False when that says nothing new of this view."""
+        """This member's journal is durable up to sn. Returns False when that is nothing new in this view."""
         fence = self.fence
         if fence is not None:
             if not self._log.holds(fence):
@@ -78,7 +78,7 @@ class Holdings:
 
 
 class HoldingsBySn(Holdings):
-    """The mutation `settled_groups_counted`: serial numbers alone, and what an unfinished change wrote is counted."""
+    """The mutation `settled_groups_counted`: compares serial numbers only and counts groups that an unfinished change wrote."""
 
     def _same(self, mark: Mark) -> bool:
         return True

@@ -1,7 +1,7 @@
 """The locking service of the transaction control (SAA §6, Table 1): pure.
 
-Who asks has a place in the total order. At every member locks are granted in that order, whatever comes when: nobody waits for one behind it,
-so that there is no deadlock, and every member grants the same.
+Each transaction has a place in the total order, and every member grants locks in that order. A transaction never waits for a later one, so there
+is no deadlock, and all members grant the same locks.
 """
 
 from __future__ import annotations
@@ -27,42 +27,42 @@ EXCLUDES: dict[Mode, frozenset[Mode]] = {
 """Table 1."""
 
 Thing = str | int
-"""What is locked: a name `/a/b`, what it leads to `/a/b/`, a session `@client`, a call `@client#number`, an
+"""Object of a lock: a name `/a/b`, its target `/a/b/`, a session `@client`, a call `@client#number`, or an
 inode by its number."""
 Place = tuple[int, int]
 """(sn, position in its group)."""
 
 
 class Wanted(NamedTuple):
-    """What one transaction locks: read mode for what it only looks at, update and then write mode for what it changes."""
+    """The locks of one transaction: read mode for what it only reads, update and then write mode for what it changes."""
 
     looks: Collection[Thing]
     changes: Collection[Thing]
 
 
 class Locks:
-    """Of one member: who has asked for what, and what of it is granted."""
+    """The requested and granted locks of one member."""
 
     def __init__(self) -> None:
         self._wanted: dict[Place, Wanted] = {}
         self._granted: set[Place] = set()
         self._changers: dict[Thing, list[Place]] = {}
-        """Those who change a thing, granted or not, in their order."""
+        """Transactions that change a thing, granted or not, in the total order."""
         self._write_until: Place = (0, 0)
 
     # --- in the total order --------------------------------------------------------------------------------------------
 
     def ask(self, place: Place, wanted: Wanted) -> None:
-        """Takes a place in the queue of each thing, behind everybody who has asked before; granted is nothing yet."""
+        """Queues a transaction for each of its things, after all earlier ones. It grants nothing yet."""
         self._wanted[place] = wanted
         for thing in wanted.changes:
             self._changers.setdefault(thing, []).append(place)
 
     def grant(self, place: Place) -> bool:
-        """All that was asked for, in read and update mode, or nothing.
+        """Grants all requested locks, in read and update mode, or none.
 
-        Both modes exclude write mode, and write mode is what an earlier one that changes a thing will have in the end. An earlier one that only
-        looks is no obstacle: it is gone when this one writes.
+        Both modes exclude write mode, and an earlier transaction that changes a thing will hold write mode in the end. An earlier one that only
+        reads is no obstacle: it has ended when this one writes.
         """
         changers = self._changers
         for things in self._wanted[place]:
@@ -73,11 +73,11 @@ class Locks:
         return True
 
     def upgrade(self, until: Place) -> None:
-        """Everybody up to this place is ready to be submitted and asks for write mode: from now on no reader passes before it."""
+        """Transactions up to this place are ready to be submitted and request write mode, which blocks new readers."""
         self._write_until = until
 
     def release(self, place: Place) -> None:
-        """After the transaction was submitted or rolled back."""
+        """Releases the locks of a submitted or rolled-back transaction."""
         self._granted.discard(place)
         for thing in self._wanted.pop(place).changes:
             places = self._changers[thing]
@@ -88,7 +88,7 @@ class Locks:
     # --- readers -------------------------------------------------------------------------------------------------------
 
     def writer_of(self, things: Iterable[Thing], until: Place) -> Place | None:
-        """The last one up to `until` that keeps a reader of these things out; an update lock does not."""
+        """The last transaction up to `until` that blocks a reader of these things. An update lock does not block."""
         last = min(until, self._write_until)
         found: Place | None = None
         for thing in things:
@@ -98,10 +98,10 @@ class Locks:
                 found = places[index - 1]
         return found
 
-    # --- what is held -----------------------------------------------------------------------------------------------------
+    # --- held locks -------------------------------------------------------------------------------------------------------
 
     def held(self) -> dict[Thing, dict[Place, Mode]]:
-        """By thing; who has asked for write mode has it when nobody else holds what that excludes."""
+        """The held locks by thing. A request for write mode is granted when no other transaction holds an excluded mode."""
         holders: dict[Thing, dict[Place, Mode]] = {}
         for place in self._granted:
             looks, changes = self._wanted[place]

@@ -1,4 +1,4 @@
-"""Symmetric active/active (SAA §6, Fig. 4): one server, what it is sent and what it keeps going."""
+"""Symmetric active/active (SAA §6, Fig. 4): one server with its message handlers and its background tasks."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from nodes.world import World
 
 
 class Answered:
-    """A member as its block keeper sees it: others may have answered, and written blocks for, whatever is durable here."""
+    """A member as its block keeper sees it. Other members may have answered durable groups, and clients may have written their blocks."""
 
     def __init__(self, replica: Replica):
         self._replica = replica
@@ -75,23 +75,23 @@ class Symmetric:
         self._answer_questions()
 
     def _answer_questions(self) -> None:
-        """What somebody may ask over the way that no fault touches."""
+        """Answers questions over the channel that faults do not affect."""
         answer = getattr(self._world, "answer", None)
         if answer is not None:
-            answer("group", lambda question: self._tell_group(int(question["sn"])))
+            answer("group", lambda question: self._report_group(int(question["sn"])))
             answer("tree", lambda question: page_of(self._replica.namespace, question))
             answer("counters", lambda question: {"counters": self._counters(), "pipeline": self._pipeline()})
-            answer("standing", lambda question: self._tell_standing())
+            answer("standing", lambda question: self._report_standing())
             answer("force", lambda question: self._membership.force())
             answer("change_view", lambda question: {"asked": self._membership.ask_for_change()})
 
-    def _tell_standing(self) -> dict[str, Any]:
+    def _report_standing(self) -> dict[str, Any]:
         membership = self._membership
         sn = self._replica.log.last.sn
         return {"serves": membership.serves(), "epoch": membership.view_number, "sn": sn}
 
     def _counters(self) -> dict[str, int] | None:
-        """None while this server is outside the view."""
+        """The counters of the namespace; None while this server is outside the view."""
         if self._membership.member is None:
             return None
         return asdict(counters_of(self._replica.namespace, Crossed(), Log()))
@@ -100,9 +100,9 @@ class Symmetric:
         active, idle = self._requests.queues()
         return {"active": active, "idle": idle, **asdict(self._replica.execution.under_way())}
 
-    def _tell_group(self, sn: int) -> dict[str, Any]:
-        for octets in self._replica.log.octets(sn, sn):
-            return {"group": named_fields(decode_group(octets))}
+    def _report_group(self, sn: int) -> dict[str, Any]:
+        for data in self._replica.log.encoded(sn, sn):
+            return {"group": named_fields(decode_group(data))}
         return {"group": None}
 
     # --- time and disk ------------------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class Symmetric:
             await self._world.clock.sleep(self._membership.lease_ns // 5)
 
     async def _sync(self) -> None:
-        """One procedure makes durable what was delivered, so that whatever comes meanwhile shares the next sync."""
+        """Syncs delivered groups in one task, so that groups that arrive during a sync share the next one."""
         while True:
             await self._appended.wait()
             sn = await self._replica.sync()
@@ -121,7 +121,7 @@ class Symmetric:
                 self._membership.member.on_synced(sn)
 
     def _commands_data_nodes(self) -> tuple[int, bool]:
-        """The first member of the view does, for as long as it may answer reads."""
+        """View number and readiness of the member that commands data nodes: the first of the view, while it may answer reads."""
         member = self._membership.member
         if member is None or member.own or not member.may_read:
             return 0, False
@@ -137,12 +137,12 @@ class Symmetric:
             m.Missing: self._to_member(Member.on_missing),
             m.Alive: self._on_alive,
             m.Leaving: membership.on_leaving,
-            m.JoinView: membership.of_the_group(membership.on_join),
-            m.Welcome: membership.of_the_group(membership.on_welcome),
+            m.JoinView: membership.addresses.of_the_group(membership.on_join),
+            m.Welcome: membership.addresses.of_the_group(membership.on_welcome),
             m.Installed: membership.on_installed,
-            m.Flush: membership.of_the_group(settling.on_flush),
-            m.Fetch: membership.of_the_group(settling.on_fetch),
-            m.Settle: membership.of_the_group(settling.on_settle),
+            m.Flush: membership.addresses.of_the_group(settling.on_flush),
+            m.Fetch: membership.addresses.of_the_group(settling.on_fetch),
+            m.Settle: membership.addresses.of_the_group(settling.on_settle),
             m.Flushed: calls.on_reply,
             m.Fetched: calls.on_reply,
             m.Settled: calls.on_reply,
@@ -153,11 +153,11 @@ class Symmetric:
         }
 
     def on_message(self, peer: str, message: Message) -> None:
-        """Every message goes straight to its step; one that no table knows is an event, never a crash."""
+        """Hands every message to its handler. An unknown type is reported as a warning and never ends the server."""
         handler = self._handlers.get(type(message))
         if handler is None:
-            told = f"{peer} sent a {type(message).__name__}, which a symmetric member does not take"
-            self._world.trace.emit(Warned(told))
+            reported = f"{peer} sent a {type(message).__name__}, which a symmetric member does not take"
+            self._world.trace.emit(Warned(reported))
             return
         handler(peer, message)
 
@@ -166,7 +166,7 @@ class Symmetric:
             if self._membership.member is not None:
                 step(self._membership.member, peer, message)
             else:
-                self._replica.ignoring.tell(peer, message, "this server is outside the view")
+                self._replica.ignoring.report(peer, message, "this server is outside the view")
 
         return deliver
 
@@ -176,7 +176,7 @@ class Symmetric:
             return
         number = member.view.number
         if message.view < number:
-            self._replica.ignoring.tell(peer, message, f"of view {message.view}; this is view {number}")
+            self._replica.ignoring.report(peer, message, f"of view {message.view}; this is view {number}")
             self._world.network.send(peer, m.Installed(number))
         else:
             member.on_alive(peer, message)
@@ -200,12 +200,12 @@ class Symmetric:
 
     def _on_ask_view(self, peer: str, message: AskView) -> None:
         membership = self._membership
-        copy = ViewCopy(membership.view_number, membership.hint(), dict(membership.addresses))
+        copy = ViewCopy(membership.view_number, membership.hint(), dict(membership.addresses.known))
         self._world.network.send(peer, copy)
 
 
 def start(world: World, config: ServerConfig, choice: Choice) -> None:
-    """Begins a server. Raises Damaged, UnknownFormat, OSError of its disk."""
+    """Starts a server. Raises Damaged, UnknownFormat, OSError of its disk."""
     Symmetric(world, config).start()
 
 

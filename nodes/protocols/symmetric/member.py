@@ -1,7 +1,9 @@
-"""One member in one view: broadcasts, orders, delivers, and knows what every member holds (SAA §4 to §6; safety rules 5, 6, 9, 20).
+"""One member in one view (SAA §4 to §6; safety rules 5, 6, 9, 20).
 
-A write's way: its call is broadcast, every member says that it has heard it, each delivers it into its journal and says so when it is synced;
-what all members hold is carried out, answered, and visible to reads.
+It broadcasts, orders and delivers calls, and tracks the groups that every member holds.
+
+A member broadcasts the call of a write. Every member acknowledges it, delivers it into its journal and reports the sync. A group that all members
+hold is executed, answered, and visible to reads.
 """
 
 from __future__ import annotations
@@ -22,16 +24,19 @@ from nodes.trace.events import Delivered, LeaseConfirmed, LeaseLost, Warned
 from nodes.wire.messages import JournalGroup, Mark, Message
 
 WINDOW = 16
-"""Messages with calls that a member may have broadcast beyond what it has delivered itself."""
+"""Most own messages with calls that a member has broadcast and not yet delivered."""
 HEARTBEAT_NS = 500 * MILLISECOND
-"""SAA §7.2: how often an idle member of the plain protocol is heard from."""
+"""Interval of the broadcasts of an idle member in the plain protocol (SAA §7.2)."""
 JOINING_MAX = 64
 STUCK_LEASES = 4
-"""A member whose journal does not grow for so many leases while the others' does is taken for dead."""
+"""Number of leases after which a member counts as failed, when its journal stays behind without growing."""
 
 
 class Member:
-    """Lives from the installation of a view until the next one, or until this server is outside; once `wedged` it delivers nothing."""
+    """This server's membership from the installation of a view until the next one or its exclusion. A `wedged` member delivers nothing.
+
+    Many methods: broadcast, order, holdings and presence each keep their own counts, and one event here may change all four in the same turn.
+    """
 
     def __init__(
         self,
@@ -64,7 +69,7 @@ class Member:
         now_ns = self._now_ns()
         self.presence = Presence(own, size, now_ns, replica.term, holes.no_read_lease)
         self._moved_ns = [now_ns] * size
-        """When each member's journal last grew, or had all that ours has."""
+        """Time at which each member's journal last grew, or held all groups of this one."""
         self._others_hear: list[list[str]] = [[] for _ in range(size)]
         self._spoke_ns = now_ns
         self._reported = view.start
@@ -81,9 +86,9 @@ class Member:
         return self._world.clock.monotonic_ns()
 
     def wedge(self, fence: Mark | None = None) -> None:
-        """The view is about to change: nothing is broadcast, delivered or granted in it any more.
+        """Stops broadcasts, deliveries and grants, because the view is about to change.
 
-        `fence`: the last group that was delivered in it, where that is not the last of the journal.
+        `fence` is the last group delivered in the view, if that is not the last of the journal.
         """
         self.wedged = True
         self.presence.grants = False
@@ -105,16 +110,16 @@ class Member:
             self._world.network.send(name, message)
 
     def wants_turn(self) -> None:
-        """Looks, after all that is ready now, at what there is to be said."""
+        """Schedules the end of the turn, after all events that are ready now."""
         if not self._ending:
             self._ending = True
             self._world.when_idle(self._turn_end)
 
     def _turn_end(self) -> None:
-        """Calls leave in one message, which acknowledges what came; an idle member acknowledges with an empty one (SAA §5.2).
+        """Broadcasts the waiting calls in one message, which also acknowledges; an idle member sends an empty one (SAA §5.2).
 
-        A busy one has no message of its own that others could not deliver without another word of anybody's, so that its callers are answered,
-        and it speaks again or is idle.
+        A busy member may skip the empty one. Others can deliver its messages without further messages, so its callers get answers and it either
+        broadcasts again or becomes idle.
         """
         self._ending = False
         if self._over:
@@ -146,12 +151,12 @@ class Member:
     # --- receiving ----------------------------------------------------------------------------------------------------
 
     def _id(self, peer: str, message: Broadcast | Held | Missing | Alive | Leaving) -> int | None:
-        """The sender's id; None for one who is not in this view, or speaks of another."""
+        """The sender's id; None for a server outside this view or a message of another view."""
         number = self.view.number
         if message.view != number:
-            self._replica.ignoring.tell(peer, message, f"of view {message.view}; this is view {number}")
+            self._replica.ignoring.report(peer, message, f"of view {message.view}; this is view {number}")
         elif peer not in self._ids:
-            self._replica.ignoring.tell(peer, message, f"not of a member of view {number}")
+            self._replica.ignoring.report(peer, message, f"not of a member of view {number}")
         else:
             return self._ids[peer]
         return None
@@ -164,7 +169,7 @@ class Member:
             self._world.trace.emit(Warned(f"{peer} broadcast a message that cannot be its own"))
             return
         if message.message.counter <= self._causal.received[sender]:
-            self._replica.ignoring.tell(peer, message, f"broadcast {message.message.counter} came before")
+            self._replica.ignoring.report(peer, message, f"broadcast {message.message.counter} came before")
         for accepted in self._causal.accept(message.message):
             self._order.accept(accepted)
             self._causal.acknowledged(accepted.sender, accepted.received[self.own])
@@ -191,11 +196,11 @@ class Member:
         if sender is None:
             return
         if len(message.received) != len(self._ids):
-            told = f"counts {len(message.received)} members; the view has {len(self._ids)}"
-            self._replica.ignoring.tell(peer, message, told)
+            reported = f"counts {len(message.received)} members; the view has {len(self._ids)}"
+            self._replica.ignoring.report(peer, message, reported)
             return
         now_ns = self._now_ns()
-        self.presence.heard(sender, message.sent_ns, message.echo_ns, now_ns)
+        self.presence.received(sender, message.sent_ns, message.echo_ns, now_ns)
         self._others_hear[sender] = message.joining[:JOINING_MAX]
         if self.wedged:
             return
@@ -204,26 +209,26 @@ class Member:
         if lacking:
             self._world.network.send(peer, Missing(self.view.number, lacking))
         self._on_report(sender, peer, message)
-        self._tell_lease()
+        self._report_lease()
         self.answer_reads()
         if message.asks:
             self._greet(sender, asks=not message.echo_ns)
 
     def on_leaving(self, peer: str, message: Leaving) -> None:
-        """It was stopped on purpose and said so after its last answer: nobody waits for its silence, or for its lease."""
+        """A stopping member sends this after its last answer, so no member waits for its silence or its lease."""
         sender = self._id(peer, message)
         if sender is not None:
             self.presence.left(sender)
 
     def say_goodbye(self) -> None:
-        """This server stops: it answers nothing from here on, and the others go on without it."""
+        """Ends this server's membership. It answers no more calls, and the others continue without it."""
         self.leave()
         self._send(Leaving(self.view.number))
 
     # --- delivering ---------------------------------------------------------------------------------------------------
 
     def _deliver(self) -> None:
-        """The order's next messages become groups of the journal, the same at every member."""
+        """Appends the next messages of the order to the journal as groups, the same at every member."""
         replica, view = self._replica, self.view
         delivered = self._order.deliverable()
         for message in delivered:
@@ -240,17 +245,17 @@ class Member:
             self._on_appended()
 
     def on_synced(self, sn: int) -> None:
-        """Our journal is durable up to sn; of a sync that ends after the view was wedged, what was delivered before counts for us."""
+        """This journal is durable up to sn. After a wedge, only the groups delivered before it count."""
         if not self._over:
             self._note(self.own, self._holdings.synced(sn))
             self.wants_turn()
 
     def _on_report(self, member: int, peer: str, message: Broadcast | Held | Alive) -> None:
-        """A member holds everything up to a group, if that is the group that we have there (safety rule 24)."""
+        """Credits a member with the groups up to its mark, if this journal has the same group there (safety rule 24)."""
         news = self._holdings.reported(member, message.held)
         if news is None:
             reason = f"holds another group {message.held.sn}, of epoch {message.held.epoch}"
-            self._replica.ignoring.tell(peer, message, reason)
+            self._replica.ignoring.report(peer, message, reason)
         else:
             self._note(member, news)
 
@@ -260,7 +265,7 @@ class Member:
         self._show()
 
     def _show(self) -> None:
-        """What every member holds is submitted, and who waits for it is told."""
+        """Submits the groups that every member holds and answers the calls that wait for them."""
         shown = self._replica.show(self._stability.shown_sn, self.view.members)
         for group_sn, outcomes in shown:
             self._requests.on_shown(group_sn, outcomes)
@@ -269,7 +274,7 @@ class Member:
             self.wants_turn()
 
     def answer_reads(self) -> None:
-        """Reads whose turn has come, under the lease."""
+        """Answers the reads whose turn has come, under the lease."""
         self._requests.answer_reads(self._may_answer)
         if self._requests.reading:
             self.wants_turn()
@@ -288,7 +293,7 @@ class Member:
             self._world.trace.emit(LeaseLost(self.view.number, late_ns))
         return False
 
-    def _tell_lease(self) -> None:
+    def _report_lease(self) -> None:
         if not self._in_lease and self.presence.lease_holds(self._now_ns()):
             self._in_lease = True
             self._world.trace.emit(LeaseConfirmed(self.view.number))
@@ -296,7 +301,7 @@ class Member:
     # --- time -----------------------------------------------------------------------------------------------------------
 
     def tick(self) -> None:
-        """Every fifth of a lease: greets the others, and as an idle member of the plain protocol lets itself be heard."""
+        """Greets the others every fifth of a lease. An idle member of the plain protocol also broadcasts a heartbeat."""
         for member in range(len(self._ids)):
             if member != self.own:
                 self._greet(member)
@@ -309,7 +314,7 @@ class Member:
         self.answer_reads()
 
     def _greet(self, member: int, asks: bool = True) -> None:
-        """A response to a greeting that echoes ours does not ask: where round trips outlast leases, each would cause the next for ever."""
+        """Sends Alive. The response to an echo does not ask again: if round trips outlast leases, responses would never end."""
         now_ns = self._now_ns()
         echo_ns = self.presence.echo_for(member)
         if echo_ns:
@@ -319,14 +324,14 @@ class Member:
             now_ns,
             echo_ns,
             asks and not self.presence.granted_by(member, now_ns),
-            list(self._causal.received),  # As of now: what is broadcast behind it does not lack.
+            list(self._causal.received),  # A copy, so that later broadcasts do not count as missing.
             self._holdings.own,
             self._joining(),
         )
         self._world.network.send(self.view.members[member], alive)
 
     def gone(self) -> list[str]:
-        """Members that are silent, or whose journal stands still."""
+        """Members that are silent or whose journal is stalled."""
         now_ns = self._now_ns()
         silent = set(self.presence.silent(now_ns))
         last_sn = self._replica.log.last.sn
@@ -336,11 +341,11 @@ class Member:
                 silent.add(member)
         return [self.view.members[member] for member in sorted(silent)]
 
-    def heard_joining(self, server: str, gone: list[str]) -> bool:
-        """Whether every other member, but for those who are gone, hears this server, which is outside."""
+    def received_joining(self, server: str, gone: list[str]) -> bool:
+        """Whether every other member, except those in `gone`, receives this server's requests to join."""
         return all(
-            server in heard
-            for name, heard in zip(self.view.members, self._others_hear, strict=True)
+            server in received
+            for name, received in zip(self.view.members, self._others_hear, strict=True)
             if name in self._others and name not in gone
         )
 
@@ -351,14 +356,14 @@ class Member:
         return self._order.frontier
 
     def undelivered(self) -> list[Numbered]:
-        """What this member has accepted but not delivered."""
+        """The messages that this member has accepted but not delivered."""
         return self._order.undelivered()
 
 
 def group_of(
     message: Numbered, previous: Mark, epoch: int, settled_sn: int, groupid: int = 0
 ) -> JournalGroup:
-    """A message at its place in the total order."""
+    """The journal group of a message at its place in the total order."""
     return JournalGroup(
         previous.sn + 1, groupid, epoch, 0, previous, settled_sn, message.at_ns, message.records
     )

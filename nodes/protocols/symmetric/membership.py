@@ -1,7 +1,7 @@
-"""One server's way into the primary view, through its changes, and out of it (SAA §3, §5.3, §6).
+"""One server's membership in the primary view: its joining, the view changes and its exclusion (SAA §3, §5.3, §6).
 
-One loop compares what everybody has agreed on with what this server is and hears: it installs a view that it is in, falls out of one that it
-is not in, and changes the view when members are gone or servers want to join.
+One loop compares the agreed view with this server's state. It installs a view that contains this server and leaves one that does not. It changes
+the view when members are gone or servers want to join.
 """
 
 from __future__ import annotations
@@ -9,36 +9,36 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
-
 from nodes.config import MILLISECOND
 from nodes.metadata_server.forcing import Forcing
-from nodes.protocols.symmetric.agreement import JOINING, MEMBER, Agreed, Forced
-from nodes.protocols.symmetric.bringing import bring
-from nodes.protocols.symmetric.change_wanted import Wanted, change_of_member, change_of_restarted
+from nodes.protocols.symmetric.addresses import Addresses
+from nodes.protocols.symmetric.agreement import JOINING, MEMBER, Agreed
+from nodes.protocols.symmetric.catch_up import Closer
+from nodes.protocols.symmetric.change_wanted import (
+    Wanted,
+    change_of_forced,
+    change_of_member,
+    change_of_restarted,
+    may_revive,
+)
 from nodes.protocols.symmetric.member import Member
 from nodes.protocols.symmetric.messages import Installed, JoinView, Leaving, Welcome
 from nodes.protocols.symmetric.outside import Outside
 from nodes.protocols.symmetric.replica import Replica
 from nodes.protocols.symmetric.requests import Requests
 from nodes.protocols.symmetric.settling import Settling
-from nodes.protocols.symmetric.view_change import ViewChange
+from nodes.protocols.symmetric.view_change import Abandoned, Outrun, ViewChange
 from nodes.replicas.view import Watch
 from nodes.trace.events import RoleChanged, Serving, StoppedServing, Warned
 from nodes.wake import Wake
-from nodes.wire.messages import Mark, Message
 from nodes.world import CoordinationError
 
 LOOK_NS = 20 * MILLISECOND
 RETRY_NS = 100 * MILLISECOND
-REGISTERED_NS = 500 * MILLISECOND
-"""How long after one look at the addresses of servers the next one comes at the earliest."""
-
-Step = Callable[[str, Any], None]
 
 
 class Membership:
-    """Whether this server is a member, of which view, and what it knows of those who are not."""
+    """This server's membership, its view, and the servers outside the view that it knows."""
 
     def __init__(self, replica: Replica, requests: Requests, on_appended: Callable[[], None]):
         self._replica = replica
@@ -58,29 +58,26 @@ class Membership:
         self.prepared = False
         self._role = ""
         self._place: tuple[str, int] = ("", 0)
-        self.addresses: dict[str, str] = {}
-        self._looked_ns = -REGISTERED_NS
-        self._registered = True
-        """A server may have registered, or listens elsewhere, since this one looked last."""
+        self.addresses = Addresses(replica, self._look.set)
         self._since_ns = world.clock.monotonic_ns()
-        """When this server last stopped being a member."""
+        """Time at which this server last stopped being a member."""
         self._changing_since: tuple[int, int] = (0, 0)
-        """The newest attempt of others, and when it was seen."""
+        """The newest attempt and the time at which this server first read it."""
         self._wanted_since: int | None = None
-        self._bringing = False
+        self._closer = Closer(replica)
         self._asked = False
-        """A person wants a new view."""
+        """Whether an operator wants a new view."""
         self.forcing = Forcing(world, replica.config.cluster.mutations.floor_without_way_back)
 
     def _now_ns(self) -> int:
         return self._world.clock.monotonic_ns()
 
     def on_state(self, state: str) -> None:
-        """The session only keeps this server's place and watch: members fence each other by their leases."""
+        """Renews watches and place after a change of the session. The session fences no member; the leases of the members do."""
         if state == "connected":
             self._watch.forget()
             self._agreement.forget_watches()
-            self._registered = True
+            self.addresses.outdated = True
             self._look_again()
         elif state == "lost":
             self._place = ("", 0)
@@ -93,7 +90,7 @@ class Membership:
 
     @property
     def view_number(self) -> int:
-        """Of the newest view that this server knows of."""
+        """The number of the newest view that this server knows."""
         return self._agreement.agreed.number
 
     def hint(self) -> str:
@@ -102,23 +99,6 @@ class Membership:
 
     def _joining(self) -> dict[str, JoinView]:
         return self._outside.joining(self.view_number, self._now_ns())
-
-    def of_the_group(self, step: Step) -> Step:
-        """A step that only servers of the group may ask for; a new one is registered before it says anything."""
-
-        def deliver(peer: str, message: Message) -> None:
-            if (
-                peer in self.addresses
-                or peer in self._group.members
-                or peer in self._agreement.agreed.members
-            ):
-                step(peer, message)
-            else:
-                self._registered = True
-                told = f"not registered as a server of {self._group.name} when this one looked last"
-                self._replica.ignoring.tell(peer, message, told)
-
-        return deliver
 
     def on_installed(self, peer: str, message: Installed) -> None:
         if message.view > self.view_number:
@@ -130,8 +110,8 @@ class Membership:
         elif message.view > self.view_number:
             self._look_again()
         elif message.rules != self._replica.rules:
-            told = f"joins with {message.rules}; here it is {self._replica.rules}"
-            self._replica.ignoring.tell(peer, message, told)
+            reported = f"joins with {message.rules}; here it is {self._replica.rules}"
+            self._replica.ignoring.report(peer, message, reported)
         else:
             self._outside.on_join(peer, message, self._now_ns())
             member = self.member is not None and self.member.view.number == message.view
@@ -141,19 +121,19 @@ class Membership:
         self._outside.on_welcome(peer, message, self._now_ns())
 
     def on_leaving(self, peer: str, message: Leaving) -> None:
-        """A member that is stopped on purpose is gone at once."""
+        """A member that stops on purpose counts as gone at once."""
         if self.member is not None:
             self.member.on_leaving(peer, message)
             self._look.set()
 
     def say_goodbye(self) -> None:
-        """This server stops: its last words, so that nobody waits until it is silent."""
+        """Announces that this server stops, so that no member waits until it is silent."""
         if self.member is not None:
             self._requests.refuse_all(self.hint())
             self.member.say_goodbye()
 
     def tick(self) -> None:
-        """Every fifth of a lease: a member greets the others, any other server asks to join."""
+        """Runs every fifth of a lease: a member greets the others, and any other server asks to join."""
         if self.member is not None:
             self.member.tick()
         elif self.prepared:
@@ -166,15 +146,15 @@ class Membership:
     # --- views --------------------------------------------------------------------------------------------------------
 
     async def follow(self) -> None:
-        """For as long as the server runs, and is connected to the coordination service."""
+        """Follows the agreed view while the server runs and is connected to the coordination service."""
         while True:
             try:
                 if self._world.coordination.state == "connected":
                     await self._once()
             except CoordinationError as error:
-                self._outdated = self._registered = True
-                told = f"the view could not be read or changed: {type(error).__name__}"
-                self._world.trace.emit(Warned(told))
+                self._outdated = self.addresses.outdated = True
+                reported = f"the view could not be read or changed: {type(error).__name__}"
+                self._world.trace.emit(Warned(reported))
                 await self._world.clock.sleep(RETRY_NS)
                 continue
             timer = self._world.clock.call_later(LOOK_NS, self._look.set)
@@ -190,26 +170,11 @@ class Membership:
         if self._outdated:
             self._outdated = False
             self._on_agreed(await self._agreement.read(self._watch))
-        await self._know()
+        await self.addresses.keep_up()
         wanted = self._change_wanted()
         if wanted is not None:
             await self._change(wanted)
         await self._take_place()
-
-    async def _know(self) -> None:
-        """Where the servers of the group listen: asked once, and again when one has registered, or one that speaks is not known."""
-        now_ns = self._now_ns()
-        if not self._registered or now_ns - self._looked_ns < REGISTERED_NS:
-            return
-        self._looked_ns, self._registered = now_ns, False
-        for server, address in (await self._agreement.addresses(self._on_registered)).items():
-            if self.addresses.get(server) != address and server != self._world.name:
-                self.addresses[server] = address
-                self._world.network.know(server, address)
-
-    def _on_registered(self) -> None:
-        self._registered = True
-        self._look.set()
 
     async def _take_place(self) -> None:
         state = MEMBER if self.member is not None else JOINING
@@ -219,7 +184,7 @@ class Membership:
             self._place = place
 
     def _on_agreed(self, agreed: Agreed) -> None:
-        """What is agreed was read anew."""
+        """Acts on a newly read agreed view."""
         self.settling.promised = max(self.settling.promised, agreed.attempt)
         self.settling.ready = True
         if agreed.changing and agreed.attempt != self._changing_since[0]:
@@ -234,7 +199,7 @@ class Membership:
         self._believe()
 
     def _install(self, agreed: Agreed) -> None:
-        """This server's journal ends where the view begins, and so does every other member's."""
+        """Begins a view. This server's journal ends where the view begins, and so does every other member's."""
         if self.member is not None:
             self.member.leave()
         replica = self._replica
@@ -279,35 +244,25 @@ class Membership:
     # --- changing the view ----------------------------------------------------------------------------------------------
 
     def ask_for_change(self) -> bool:
-        """A new view as soon as it is this server's turn, though nothing demands one; False for who is no member."""
+        """Requests a new view at this server's next turn, without another reason. Returns False when this server is no member."""
         self._asked = self.member is not None
         self._look.set()
         return self._asked
 
     def serves(self) -> bool:
-        """Whether this server is in a view all of whose members are heard."""
+        """Whether this server is in a view of which no member is gone."""
         return self.member is not None and not self.member.gone()
 
     def force(self) -> dict[str, Any]:
-        """A person wants the next view from whoever is there, however few. `refused` is empty when that is under way."""
+        """Orders the next view from the members present, however few. `refused` is empty when the order stands."""
         agreed = self._agreement.agreed
         if self._world.name not in agreed.members:
-            told = f"{self._world.name} was not in view {agreed.number}: force one of {', '.join(agreed.members)}"
-            return {"refused": told}
+            reported = f"{self._world.name} was not in view {agreed.number}: force one of {', '.join(agreed.members)}"
+            return {"refused": reported}
         return self.forcing.order(agreed.number, self._replica.log.last.sn)
 
-    def _forced(self, agreed: Agreed, joining: dict[str, JoinView]) -> Wanted | None:
-        """The next view is of this server and of the old members that it hears."""
-        name, member = self._world.name, self.member
-        if name not in agreed.members:
-            return None
-        heard = [each for each in agreed.members if each in joining]
-        if member is not None:
-            heard += [each for each in member.view.members if each not in member.gone()]
-        return Wanted("a person forces this server", sorted({name, *heard}), 0, False, [])
-
     def _change_wanted(self) -> Wanted | None:
-        """What this server would change now; it lets others go first who are before it in the view."""
+        """The change that this server wants now. Members before it in the view go first."""
         agreed, now_ns = self._agreement.agreed, self._now_ns()
         attempt, since_ns = self._changing_since
         others = agreed.changing and agreed.proposer != self._world.name
@@ -315,11 +270,12 @@ class Membership:
             return None
         joining = self._joining()
         if self.forcing.stands:
-            return self._forced(agreed, joining)
+            return change_of_forced(agreed, self._world.name, self.member, joining)
         if self.member is not None:
             wanted = change_of_member(self.member, self._replica, joining, agreed.changing, self._asked)
-            self._bring_closer(wanted, joining)
-        elif self._may_revive():
+            if wanted.far and not wanted.turn:
+                self._closer.begin(wanted.far[0], joining, self.view_number)
+        elif may_revive(agreed, self._replica) and not self._outside.view_lives(agreed.number, now_ns):
             waited = now_ns - self._since_ns > 3 * self.lease_ns
             wanted = change_of_restarted(agreed, self._replica, joining, waited)
         else:
@@ -332,52 +288,18 @@ class Membership:
         delay_ns = wanted.turn * self.lease_ns // 10 + (self.lease_ns if wanted.minority else 0)
         return wanted if now_ns - self._wanted_since >= delay_ns else None
 
-    def _may_revive(self) -> bool:
-        """Whether nobody lives in the view that this server's earlier life was in."""
-        agreed, log = self._agreement.agreed, self._replica.log
-        name, disk = self._world.name, self._replica.own_disk.identity
-        mine = name in agreed.members and agreed.knows_disk(name, disk) and log.holds(agreed.start)
-        return mine and not self._outside.view_lives(agreed.number, self._now_ns())
-
     async def _change(self, wanted: Wanted) -> None:
-        was = self._agreement.agreed
         self._wanted_since = None
         self._outdated = True
-        if not await self._agreement.begin():
+        try:
+            change = ViewChange(self._replica, self.settling, self.forcing)
+            installed = await change.run(wanted.reason, wanted.invited)
+        except Outrun:
             return
-        attempt = self._agreement.agreed.attempt
-        self._replica.step("propose", f"{wanted.reason}; next {' '.join(wanted.invited)}", attempt)
-        if self.forcing.stands:
-            was = self._goes_on_without(was, wanted.invited)
-        installed = await ViewChange(self._replica, self.settling, was, attempt).run(wanted.invited)
-        if installed is None:
+        except Abandoned:
             await self._world.clock.sleep(self._world.rng.randrange(RETRY_NS))
             return
         self._on_agreed(installed)
         for name in wanted.invited:
             if name != self._world.name:
                 self._world.network.send(name, Installed(installed.number))
-
-    def _goes_on_without(self, was: Agreed, invited: list[str]) -> Agreed:
-        """Names what may be lost."""
-        others = [name for name in was.members if name not in invited]
-        last, alone = self._replica.log.last, ", ".join(others) or "nobody"
-        self.forcing.step(
-            "2b",
-            f"goes on at sn {last.sn} of view {last.epoch}: what {alone} alone may hold after it is lost",
-        )
-        return Forced(**msgspec.structs.asdict(was))
-
-    def _bring_closer(self, wanted: Wanted | None, joining: dict[str, JoinView]) -> None:
-        """The first member sends joiners that are far behind what all members hold, one at a time."""
-        if wanted is None or wanted.turn or self._bringing or not wanted.far:
-            return
-        name = wanted.far[0]
-        goal = self._replica.log.mark_at(self._replica.applied_sn)
-        assert goal is not None
-        self._bringing = True
-        self._world.scope.spawn(self._bring(name, joining[name], self.view_number, goal), "joining")
-
-    async def _bring(self, name: str, join: JoinView, view: int, goal: Mark) -> None:
-        await bring(self._replica, view, name, join.tails, goal, False)
-        self._bringing = False

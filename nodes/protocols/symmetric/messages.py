@@ -1,12 +1,11 @@
-"""What the members of a symmetric group tell each other."""
+"""Messages between the servers of a symmetric group."""
 
 from __future__ import annotations
 
 import msgspec
 
 from nodes.metadata.records import Record
-from nodes.wire.calls import Question, Reply
-from nodes.wire.messages import Mark, Message
+from nodes.wire.messages import Mark, Message, Question, Reply
 
 
 class Numbered(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -19,11 +18,11 @@ class Numbered(msgspec.Struct, array_like=True, frozen=True, gc=False):
     stamp: int
     """Lamport's clock of the sender."""
     received: list[int]
-    """How many broadcasts of each member it follows."""
+    """Number of broadcasts of each member that this one follows."""
     at_ns: int
     """Wall clock of the sender."""
     records: list[Record]
-    """Empty: nothing to be delivered, an acknowledgement or a heartbeat."""
+    """Records to deliver; empty in an acknowledgement or a heartbeat."""
 
 
 class Broadcast(Message, array_like=True, tag=True, gc=False):
@@ -47,7 +46,7 @@ class Missing(Message, array_like=True, tag=True, gc=False):
 
 
 class Alive(Message, array_like=True, tag=True, gc=False):
-    """Keeps silence from being taken for death, and the receiver's lease from ending."""
+    """Shows that the sender is alive and extends the receiver's lease."""
 
     view: int
     sent_ns: int
@@ -55,32 +54,32 @@ class Alive(Message, array_like=True, tag=True, gc=False):
     echo_ns: int
     """The newest `sent_ns` of the receiver that the sender has seen; 0 when it grants nothing."""
     asks: bool
-    """The sender has no lease from the receiver: it wants an answer now."""
+    """Whether the sender has no lease from the receiver and wants an answer at once."""
     received: list[int]
     held: Mark
     joining: list[str]
-    """Servers outside the view that the sender hears."""
+    """Servers outside the view whose requests to join the sender receives."""
 
 
 class Leaving(Message, array_like=True, tag=True, gc=False):
-    """The sender is being stopped: it answers nothing any more, and the others need not wait until it is silent."""
+    """The sender stops. It answers no more calls, and the others need not wait until it is silent."""
 
     view: int
 
 
 class JoinView(Message, array_like=True, tag=True, gc=False):
-    """The sender is no member of `view`, the newest that it knows of; or it was, in an earlier life."""
+    """The sender asks to join. It is outside `view`, the newest that it knows, or was a member before a restart."""
 
     view: int
     tails: list[Mark]
     hears: list[str]
-    """Servers that have answered it lately."""
+    """Servers that have answered the sender recently."""
     rules: str
-    """The part of its configuration that every member of a view must have alike."""
+    """Part of the configuration that must be the same at all members of a view."""
     disk: str
     """The identity of the sender's disk."""
     doubtful: bool
-    """The end of the sender's journal may lack groups that it had (safety rule 23)."""
+    """Whether the end of the sender's journal may lack groups that it had (safety rule 23)."""
 
 
 class Welcome(Message, array_like=True, tag=True, gc=False):
@@ -88,32 +87,32 @@ class Welcome(Message, array_like=True, tag=True, gc=False):
 
     view: int
     member: bool
-    """The sender is a member of that view; else it would like to join it too."""
+    """Whether the sender is a member of that view; if not, it wants to join too."""
 
 
 class Flush(Question, array_like=True, tag=True, gc=False):
-    """The view is about to change: nothing is broadcast or delivered in it any more (SAA §5.3)."""
+    """The view is about to change: the receiver is to stop broadcasts and deliveries in it (SAA §5.3)."""
 
     attempt: int
     view: int
     size: int
-    """Members of that view."""
+    """Number of members of that view."""
 
 
 class Flushed(Reply, array_like=True, tag=True, gc=False):
     promised: int
-    """Larger than the attempt that asked: refused."""
+    """Promised attempt; larger than the attempt in Flush when the sender refuses."""
     tails: list[Mark]
     live: bool
-    """The sender has lived in the view until now; else it has only its disk."""
+    """Whether the sender has been in the view until now; if not, it knows only its journal."""
     frontier: tuple[int, int]
-    """(stamp, sender) of the last message it has delivered in the view."""
+    """(stamp, sender) of the last message that the sender has delivered in the view."""
     undelivered: list[Numbered]
     free_ns: list[int]
-    """For each member of the view, how long its lease may still hold by what the sender granted it."""
+    """Remaining time of the sender's grant to each member of the view."""
     disk: str
     doubtful: bool
-    """As in `JoinView`."""
+    """Doubt about the end of the sender's journal, as in `JoinView`."""
 
 
 class Fetch(Question, array_like=True, tag=True, gc=False):
@@ -126,27 +125,27 @@ class Fetched(Reply, array_like=True, tag=True, gc=False):
 
 
 class Settle(Question, array_like=True, tag=True, gc=False):
-    """Groups that belong behind `previous`; whatever else is there is cut."""
+    """Groups that follow `previous`. The receiver cuts other groups there."""
 
     attempt: int
     previous: Mark
     groups: list[bytes]
     goal: Mark
-    """The sender's last group; at it the receiver has all."""
+    """The sender's last group, which the receiver's journal has to reach."""
     final: bool
-    """The old view ends with `goal`; else the receiver is only brought closer to it, and `attempt` is that view's number."""
+    """Whether the old view ends with `goal`. If not, the receiver only catches up, and `attempt` is the number of the current view."""
 
 
 class Settled(Reply, array_like=True, tag=True, gc=False):
     promised: int
     mark: Mark
-    """The end of the sender's journal, durable."""
+    """Durable end of the sender's journal."""
     matched: bool
-    """Whether `previous` is in it."""
+    """Whether `previous` is in the sender's journal and the groups after it are durable."""
 
 
 class Installed(Message, array_like=True, tag=True, gc=False):
-    """There is a view of this number; the coordination service says which."""
+    """A view of this number exists; the coordination service holds it."""
 
     view: int
 

@@ -1,8 +1,8 @@
 """Total order on top of causal broadcast (SAA §5): pure.
 
-Safe (safety rule 5): messages are delivered in the order of (Lamport stamp, sender), each when every member has been heard from behind it.
-Members that are silent make the others wait; in the `fast` protocol an idle member speaks up at once, in the `plain` one (communication
-history) only with its next heartbeat.
+Safe (safety rule 5): members deliver messages in the order of (Lamport stamp, sender), each after a later message of every member has arrived.
+Silent members delay the others. An idle member sends an acknowledgement at once in the `fast` protocol, and with its next heartbeat in the `plain`
+one (communication history).
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ Key = tuple[int, int]
 
 
 class Order(Protocol):
-    """Which of the accepted messages is next in the total order."""
+    """The strategy that chooses the next accepted messages in the total order."""
 
     def next_stamp(self) -> int: ...
 
     def accept(self, message: Numbered) -> None:
-        """Takes a message, our own too, in causal order."""
+        """Takes a message, in causal order; this member's own too."""
 
     def deliverable(self) -> list[Numbered]:
-        """Those whose place in the order is certain now, each told once."""
+        """Removes and returns the messages whose place in the order is certain now."""
 
     def owes(self) -> bool:
-        """Whether others wait for a word of ours although we have nothing to broadcast (the acknowledgement criterion)."""
+        """Whether others wait for a message of this member, which has nothing to broadcast (the acknowledgement criterion)."""
 
     def undelivered(self) -> list[Numbered]:
-        """Accepted, but not delivered."""
+        """The accepted messages that are not delivered, in the total order."""
 
     @property
     def own_candidates(self) -> int:
-        """How many of this member's messages are not delivered."""
+        """Number of this member's messages that are not delivered."""
 
     @property
     def frontier(self) -> Key:
-        """Of the last message delivered."""
+        """Key of the last delivered message."""
 
 
 def key_of(message: Numbered) -> Key:
@@ -52,11 +52,11 @@ class LamportOrder:
     def __init__(self, own: int, size: int):
         self._own = own
         self._clock = 0
-        self._heard = [0] * size
-        """The newest stamp of each member."""
+        self._received = [0] * size
+        """Newest stamp of each member."""
         self._pending: list[tuple[Key, Numbered]] = []
         self._owed: Key = (0, 0)
-        """The last message of others that is to be delivered."""
+        """Key of the last message of others that is to be delivered."""
         self.own_candidates = 0
         self.frontier: Key = (0, 0)
 
@@ -64,7 +64,7 @@ class LamportOrder:
         return self._clock + 1
 
     def accept(self, message: Numbered) -> None:
-        self._heard[message.sender] = message.stamp
+        self._received[message.sender] = message.stamp
         self._clock = max(self._clock, message.stamp)
         if not message.records:
             return
@@ -83,41 +83,41 @@ class LamportOrder:
         return delivered
 
     def _certain(self, message: Numbered) -> bool:
-        """Nobody can send anything that belongs before it: not we, whose clock has passed it."""
+        """Whether no member can send an earlier message any more. This member's own clock has passed it."""
         place = key_of(message)
         return all(
             (stamp, member) > place
-            for member, stamp in enumerate(self._heard)
+            for member, stamp in enumerate(self._received)
             if member not in (self._own, message.sender)
         )
 
     def owes(self) -> bool:
-        """The three conditions of §5.2; that nothing waits to be sent is the caller's to know.
+        """Checks the conditions of §5.2, except that the caller checks for waiting calls.
 
-        The first undelivered message of all never waits for a candidate: that is behind it, and so its acknowledgement.
+        A member with a candidate owes nothing: for the first undelivered message, the candidate comes later and acknowledges it.
         """
-        return not self.own_candidates and self._owed > (self._heard[self._own], self._own)
+        return not self.own_candidates and self._owed > (self._received[self._own], self._own)
 
     def undelivered(self) -> list[Numbered]:
         return [message for _, message in sorted(self._pending, key=lambda entry: entry[0])]
 
 
 class PlainOrder(LamportOrder):
-    """The communication history algorithm: an idle member is heard from with its heartbeat only (SAA §5)."""
+    """The communication history algorithm: an idle member sends only heartbeats (SAA §5)."""
 
     def owes(self) -> bool:
         return False
 
 
 class LiteralOrder:
-    """Fig. 3 to the letter: it waits for members of smaller id only, and diverges (safety rule 5)."""
+    """Fig. 3 taken literally: a member waits only for members of smaller id, and members diverge (safety rule 5)."""
 
     def __init__(self, own: int, size: int):
         self._own = own
         self._clock = 0
         self._pending: list[list[Numbered]] = [[] for _ in range(size)]
         self._spoken: list[Numbered | None] = [None] * size
-        """The newest message of each member, acknowledgements too."""
+        """Newest message of each member, acknowledgements included."""
         self._acknowledge = False
         self.frontier: Key = (0, 0)
 
@@ -134,7 +134,7 @@ class LiteralOrder:
         self._acknowledge = not own and (self._acknowledge or message.sender > self._own)
 
     def _candidates(self) -> list[Numbered]:
-        """Messages that follow only delivered ones."""
+        """The messages that follow only delivered ones."""
         heads = [queue[0] for queue in self._pending if queue]
         return [
             head
@@ -162,12 +162,12 @@ class LiteralOrder:
         ]
 
     def _follows(self, member: int, message: Numbered) -> bool:
-        """Whether that member has said anything since it received the message."""
+        """Whether that member has sent a message after receiving this one."""
         spoken = self._spoken[member]
         return spoken is not None and spoken.received[message.sender] >= message.counter
 
     def owes(self) -> bool:
-        """The three conditions of §5.2; that nothing waits to be sent is the caller's to know."""
+        """Checks the conditions of §5.2, except that the caller checks for waiting calls."""
         owes = self._acknowledge and not self._pending[self._own]
         self._acknowledge = False
         return owes
@@ -181,7 +181,7 @@ class LiteralOrder:
 
 
 def order_of(name: str, literal: bool, own: int, size: int) -> Order:
-    """`fast` or `plain`; `literal` opens the hole fast_literal_order."""
+    """The order of the `fast` or `plain` protocol. `literal` opens the hole fast_literal_order."""
     if literal:
         return LiteralOrder(own, size)
     return PlainOrder(own, size) if name == "plain" else LamportOrder(own, size)

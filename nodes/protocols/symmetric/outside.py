@@ -1,4 +1,4 @@
-"""Servers outside the view: whom a member hears asking to come in, and whom one that is outside hears (SAA §6)."""
+"""Servers outside the view: the joiners known to a member, and the servers known to a joiner (SAA §6)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ KNOWN_MAX = 64
 
 
 class Outside:
-    """What was heard of late; everything older than `lately_ns` is forgotten."""
+    """The recent JoinView and Welcome messages; those older than `lately_ns` do not count."""
 
     def __init__(self, lately_ns: int):
         self._lately_ns = lately_ns
@@ -24,12 +24,12 @@ class Outside:
             self._welcomes[peer] = (now_ns, message)
 
     def forget(self) -> None:
-        """There is another view."""
+        """Forgets all messages, because another view has begun or ended."""
         self._joins.clear()
         self._welcomes.clear()
 
     def joining(self, view: int, now_ns: int) -> dict[str, JoinView]:
-        """Servers that asked lately to follow this view."""
+        """The recent requests to join, of servers that know this view, by server."""
         since_ns = now_ns - self._lately_ns
         return {
             name: join
@@ -38,11 +38,11 @@ class Outside:
         }
 
     def hears(self, now_ns: int) -> list[str]:
-        """Servers that have answered lately."""
+        """The servers that have answered recently."""
         return [name for name, (at_ns, _) in self._welcomes.items() if at_ns >= now_ns - self._lately_ns]
 
     def view_lives(self, view: int, now_ns: int) -> bool:
-        """Whether a member of this view has answered lately."""
+        """Whether a member of this view has answered recently."""
         since_ns = now_ns - self._lately_ns
         return any(
             at_ns >= since_ns and welcome.member and welcome.view == view
@@ -51,5 +51,5 @@ class Outside:
 
 
 def fit_to_join(join: JoinView, stay: list[str]) -> bool:
-    """Whether a joiner hears everybody whom it is to be in a view with."""
+    """Whether all members that stay in the view have answered a joiner recently."""
     return set(stay) <= set(join.hears)

@@ -1,7 +1,7 @@
-"""What a server's disk says of itself: which disk it is, and whether the end of its journal is in doubt (safety rule 23).
+"""The identity of a server's disk, and whether the end of its journal is in doubt (safety rule 23).
 
-A view names the disks of its members. A server whose disk was replaced is none of them, whatever its name. A journal whose damaged tail was
-cut may have had groups that everybody was answered by: a rotted group looks like a torn one.
+A view names the disks of its members. A server with a replaced disk is not one of them, whatever its name. A journal whose damaged tail was cut
+may have lost groups that were answered: a corrupt group looks like a torn one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ IDENTITY = "identity"
 
 
 class OwnDisk:
-    """Beside one journal; `suffix` is that of the journal's directory. Raises OSError while the disk fails."""
+    """The disk of one journal; `suffix` is the suffix of the journal's directory. Raises OSError while the disk fails."""
 
     def __init__(self, world: World, suffix: str, journal: Journal, mutations: Mutations):
         self._world = world
@@ -28,7 +28,7 @@ class OwnDisk:
         self._anybody = mutations.replaced_disk_votes
 
     async def seal(self) -> None:
-        """Gives a fresh disk its identity."""
+        """Gives a fresh disk its identity and reads it."""
         world, path = self._world, f"{self._directory}/{IDENTITY}"
         if IDENTITY not in world.disk.names(self._directory):
             drawn = f"{world.clock.wall_ns():x}-{world.rng.getrandbits(64):016x}"
@@ -37,7 +37,7 @@ class OwnDisk:
             self.identity = world.disk.read(path).decode("utf-8", "replace")
 
     def made_whole(self) -> None:
-        """The journal holds everything that a view began with. A crash before the disk knows leaves the doubt, which harms nobody."""
+        """Clears the doubt, because the journal holds every group that a view began with. A crash before the write keeps the doubt, which is safe."""
         self.doubtful = False
         if self._journal.doubtful is not None:
             self._world.scope.spawn(self._journal.renewed(), "doubt")
@@ -46,8 +46,8 @@ class OwnDisk:
 def open_journal(world: World, cluster: ClusterConfig) -> tuple[Journal, str]:
     """This server's journal and the suffix of its directory.
 
-    One that is damaged before its end, or whose mark of a doubt is, stays where it is, for a person to look at. An empty one with another
-    identity takes its place: its server counts for nothing until it has been brought what the others have.
+    A journal that is damaged before its end, or has a damaged doubt mark, stays on disk for inspection. An empty journal with another
+    identity replaces it. Its server counts in no view until it has caught up with the others.
     Raises Damaged for a format of the future, OSError.
     """
 

@@ -1,7 +1,7 @@
-"""Who is there: leases that the members of a view grant each other, and who has fallen silent (safety rules 7, 9): pure.
+"""Presence of members: the leases that members of a view grant each other, and the silent members (safety rules 7, 9). Pure.
 
-A member reads under a lease from every other one. A grant runs from when its receiver *sent* the message that is echoed, and whoever grants
-counts it from when that message arrived, which is later: when the granting side says that it has ended, it has.
+A member reads under a lease from every other one. The receiver counts a grant from the time it *sent* the echoed message. The granting member
+counts from the arrival of that message, which is later. So a grant that the granting member considers expired has expired.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ class Presence:
         self._own = own
         self._held_ns = term.held_ns
         self._silence_ns = term.outlived_ns
-        """How long nothing must be heard."""
+        """Silence after which a member counts as silent."""
         self._never_ends = never_ends
         self.grants = True
-        """Whether what is heard from others lengthens their leases."""
-        self._heard_ns = [now_ns] * size
+        """Whether messages of others extend their leases."""
+        self._received_ns = [now_ns] * size
         self._granted_ns = [now_ns] * size
-        """When a member was heard last that could have been granted anything for it."""
+        """Time of each member's last message that could extend its lease."""
         self._newest_ns = [0] * size
-        """The last `sent_ns` of each, on its own clock."""
+        """Newest `sent_ns` of each member, on its own clock."""
         self._until_ns = [0] * size
-        """The end of each one's grant to us."""
+        """End of each member's grant to this one."""
         self._left = [False] * size
-        """Who has said that it answers nothing any more."""
+        """Whether each member has announced that it stops."""
 
-    def heard(self, member: int, sent_ns: int, echo_ns: int, now_ns: int) -> None:
-        """Something came from a member, with an echo of ours."""
-        self._heard_ns[member] = now_ns
+    def received(self, member: int, sent_ns: int, echo_ns: int, now_ns: int) -> None:
+        """Takes a member's message with its echo of this member's `sent_ns`."""
+        self._received_ns[member] = now_ns
         if self.grants:
             self._granted_ns[member] = now_ns
         self._newest_ns[member] = max(self._newest_ns[member], sent_ns)
@@ -40,7 +40,7 @@ class Presence:
             self._until_ns[member] = max(self._until_ns[member], echo_ns + self._held_ns)
 
     def left(self, member: int) -> None:
-        """That member has stopped: it uses no lease."""
+        """Notes that a member has stopped, so that it uses no lease."""
         self._left[member] = True
 
     def echo_for(self, member: int) -> int:
@@ -50,7 +50,7 @@ class Presence:
         return now_ns < self._until_ns[member]
 
     def lease_holds(self, now_ns: int) -> bool:
-        """Asked in the same step that answers a read."""
+        """Whether this member's lease holds; checked in the same step that answers a read."""
         if self._never_ends:
             return True
         return all(now_ns < until for member, until in enumerate(self._until_ns) if member != self._own)
@@ -61,26 +61,26 @@ class Presence:
         return now_ns - min(others, default=now_ns)
 
     def silent(self, now_ns: int) -> list[int]:
-        """Members of whom nothing has come for longer than a lease, and those who have left."""
+        """The members that sent no message for longer than a lease, and those that have left."""
         return [
             member
-            for member, heard in enumerate(self._heard_ns)
-            if member != self._own and (self._left[member] or now_ns - heard > self._silence_ns)
+            for member, received in enumerate(self._received_ns)
+            if member != self._own and (self._left[member] or now_ns - received > self._silence_ns)
         ]
 
     def free_ns(self, now_ns: int) -> list[int]:
-        """For each member, how long what we granted it may still last."""
+        """The remaining time of this member's grant to each member."""
         return [
-            0 if left else max(0, heard + self._silence_ns - now_ns)
-            for heard, left in zip(self._granted_ns, self._left, strict=True)
+            0 if left else max(0, received + self._silence_ns - now_ns)
+            for received, left in zip(self._granted_ns, self._left, strict=True)
         ]
 
 
 def lease_ends_in(excluded: list[int], granted: dict[int, list[int]]) -> int:
     """How long the longest lease of the excluded members may last, in nanoseconds.
 
-    `granted` is what each of those who answered has said of its grants; a lease ends with the first grant that does. Nobody grants itself
-    anything, so what an excluded member says of itself does not count.
+    `granted` holds the remaining grants of each member that answered. A lease ends with the first of its grants to end. No member grants
+    itself a lease, so an excluded member's own entry for itself does not count.
     """
     return max(
         (

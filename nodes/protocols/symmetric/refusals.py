@@ -1,4 +1,4 @@
-"""Calls that failed, remembered like those that succeeded: a second copy of one, asked of another member, must not succeed later."""
+"""Memory of failed calls, like that of successful ones: a second copy sent to another member must not succeed later."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nodes.units import OpId
 
 
 class Refusal(NamedTuple):
-    """Why a call failed, and where in the order: a copy that comes later is told so too."""
+    """The error of a failed call and its place in the order, which a later copy also gets as its answer."""
 
     error: str
     sn: int
@@ -16,7 +16,7 @@ class Refusal(NamedTuple):
 
 
 class Refusals:
-    """Of each client, for as long as it may ask again."""
+    """The failed calls of each client, kept while it may repeat them."""
 
     def __init__(self) -> None:
         self._refused: dict[str, dict[int, Refusal]] = {}
@@ -25,7 +25,7 @@ class Refusals:
         return self._refused.get(op_id.client, {}).get(op_id.number)
 
     def remember(self, op_id: OpId, lowest_open: int, refusal: Refusal) -> None:
-        """Forgets those whose answer the client has been given."""
+        """Stores a failure and forgets those that the client has an answer to."""
         refused = self._refused.setdefault(op_id.client, {})
         refused[op_id.number] = refusal
         for number in [number for number in refused if number < lowest_open]:

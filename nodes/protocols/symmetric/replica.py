@@ -1,11 +1,13 @@
-"""What one member has: its journal of the total order, and the namespace that follows from it."""
+"""One member's journal of the total order, and the namespace that it yields."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
 
+from nodes.calls import Calls
 from nodes.config import MILLISECOND, GroupConfig, ServerConfig, opened
+from nodes.ignoring import Ignoring
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.records import result_sum
 from nodes.metadata_server.record_clock import RecordClock
@@ -15,15 +17,13 @@ from nodes.protocols.symmetric.own_disk import OwnDisk, open_journal
 from nodes.replicas.lease import Term, term_of
 from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
 from nodes.trace.events import Applied, Committed, Cut, Durable, JournalOpened, StepTaken
-from nodes.trace.ignoring import Ignoring
 from nodes.units import OpId
-from nodes.wire.calls import Calls
 from nodes.wire.messages import JournalGroup, Mark
 from nodes.world import World
 
 
 class Replica:
-    """Groups come in by `append`, are durable after `sync`, and submitted, for all to see, by `show`."""
+    """Groups are appended by `append`, made durable by `sync`, and submitted, visible to all, by `show`."""
 
     def __init__(
         self, world: World, config: ServerConfig, group: GroupConfig, log: ReplicaLog, own_disk: OwnDisk
@@ -39,14 +39,14 @@ class Replica:
         self.ignoring = Ignoring(world)
         self.execution = self._from_nothing()
         self.times = RecordClock(world.clock, config.cluster.mutations.clock_jump_stamps)
-        """What stamps this server's calls, since its process began."""
+        """Clock that stamps this server's calls since its process began."""
         self.settling = asyncio.Lock()
-        """Held by whoever cuts and settles the journal."""
+        """Lock held by a task that cuts and settles the journal."""
         self.granted_ns = world.clock.monotonic_ns()
-        """When this server last lengthened anybody's lease, in any view; an earlier life may have done so until this one began."""
+        """Time at which this server last extended a lease, in any view; at least its start, because it may have done so just before a restart."""
         self._taken = 0
         self._not_synced: deque[tuple[int, JournalGroup, Mark, int]] = deque()
-        """With a number that no later group gets, not even one of the same sn."""
+        """Unsynced groups, each with a count that no later group gets, not even one of the same sn."""
 
     @property
     def name(self) -> str:
@@ -60,13 +60,13 @@ class Replica:
 
     @property
     def term(self) -> Term:
-        """How long leases of members last for who holds and for who grants them."""
+        """The term of a lease, as the member that holds it and the one that grants it count."""
         cluster = self.config.cluster
         return term_of(cluster.timing.ack_timeout_ms * MILLISECOND, cluster.mutations)
 
     @property
     def rules(self) -> str:
-        """What the safety of a view rests on (safety rules 5 to 9): members of different rules would order, or count leases, differently."""
+        """The rules that the safety of a view rests on (safety rules 5 to 9). Members of different rules would order or count leases differently."""
         cluster = self.config.cluster
         holes = ", ".join(opened(cluster.holes)) or "none"
         return f"order {cluster.order}, leases of {cluster.timing.ack_timeout_ms} ms, holes {holes}"
@@ -76,29 +76,29 @@ class Replica:
 
     # --- journal ----------------------------------------------------------------------------------------------------
 
-    def open(self, cut_octets: int) -> None:
-        """Reads the journal; what its views had settled is carried out. Raises Damaged."""
+    def open(self, cut_bytes: int) -> None:
+        """Reads the journal and executes the groups that its views had settled. Raises Damaged."""
         settled_sn = 0
         for group in self.log.load():
             self.execution.deliver(group)
             settled_sn = max(settled_sn, group.commit_sn)
         last = self.log.last
         self.execution.made_durable(last.sn)
-        self.world.trace.emit(JournalOpened(1, last.sn, last.epoch, last.crc, cut_octets, 0))
+        self.world.trace.emit(JournalOpened(1, last.sn, last.epoch, last.crc, cut_bytes, 0))
         self.show(settled_sn, [])
 
     def append(self, group: JournalGroup) -> None:
-        """The next group; durable after a sync."""
+        """Appends the next group; durable after a sync."""
         self.take(group, *encode_group(group))
 
-    def take(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
-        self.log.append(mark, octets)
+    def take(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
+        self.log.append(mark, data)
         self.execution.deliver(group)
         self._taken += 1
-        self._not_synced.append((self._taken, group, mark, len(octets)))
+        self._not_synced.append((self._taken, group, mark, len(data)))
 
     async def sync(self) -> int:
-        """Makes what was appended durable; up to which sn everything is. Raises OSError."""
+        """Makes the appended groups durable. Returns the sn up to which all are durable. Raises OSError."""
         goal = self._taken
         await self.log.sync()
         while self._not_synced and self._not_synced[0][0] <= goal:
@@ -111,7 +111,7 @@ class Replica:
         return sn
 
     async def cut(self, sn: int, reason: str) -> None:
-        """Removes every group behind sn: no member has shown it, unless a hole is open."""
+        """Removes every group after sn. No member has shown any of them, unless a hole is open."""
         if sn >= self.log.last.sn:
             return
         self.execution.roll_back(sn)
@@ -131,7 +131,7 @@ class Replica:
         self.show(shown_sn, [])
 
     def now_ns(self) -> int:
-        """The stamp that a call would bear now."""
+        """The stamp that a call would get now."""
         return max(self.times.read_ns(), self.namespace.newest_ns + 1)
 
     # --- namespace --------------------------------------------------------------------------------------------------
@@ -146,38 +146,38 @@ class Replica:
 
     @property
     def commit_sn(self) -> int:
-        """Nothing is carried out before every member holds it."""
+        """The last executed group. A group is executed only after every member holds it."""
         return self.execution.applied_sn
 
     @property
     def behind(self) -> bool:
-        """Whether another member may have answered what is not carried out here yet."""
+        """Whether another member may have answered a group that is not executed here yet."""
         if self.config.cluster.mutations.frees_what_others_made:
             return False
         return self.applied_sn < self.execution.durable_sn
 
     def show(self, sn: int, holders: list[str]) -> list[tuple[int, list[Outcome]]]:
-        """Submits everything up to sn, as far as no long read is under way; for each group, what came of its calls.
+        """Submits the groups up to sn while no long read is under way. Returns the sn and the outcomes of each.
 
-        `holders` are the members who have it; without any nothing is told: somebody has told it before.
+        `holders` are the members that hold the groups. Without holders no commit is reported, because it was reported before.
         """
         shown: list[tuple[int, list[Outcome]]] = []
         while self.applied_sn < min(sn, self.execution.delivered_sn) and self.execution.may_submit:
             group, outcomes, effects = self.execution.submit()
             if holders:
-                self._tell(group, effects, outcomes, holders)
+                self._report(group, effects, outcomes, holders)
             digest = self.execution.namespace.digest
             self.world.trace.emit(Applied(group.sn, group.epoch, digest))
             shown.append((group.sn, outcomes))
         return shown
 
-    def _tell(
+    def _report(
         self, group: JournalGroup, effects: list[OpId], outcomes: list[Outcome], holders: list[str]
     ) -> None:
         mark = self.log.mark_at(group.sn)
         assert mark is not None
-        told = {each.op_id: result_sum(each.result) for each in outcomes}
-        results = [told[op_id] for op_id in effects]
+        reported = {each.op_id: result_sum(each.result) for each in outcomes}
+        results = [reported[op_id] for op_id in effects]
         operations = [(op_id.client, op_id.number) for op_id in effects]
         name, view = self.group.name, group.epoch
         self.world.trace.emit(
@@ -186,11 +186,11 @@ class Replica:
 
 
 def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Replica:
-    """Raises Damaged, UnknownFormat, OSError."""
+    """Opens a member's replica from its disk. Raises Damaged, UnknownFormat, OSError."""
     mutations = config.cluster.mutations
     journal, suffix = open_journal(world, config.cluster)
     log = ReplicaLog(journal, NOTHING, config.cluster.holes.sn_without_epoch)
     own_disk = OwnDisk(world, suffix, journal, mutations)
     replica = Replica(world, config, group, log, own_disk)
-    replica.open(journal.cut_octets)
+    replica.open(journal.cut_bytes)
     return replica

@@ -1,7 +1,7 @@
-"""The request interface (SAA §6, Fig. 4 to 6): calls become jobs. Reads are answered here, writes wait for their place in the total order.
+"""The request interface (SAA §6, Fig. 4 to 6): calls become jobs. This member answers reads; writes wait for their place in the total order.
 
-A read waits until what it looks at, and somebody may have answered, is shown: so it comes behind whatever was answered anywhere before it was
-asked (safety rule 20). A client that asks a second member is answered there too; the call is carried out once.
+A read waits until the durable changes of what it reads are shown, because other members may have answered them. So it sees every answer given
+anywhere before it arrived (safety rule 20). A client that asks a second member gets an answer there too; the call is executed once.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Refused, Request
 
 HELD_MAX = 20_000
-"""Jobs at most; a client whose call is dropped asks again."""
+"""Most jobs at once. A client repeats a call that is dropped."""
 ATIMES_MAX = 1_000
 CALLS_PER_MESSAGE = 64
 BUSY_CALLS = 8
-"""With so many writes under way the next one is near: as soon as one is answered its caller asks again."""
+"""Number of writes under way from which the next one is near, because an answered caller asks again at once."""
 TURN = "turn"
-"""What writes that are not broadcast yet wait for: to be scheduled, and for nothing else."""
+"""Event that writes wait for before their broadcast: their turn, and nothing else."""
 LEASE = "lease"
 NOBODY = OpId("", 0)
 
 
 class Write:
-    """A write that this member was asked, until it is answered."""
+    """A write that a client has sent to this member, until it is answered."""
 
     __slots__ = ("job", "outcome", "record")
 
@@ -44,7 +44,7 @@ class Write:
 
 
 class Requests:
-    """Calls of clients at one member, from when they come until they are answered."""
+    """The calls of clients at one member, from their arrival to their answer."""
 
     def __init__(self, replica: Replica):
         self._replica = replica
@@ -55,16 +55,16 @@ class Requests:
         self._idle = IdleSessions(replica.world.clock, replica.config.cluster)
         self._next_round_ns = 0
         self._ending: list[CallRecord] = []
-        """For the next broadcast: sessions of dead clients."""
+        """Ends of dead clients' sessions for the next broadcast."""
         self._message: list[Record] = []
-        """What the next broadcast carries, while it is put together."""
+        """Records of the next broadcast while it is assembled."""
         self._atimes: dict[int, int] = {}
-        """When files were read here, since the last write took it along (SAA §6)."""
+        """Read times by inode since the last broadcast carried them (SAA §6)."""
         self._may_answer: Callable[[], bool] = lambda: False
         self.view = 0
 
     def queues(self) -> tuple[int, int]:
-        """How many jobs are active, and how many idle."""
+        """The numbers of active and idle jobs."""
         active = self._scheduler.active + self._scheduler.waiting_for(TURN)
         return active, len(self._scheduler) - active
 
@@ -85,7 +85,7 @@ class Requests:
             self._scheduler.run()
 
     def end_idle_sessions(self) -> bool:
-        """Asks for the end of every session whose client is dead; whether there is any. What has been used when its turn comes goes on."""
+        """Requests the end of every dead client's session. Returns whether there is any. A session used before its turn survives."""
         clock_ns = self._replica.world.clock.monotonic_ns()
         if clock_ns < self._next_round_ns:
             return False
@@ -98,7 +98,7 @@ class Requests:
         return bool(self._ending)
 
     def _write(self, write: Write) -> Steps:
-        """SAA §6, steps 2 to 8; when the view ends without an outcome, once more in the next."""
+        """Runs steps 2 to 8 of SAA §6, and again in the next view if this one ends without an outcome."""
         op_id = write.record.op_id
         while write.outcome is None:
             yield TURN
@@ -117,7 +117,7 @@ class Requests:
         self._send(write.job.peer, answer)
 
     def begin(self, view: int) -> None:
-        """A view begins: whatever the views before did not submit is broadcast in it, and reads look again at what they wait for."""
+        """Begins a view. Writes that earlier views did not submit are broadcast in it, and reads check again what they wait for."""
         self.view = view
         self._idle = IdleSessions(self._replica.world.clock, self._replica.config.cluster)
         self._scheduler.wake_all(but=TURN)
@@ -130,11 +130,11 @@ class Requests:
 
     @property
     def busy(self) -> bool:
-        """Whether the next message is near, so that it will do as an acknowledgement (safety rule 5)."""
+        """Whether the next message is near, so that it can serve as the acknowledgement (safety rule 5)."""
         return len(self._writes) >= BUSY_CALLS
 
     def take(self) -> list[Record]:
-        """Writes for one message, with the times at which files were read here."""
+        """Removes and returns the writes for one message, with the read times of files."""
         if self.waiting:
             self._message = [AtimeRecord(at_ns, inode) for inode, at_ns in self._atimes.items()]
             self._atimes.clear()
@@ -145,7 +145,7 @@ class Requests:
         return message
 
     def on_shown(self, sn: int, outcomes: list[Outcome]) -> None:
-        """Group sn is submitted here, and every member has it: whoever asked this member is told, and reads that waited for it go on."""
+        """Group sn is submitted here, and every member holds it. This member answers its clients and resumes the reads that waited."""
         for outcome in outcomes:
             write = self._writes.get(outcome.op_id)
             if write is not None:
@@ -157,7 +157,7 @@ class Requests:
     # --- reads ------------------------------------------------------------------------------------------------------
 
     def on_read(self, peer: str, request: Request) -> None:
-        """One that is asked again keeps its turn: while the lease is lost, each client would pile up copies of its calls here."""
+        """Adds a read. A repeated read keeps its turn, so that copies do not pile up while the lease is lost."""
         op_id = OpId(request.session, request.number)
         asked = self._reads.get(op_id)
         if asked is not None:
@@ -169,7 +169,7 @@ class Requests:
     def answer_reads(self, may_answer: Callable[[], bool]) -> None:
         """Answers the reads whose turn has come, under the lease.
 
-        Every message calls this: whoever waits for the lease is looked at only when it is there.
+        Every message calls this, so it wakes the reads that wait for the lease only while the lease holds.
         """
         self._may_answer = may_answer
         if self._scheduler.waiting_for(LEASE) and may_answer():
@@ -178,11 +178,11 @@ class Requests:
 
     @property
     def reading(self) -> bool:
-        """Whether a long read is under way and is to be gone on with."""
+        """Whether a long read is under way and has to be continued."""
         return self._scheduler.active > 0
 
     def _read(self, op_id: OpId, operation: Read) -> Steps:
-        """What was answered before the call came is durable here, since every member holds what is answered."""
+        """Runs a read. Groups answered before its arrival are durable here, because every member holds an answered group."""
         asked_sn = self._replica.execution.durable_sn
         while True:
             sn = self._replica.execution.read_waits_for(operation, asked_sn)
@@ -227,10 +227,10 @@ class Requests:
         if inode in self._atimes or len(self._atimes) < ATIMES_MAX:
             self._atimes[inode] = self._replica.times.read_ns()
 
-    # --- Check, and the end -------------------------------------------------------------------------------------------
+    # --- checks and refusals ------------------------------------------------------------------------------------------
 
     def on_check(self, peer: str, message: CheckOperation) -> None:
-        """It only saves the client a round: whatever it asks again is found to be a repetition in its place of the order."""
+        """Answers a check of a call, which only saves the client a round trip: the order recognises a repeated call."""
         asked = self._writes.get(OpId(message.session, message.number))
         if asked is not None:
             assert asked.job is not None
@@ -242,7 +242,7 @@ class Requests:
         self._send(peer, Refused(number, self.view, "not in the primary view", hint))
 
     def refuse_all(self, hint: str) -> None:
-        """Outside the view nobody is answered; another member finds out what came of the calls."""
+        """Refuses all calls when this server leaves the view. The client gets the outcome from another member."""
         for job in self._scheduler.clear():
             self.refuse(job.peer, job.number, hint)
         self._writes.clear()

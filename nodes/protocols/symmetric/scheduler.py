@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Generator, Hashable
 
 Steps = Generator[Hashable, None, None]
-"""What a job does; each time it is blocked it tells what it waits for."""
+"""Steps of a job, which yields the event that it waits for whenever it is blocked."""
 AGAIN = "again"
-"""A job tells this that is not blocked, and lets others go first: it stays active."""
+"""Event of a job that is not blocked and lets others run first; it stays active."""
 
 
 class Job:
@@ -27,12 +27,12 @@ class Job:
 
 
 class Scheduler:
-    """Jobs in the order in which they came, or came back."""
+    """Jobs in the order in which they arrived or became active again."""
 
     def __init__(self) -> None:
         self._active: deque[Job] = deque()
         self._idle: dict[Hashable, deque[Job]] = {}
-        """By what they wait for."""
+        """Idle jobs by the event that they wait for."""
         self._size = 0
 
     def __len__(self) -> int:
@@ -46,7 +46,7 @@ class Scheduler:
         self._size += 1
 
     def wake(self, event: Hashable, most: int | None = None) -> None:
-        """It has come for all who wait for it, or for the first of them: these are active again."""
+        """Activates all jobs that wait for this event, or the first `most` of them."""
         jobs = self._idle.get(event)
         if jobs is None:
             return
@@ -56,7 +56,7 @@ class Scheduler:
             self._active.extend(jobs.popleft() for _ in range(most))
 
     def wake_all(self, but: Hashable) -> None:
-        """Everybody looks again at what to wait for, except those who wait for `but`."""
+        """Activates all idle jobs, except those that wait for `but`."""
         for event in [event for event in self._idle if event != but]:
             self.wake(event)
 
@@ -77,7 +77,7 @@ class Scheduler:
                 waiting.append(job)
 
     def clear(self) -> list[Job]:
-        """Ends all jobs where they are; which they were."""
+        """Ends all jobs where they are. Returns them."""
         jobs = [*self._active, *(job for waiting in self._idle.values() for job in waiting)]
         for job in jobs:
             job.steps.close()

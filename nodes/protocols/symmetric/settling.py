@@ -1,7 +1,7 @@
-"""The end of a view as every server takes part in it (SAA §5.3; safety rule 7).
+"""Every server's part in ending a view (SAA §5.3; safety rule 7).
 
-A server promises an attempt before it tells what it has, and serves no earlier one from then on. What the coordination service knows of
-attempts is promised when a server starts, so nothing of this must be remembered on its disk.
+A server promises an attempt before it reports its journal, and refuses earlier attempts afterwards. A starting server promises the newest attempt
+in the coordination service, so its disk need not store the promise.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from nodes.protocols.symmetric.bringing import SETTLE_OCTETS
+from nodes.protocols.symmetric.catch_up import SETTLE_BYTES
 from nodes.protocols.symmetric.member import Member
 from nodes.protocols.symmetric.messages import Fetch, Fetched, Flush, Flushed, Numbered, Settle, Settled
 from nodes.protocols.symmetric.replica import Replica
@@ -19,7 +19,7 @@ from nodes.trace.events import Warned
 from nodes.wire.messages import JournalGroup, Mark
 
 AHEAD_MAX = 64
-"""Attempts that a server may not have heard of yet; each one begins in the coordination service."""
+"""Most attempts that a server may have missed; each one begins in the coordination service."""
 
 
 class Settling:
@@ -29,11 +29,11 @@ class Settling:
         self._world = replica.world
         self._began_ns = self._world.clock.monotonic_ns()
         self.ready = False
-        """Whether this server has read, in this life, which attempt is the newest."""
+        """Whether this server has read the newest attempt since its start."""
         self.promised = 0
-        """No earlier attempt is served."""
+        """Promised attempt; earlier ones are refused."""
         self.settled = 0
-        """The attempt at whose goal this server's journal is, durably, in this life."""
+        """Attempt whose goal this server's journal has durably reached since its start."""
 
     # --- flush --------------------------------------------------------------------------------------------------------
 
@@ -42,7 +42,7 @@ class Settling:
             self._world.network.send(peer, self.flush(message))
 
     def _cannot_be(self, peer: str, message: Flush | Settle) -> bool:
-        """Whether a message is of no attempt that is under way, as far as this server knows; a restarted one knows nothing before it has read."""
+        """Whether a message belongs to no attempt under way that this server knows. A restarted server knows none before its first read."""
         agreed = self._replica.agreement.agreed
         begun = agreed.attempt
         over = isinstance(message, Settle) and message.final and message.attempt <= agreed.number
@@ -53,11 +53,11 @@ class Settling:
             reason = (
                 f"of attempt {message.attempt}; attempt {begun} is the newest, view {agreed.number} the last"
             )
-            self._replica.ignoring.tell(peer, message, reason)
+            self._replica.ignoring.report(peer, message, reason)
         return wild
 
     def flush(self, message: Flush) -> Flushed:
-        """Promises the attempt, wedges the view, tells what this server has."""
+        """Promises the attempt, wedges the view and reports this server's journal."""
         if message.attempt < self.promised:
             return self._flushed(message, [], False, (0, 0), [], [])
         self.promised = message.attempt
@@ -95,7 +95,7 @@ class Settling:
         )
 
     def _earlier_grants_ns(self) -> int:
-        """How long a lease may last that this server granted in another view, or before it began this life."""
+        """The remaining time of leases that this server granted in another view or before its restart."""
         since_ns = self._replica.granted_ns
         if self._replica.config.cluster.mutations.older_grants_forgotten:
             since_ns = self._began_ns
@@ -107,7 +107,7 @@ class Settling:
     def on_fetch(self, peer: str, message: Fetch) -> None:
         log = self._replica.log
         groups = (
-            log.octets(message.from_sn, log.last.sn, SETTLE_OCTETS)
+            log.encoded(message.from_sn, log.last.sn, SETTLE_BYTES)
             if self.ready and message.attempt >= self.promised
             else []
         )
@@ -124,7 +124,7 @@ class Settling:
         self._world.network.send(peer, answer)
 
     async def _adopt(self, peer: str, message: Settle) -> bool:
-        """Whether the journal holds what the message brought, durably."""
+        """Writes the groups of a message. Returns whether the journal holds them durably."""
         log = self._replica.log
         member = self._member()
         if message.attempt < self.promised or not log.holds(message.previous):
@@ -150,28 +150,28 @@ class Settling:
         return True
 
     async def write(self, groups: list[tuple[JournalGroup, bytes, Mark]], attempt: int) -> bool:
-        """Brings groups into the journal in place of others; False when a later attempt began meanwhile."""
+        """Writes groups into the journal in place of others. Returns False when a later attempt has begun meanwhile."""
         log = self._replica.log
-        for group, octets, mark in groups:
+        for group, data, mark in groups:
             if log.holds(mark):
                 continue
             await self._replica.cut(group.sn - 1, "the view was settled with another group")
             if attempt < self.promised:
                 return False
-            self._replica.take(group, octets, mark)
+            self._replica.take(group, data, mark)
         return True
 
 
 def decoded(groups: list[bytes], previous: Mark) -> list[tuple[JournalGroup, bytes, Mark]]:
-    """Groups with their marks, each of which must follow the one before. Raises ValueError."""
+    """The groups with their marks; each group must follow the one before. Raises ValueError."""
     found = []
-    for octets in groups:
+    for data in groups:
         try:
-            group = decode_group(octets)
+            group = decode_group(data)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
             raise ValueError(f"a group behind {previous.sn} cannot be read: {error}") from None
         if group.previous != previous or group.sn != previous.sn + 1:
             raise ValueError(f"group {group.sn} does not follow group {previous.sn}")
-        previous = mark_of(group, octets)
-        found.append((group, octets, previous))
+        previous = mark_of(group, data)
+        found.append((group, data, previous))
     return found

@@ -1,4 +1,4 @@
-"""How far every member holds the total order, and what may be shown of it (safety rules 6, 7, 20): pure."""
+"""The groups of the total order that every member holds, and those that may be shown (safety rules 6, 7, 20). Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from nodes.config import Holes
 
 
 class Stability:
-    """The sn up to which each member of one view is known to hold all groups durably."""
+    """The sn up to which each member of one view durably holds all groups, as far as known."""
 
     def __init__(self, own: int, size: int, start_sn: int, holes: Holes):
         self._own = own
@@ -19,7 +19,7 @@ class Stability:
         return self._held[self._own]
 
     def hold(self, member: int, sn: int) -> bool:
-        """That member holds everything up to sn; False when that was known."""
+        """Credits a member with all groups up to sn. Returns False when that was known."""
         if sn <= self._held[member]:
             return False
         self._held[member] = sn
@@ -30,9 +30,9 @@ class Stability:
 
     @property
     def shown_sn(self) -> int:
-        """Up to here groups are applied, visible and answered: every member of the view holds them.
+        """The sn up to which every member of the view holds the groups, so that they may be applied, visible and answered.
 
-        So a read at any member comes behind what was answered anywhere, and each single survivor has all that was shown.
+        So a read at any member sees every group answered anywhere, and any single survivor has all shown groups.
         """
         if self._not_uniform:
             return self.own_sn

@@ -1,7 +1,7 @@
-"""What a call looks at and what it changes, found from the call alone, so that every member locks the same (SAA §6).
+"""The things that a call reads and changes, derived from the call alone, so that every member locks the same (SAA §6).
 
-A name and what it leads to are locked apart: who makes `/a/b` changes the name `/a/b` and the directory `/a/`, and whoever only passes through
-`/a` is not held up.
+A name and its target have separate locks: a call that makes `/a/b` changes the name `/a/b` and the directory `/a/`. It does not delay a call that
+only passes through `/a`.
 """
 
 from __future__ import annotations
@@ -39,15 +39,16 @@ from nodes.protocols.symmetric.locks import Thing, Wanted
 from nodes.units import OpId
 
 ALONE = (Append, AddBlock, Complete, Restamp, Link, CloseSession, EndSession)
-"""Their outcome depends on an inode that other calls may reach by another of its names, by its number, or by the session that writes it, or on
-whether anything came of that session:
-whatever comes before them is submitted first, and a second one of them waits for the first."""
+"""Operations that wait until all earlier calls are submitted, so that they run one at a time.
+
+Their outcome depends on the effects of a session, or on an inode that other calls may reach by another name, by its number, or by the session that
+writes it."""
 
 
 def wanted_by(operation: Write | EndSession, op_id: OpId) -> Wanted:
-    """Of the call itself, so that a second copy of it waits for the first, its client's session, and what the operation touches.
+    """The locks of a call: its client's session, the things it touches, and the call itself, so that a second copy waits for the first.
 
-    A call whose path is malformed fails without looking at more.
+    A call with a malformed path fails and locks nothing more.
     """
     if isinstance(operation, EndSession):
         return Wanted((), (f"@{operation.client}",))
@@ -64,7 +65,7 @@ def wanted_by(operation: Write | EndSession, op_id: OpId) -> Wanted:
 
 
 def looked_at(operation: Read, tree: Tree) -> list[Thing] | None:
-    """By a read, on the tree as it is now; None when that may be anything: all below a directory, or a file with several names."""
+    """The things that a read looks at in the present tree; None when that may be anything: a whole subtree, or a file with several names."""
     if type(operation) is ContentSummary:
         return None
     things: list[Thing] = []
@@ -82,7 +83,7 @@ def looked_at(operation: Read, tree: Tree) -> list[Thing] | None:
 
 
 def _names(names: list[str]) -> list[str]:
-    """From the top: `/a`, `/a/b`."""
+    """The names on a path from the top: `/a`, `/a/b`."""
     return ["/" + "/".join(names[:depth]) for depth in range(1, len(names) + 1)]
 
 
@@ -91,14 +92,14 @@ def _inside(path: str) -> str:
 
 
 def _entry(path: str, looks: set[Thing], changes: set[Thing]) -> None:
-    """A name is about to lead elsewhere: its directory changes too."""
+    """A change of a name also changes its directory."""
     *passed, name = _names(split(path)) or ["/"]
     looks.update(passed)
     changes.update((name, _inside(passed[-1] if passed else "/")))
 
 
 def _found(path: str, looks: set[Thing], changes: set[Thing]) -> None:
-    """What a path leads to is about to change; the names stay."""
+    """A change of a path's target leaves the names unchanged."""
     looks.update(_names(split(path)))
     changes.add(_inside(path))
 

@@ -1,8 +1,8 @@
-"""The transaction control (SAA §6, Fig. 4, 6): each call is a transaction of basic services, all of them carried out or none.
+"""The transaction control (SAA §6, Fig. 4, 6): each call is a transaction of basic services, which all take effect or none.
 
-A transaction begins at its place in the total order, is decided there when it has its locks, and is submitted when every member holds it, or
-rolled back when its view ends without it. Outcome, times and handles follow from the order alone: they are the same at every member, however
-many of the transactions before it a member has submitted already.
+A transaction begins at its place in the total order and is decided when it has its locks. It is submitted when every member holds it, or rolled back
+when its view ends without it. The order alone determines outcome, times and handles. They are the same at every member, however many of the
+earlier transactions a member has submitted already.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from nodes.protocols.symmetric.touched import ALONE, wanted_by
 
 class Phase(Enum):
     BEGUN = auto()
-    """It waits for locks."""
+    """The transaction waits for locks."""
     DECIDED = auto()
     SUBMITTED = auto()
     ROLLED_BACK = auto()
@@ -49,14 +49,14 @@ class Transaction:
         self.call = call
         self.phase = Phase.BEGUN
         self.record: Record | None = None
-        """What it changes; None for a repetition, and for a call that fails."""
+        """Record of its change; None for a repeated or failed call."""
         self.result: Result | None = None
         self.error = ""
-        """Why it fails here."""
+        """Error with which the call fails at this place."""
         self.refused: Refusal | None = None
-        """How it failed, here or in its first copy."""
+        """Refusal of the call, here or in its first copy."""
         self.before: tuple[int, int, int] = (0, 0, 0)
-        """First free handle, newest time, and its client's lowest open call, when it was decided."""
+        """First free handle, newest time and the client's lowest open call before the decision."""
 
     def enter(self, phase: Phase) -> None:
         assert phase in NEXT[self.phase], f"transaction {self.place}: {self.phase.name} to {phase.name}"
@@ -64,7 +64,7 @@ class Transaction:
 
 
 class Transactions:
-    """Those of one member that are under way, in the total order."""
+    """The transactions of one member that are under way, in the total order."""
 
     def __init__(self, namespace: Namespace, session_ttl_ns: int):
         self._namespace = namespace
@@ -73,19 +73,19 @@ class Transactions:
         self.handles = Handles(namespace.tree)
         self.locks = Locks()
         self._newest_ns = namespace.newest_ns
-        """Of the last transaction decided that changes anything."""
+        """Time of the last decided transaction with a change."""
         self._lowest_open: dict[str, int] = {}
-        """By client, as the transactions decided have told it: what is below has been answered."""
+        """Lowest open call by client, from the decided transactions. Calls below it have been answered."""
         self._open: deque[Transaction] = deque()
         self._waiting: deque[Transaction] = deque()
-        """Those of them that are not decided."""
+        """Open transactions that are not decided."""
 
     def count(self) -> tuple[int, int]:
-        """How many are decided and wait for the disks, and how many wait for locks."""
+        """The number of decided transactions, which wait for the disks, and of those that wait for locks."""
         return len(self._open) - len(self._waiting), len(self._waiting)
 
     def begin(self, place: Place, call: CallRecord) -> Transaction:
-        """The next one of the order; it is decided as soon as it has its locks."""
+        """Begins the next transaction of the order, which is decided as soon as it has its locks."""
         transaction = Transaction(place, call)
         self.locks.ask(place, wanted_by(call.operation, call.op_id))
         self._open.append(transaction)
@@ -97,7 +97,7 @@ class Transactions:
     # --- deciding ------------------------------------------------------------------------------------------------------
 
     def _decide_next(self) -> None:
-        """In the order of places, none before one in front of it: so handles and times are given in that order too."""
+        """Decides transactions strictly in the total order, so that handles and times follow it too."""
         while self._waiting and self._has_its_locks(self._waiting[0]):
             self._decide(self._waiting.popleft())
 
@@ -120,7 +120,7 @@ class Transactions:
             transaction.error = str(error)
 
     def _is_repeated(self, transaction: Transaction, lowest_open: int) -> bool:
-        """Whether the call has been carried out, or has failed, before. Raises FsError for one that was answered and may be forgotten."""
+        """Whether the call has succeeded or failed before. Raises FsError for an answered call that may be forgotten."""
         op_id = transaction.call.op_id
         if op_id.number < lowest_open:
             raise FsError("ESTALE", f"call {op_id.number} of {op_id.client} was answered and forgotten")
@@ -129,14 +129,14 @@ class Transactions:
         return transaction.refused is not None or transaction.result is not None
 
     def _plan(self, transaction: Transaction) -> None:
-        """Reads what the call depends on, and gives it a time and handles. Raises FsError."""
+        """Plans the record of a call and assigns its time and handles. Raises FsError."""
         call = transaction.call
         now_ns = max(call.at_ns, self._newest_ns + 1)
         if isinstance(call.operation, EndSession):
             transaction.record = self._namespace.plan_end(call.operation, now_ns)
             self._newest_ns = now_ns
             return
-        # In the order, not where it is asked: a member that refused it could not know of a copy that another one has broadcast.
+        # Checked in the order, not on arrival: a refusing member could not know of a copy that another one has broadcast.
         check_fresh(call.operation, call.op_id.client, now_ns, self._session_ttl_ns)
         plan: Record = self._namespace.plan(call.operation, call.op_id, call.lowest_open, now_ns)  # type: ignore[assignment]
         self.handles.give(plan)
@@ -147,7 +147,7 @@ class Transactions:
     # --- submitting ------------------------------------------------------------------------------------------------------
 
     def submit(self, transaction: Transaction, effects: int) -> bool:
-        """Makes the first one of all visible; whether it has changed anything. `effects`: of those before it in its group."""
+        """Submits the first transaction. Returns whether it had an effect. `effects` counts the earlier calls of its group with one."""
         assert transaction is self._open[0], f"transaction {transaction.place} is not the first"
         transaction.enter(Phase.SUBMITTED)
         changed = transaction.record is not None and self._carry_out(transaction, transaction.record)
@@ -159,7 +159,7 @@ class Transactions:
         return changed
 
     def _carry_out(self, transaction: Transaction, record: Record) -> bool:
-        """All basic services, or none: the failure of any takes back those before it."""
+        """Carries out all basic services or none: a failure undoes the earlier ones."""
         undo: list[Any] = []
         try:
             for service in services_of(record):
@@ -184,7 +184,7 @@ class Transactions:
     # --- rolling back --------------------------------------------------------------------------------------------------
 
     def roll_back(self, transaction: Transaction) -> None:
-        """The last one of all will not be submitted: locks, handles and times are as they were before it."""
+        """Rolls back the last transaction and restores locks, handles and times as before it."""
         assert transaction is self._open[-1], f"transaction {transaction.place} is not the last"
         self._open.pop()
         if transaction.phase is Phase.DECIDED:

@@ -1,16 +1,19 @@
-"""How one server makes the next view (SAA §5.3; safety rule 7): agreement to be the one, flush, settle, wait for leases, install.
+"""One server's change to the next view (SAA §5.3; safety rule 7). `ViewChange.run` lists the steps in order.
 
-The old view ends for all survivors with the same groups, which each holds durably before the new view exists; what was received but not
-delivered comes last, in the order of the protocol, as the first groups of the new view's number.
+The old view ends for all survivors with the same groups, and each holds them durably before the new view exists. Received but undelivered messages
+come last, in the order of the protocol, as the first groups with the new view's number.
 """
 
 from __future__ import annotations
 
 import asyncio
 
+import msgspec
+
 from nodes.config import MILLISECOND
-from nodes.protocols.symmetric.agreement import Agreed
-from nodes.protocols.symmetric.bringing import ask, bring
+from nodes.metadata_server.forcing import Forcing
+from nodes.protocols.symmetric.agreement import Agreed, Forced
+from nodes.protocols.symmetric.catch_up import ask, bring
 from nodes.protocols.symmetric.member import group_of
 from nodes.protocols.symmetric.messages import Fetch, Fetched, Flush, Flushed, Numbered
 from nodes.protocols.symmetric.order import key_of
@@ -20,48 +23,58 @@ from nodes.protocols.symmetric.settling import Settling, decoded
 from nodes.wire.messages import Mark
 
 
+class Abandoned(Exception):
+    """An attempt failed: too few members are present, a server does not answer, or a later attempt has begun."""
+
+
+class Outrun(Abandoned):
+    """Another server has begun the next attempt."""
+
+
 class ViewChange:
     """One attempt of one server."""
 
-    def __init__(self, replica: Replica, settling: Settling, was: Agreed, attempt: int):
+    def __init__(self, replica: Replica, settling: Settling, forcing: Forcing):
         self._replica = replica
         self._settling = settling
-        self._was = was
-        self._attempt = attempt
+        self._forcing = forcing
+        self._was = replica.agreement.agreed
+        self._attempt = 0
+        self._flushed: dict[str, Flushed] = {}
+        """Reply of each server that answered Flush."""
         self._flushed_ns = 0
+        self._present: list[str] = []
+        """Present members of the old view."""
 
     def _step(self, step: str, detail: str) -> None:
         self._replica.step(step, detail, self._attempt)
 
-    async def run(self, invited: list[str]) -> Agreed | None:
-        """The view that is installed now; None when that failed. `invited` are all who are to be in it, as far as they answer."""
-        flushed = await self._flush(invited)
-        present = [
-            name for name in self._was.members if name in flushed and self._counts(name, flushed[name])
-        ]
-        if not self._may_go_on(present, flushed):
-            self._step("flush", f"only {len(present)} of {len(self._was.members)} members are there")
-            return None
-        goal = await self._settle_here(present, flushed)
-        if goal is None:
-            return None
-        members = await self._settle_everywhere(flushed, goal)
-        if not self._may_go_on([name for name in present if name in members], flushed):
-            return None
-        await self._await_leases(members, {name: flushed[name] for name in present})
-        if self._settling.promised > self._attempt:
-            return None
-        self._settling.settled = self._attempt
-        disks = {name: flushed[name].disk for name in members}
-        if not await self._replica.agreement.install(disks, goal):
-            return None
-        self._step("install", f"view {self._attempt}: {' '.join(members)}, from group {goal.sn} on")
-        return self._replica.agreement.agreed
+    async def run(self, reason: str, invited: list[str]) -> Agreed:
+        """Makes and returns the next view, of those `invited` servers that answer. Raises Abandoned, CoordinationError."""
+        await self._propose(reason, invited)
+        await self._flush(invited)
+        goal = await self._settle_here()
+        members = await self._settle_everywhere(goal)
+        await self._await_leases(members)
+        return await self._install(members, goal)
+
+    async def _propose(self, reason: str, invited: list[str]) -> None:
+        """Begins the attempt in the coordination service. Raises Outrun."""
+        agreement = self._replica.agreement
+        if not await agreement.begin():
+            raise Outrun
+        self._attempt = agreement.agreed.attempt
+        self._step("propose", f"{reason}; next {' '.join(invited)}")
+        if self._forcing.stands:
+            alone = ", ".join(name for name in self._was.members if name not in invited) or "nobody"
+            last, lost = self._replica.log.last, f"what {alone} alone may hold after it is lost"
+            self._forcing.step("2b", f"goes on at sn {last.sn} of view {last.epoch}: {lost}")
+            self._was = Forced(**msgspec.structs.asdict(self._was))
 
     # --- flush --------------------------------------------------------------------------------------------------------
 
-    async def _flush(self, invited: list[str]) -> dict[str, Flushed]:
-        """What each that answered has; the view is wedged there."""
+    async def _flush(self, invited: list[str]) -> None:
+        """Wedges the view at each server and gets its journal's end. Raises Abandoned when too few members of the old view are present."""
         self._step("flush", f"asks {' '.join(invited)} what they have")
         others = [name for name in invited if name != self._replica.name]
         size = len(self._was.members)
@@ -71,14 +84,20 @@ class ViewChange:
         own = self._settling.flush(Flush(0, self._attempt, self._was.number, size))
         self._flushed_ns = self._replica.world.clock.monotonic_ns()
         flushed = dict(zip([self._replica.name, *others], [own, *replies], strict=True))
-        return {
+        self._flushed = {
             name: reply
             for name, reply in flushed.items()
             if isinstance(reply, Flushed) and reply.promised == self._attempt and reply.tails
         }
+        members = self._was.members
+        self._present = [name for name in members if name in self._flushed and self._counts(name)]
+        if not self._enough(self._present):
+            self._step("flush", f"only {len(self._present)} of {len(members)} members are there")
+            raise Abandoned
 
-    def _counts(self, name: str, reply: Flushed) -> bool:
-        """Whether a server is the member of the old view that it is named like: it has that one's disk, and on it where the view began."""
+    def _counts(self, name: str) -> bool:
+        """Whether a server is the old view's member of its name: it has that member's disk, and on it the start of the view."""
+        reply = self._flushed[name]
         common = self._replica.log.agrees_up_to(reply.tails)
         return (
             self._was.knows_disk(name, reply.disk)
@@ -87,37 +106,41 @@ class ViewChange:
             and len(reply.free_ns) == len(self._was.members)
         )
 
-    def _may_go_on(self, present: list[str], flushed: dict[str, Flushed]) -> bool:
-        certain = [name for name in present if not flushed[name].doubtful]
+    def _enough(self, present: list[str]) -> bool:
+        certain = [name for name in present if not self._flushed[name].doubtful]
         return self._was.enough(len(present), len(certain))
+
+    def _goes_on(self) -> None:
+        """Raises Abandoned when a later attempt was promised meanwhile."""
+        if self._settling.promised > self._attempt:
+            raise Abandoned
 
     # --- settle -------------------------------------------------------------------------------------------------------
 
-    async def _settle_here(self, present: list[str], flushed: dict[str, Flushed]) -> Mark | None:
-        """Brings this journal to the agreed end of the old view; its last mark."""
-        own = self._replica.name
-        best = max(
-            present, key=lambda name: (flushed[name].tails[-1].epoch, flushed[name].tails[-1].sn, name == own)
-        )
+    async def _settle_here(self) -> Mark:
+        """Extends this journal to the agreed end of the old view. Returns its last mark. Raises Abandoned."""
+        own, flushed = self._replica.name, self._flushed
+        ends = {name: flushed[name].tails[-1] for name in self._present}
+        best = max(ends, key=lambda name: (ends[name].epoch, ends[name].sn, name == own))
         async with self._replica.settling:
-            if self._settling.promised > self._attempt or not await self._fetch(best, flushed[best].tails):
-                return None
+            self._goes_on()
+            if not await self._fetch(best, flushed[best].tails):
+                raise Abandoned
             last = self._replica.log.last
-            messages = agreed_rest(flushed[best], [flushed[name] for name in present], self._was.number)
+            messages = agreed_rest(flushed[best], [flushed[name] for name in ends], self._was.number)
             for message in messages:
                 self._replica.append(
                     group_of(message, self._replica.log.last, self._attempt, self._was.start.sn)
                 )
             await self._replica.sync()
-        if self._settling.promised > self._attempt:
-            return None
+        self._goes_on()
         self._step(
             "settle", f"the old view ends at group {last.sn}, and {len(messages)} messages not delivered"
         )
         return self._replica.log.last
 
     async def _fetch(self, best: str, tails: list[Mark]) -> bool:
-        """Takes the journal of the server that has most in place of this one's."""
+        """Replaces this journal's end by that of the server with the longest journal."""
         log = self._replica.log
         if log.last == tails[-1]:
             return True
@@ -137,22 +160,25 @@ class ViewChange:
                 return False
         return True
 
-    async def _settle_everywhere(self, flushed: dict[str, Flushed], goal: Mark) -> list[str]:
-        """Those who hold everything up to the goal durably, this server among them, in order."""
-        others = [name for name in flushed if name != self._replica.name]
+    async def _settle_everywhere(self, goal: Mark) -> list[str]:
+        """Sends the missing groups to all. Returns the servers that durably hold all groups up to the goal, sorted. Raises Abandoned."""
+        own, flushed = self._replica.name, self._flushed
+        others = [name for name in flushed if name != own]
         done = await asyncio.gather(
             *(bring(self._replica, self._attempt, name, flushed[name].tails, goal, True) for name in others)
         )
         settled = [name for name, well in zip(others, done, strict=True) if well]
-        return sorted([self._replica.name, *settled])
+        if not self._enough([name for name in self._present if name in (own, *settled)]):
+            raise Abandoned
+        return sorted([own, *settled])
 
     # --- leases ---------------------------------------------------------------------------------------------------------
 
-    async def _await_leases(self, members: list[str], replies: dict[str, Flushed]) -> None:
-        """Nobody who is left out reads any more when the new view begins (safety rule 9)."""
+    async def _await_leases(self, members: list[str]) -> None:
+        """Waits until the leases of excluded members have expired, so that none reads when the new view begins (safety rule 9)."""
         places = {name: place for place, name in enumerate(self._was.members)}
         left_out = [place for name, place in places.items() if name not in members]
-        granted = {places[name]: reply.free_ns for name, reply in replies.items()}
+        granted = {places[name]: self._flushed[name].free_ns for name in self._present}
         if self._replica.config.cluster.mutations.own_grant_counted:
             granted = {-1 - place: free_ns for place, free_ns in granted.items()}
         wait_ns = lease_ends_in(left_out, granted)
@@ -163,11 +189,21 @@ class ViewChange:
             )
             await self._replica.world.clock.sleep(wait_ns - passed_ns)
 
+    async def _install(self, members: list[str], goal: Mark) -> Agreed:
+        """Installs the next view. Raises Abandoned."""
+        self._goes_on()
+        self._settling.settled = self._attempt
+        disks = {name: self._flushed[name].disk for name in members}
+        if not await self._replica.agreement.install(disks, goal):
+            raise Abandoned
+        self._step("install", f"view {self._attempt}: {' '.join(members)}, from group {goal.sn} on")
+        return self._replica.agreement.agreed
+
 
 def agreed_rest(best: Flushed, replies: list[Flushed], view: int) -> list[Numbered]:
-    """What some survivor has received and none has delivered, in the total order.
+    """The messages that some survivor has received and none has delivered, in the total order.
 
-    Nothing, when an earlier attempt has settled that already, or when the longest journal is one from the disk: who sent it sends it again.
+    Empty when an earlier attempt has settled them, or when the longest journal comes from a disk only. Their senders send them again.
     """
     if not best.live or best.tails[-1].epoch > view:
         return []

@@ -1,6 +1,6 @@
-"""When a packet counts as replicated: VSSP's Algorithm 2, and the pipeline of HDFS as its baseline (VSSP §III.D).
+"""Replication of a packet: VSSP's Algorithm 2, and the pipeline of HDFS as its baseline (VSSP §III.D).
 
-A chain is the writer, which is a pool node too and has place 0, and the other replicas in their order.
+A chain is the writer, which is also a pool node and has place 0, and the other replicas in their order.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ class Acknowledging(Protocol):
     name: str
 
     def early(self, place: int, replicas: int) -> bool:
-        """Whether the node at this place tells the writer itself, at once."""
+        """Whether the node at this place acknowledges to the writer directly and at once."""
 
     def needed(self, replicas: int, chain: int) -> int:
-        """How many of the `replicas` asked for must have a packet; `chain` of them are still sent to."""
+        """Number of the `replicas` that must have a packet; `chain` of them still receive packets."""
 
 
 class MajorityEarly:
-    """Algorithm 2: the first half of the list acknowledges in advance, and more than half of the replicas are enough."""
+    """Algorithm 2: the first half of the list acknowledges in advance, and more than half of the replicas suffice."""
 
     name = "vssp"
 
@@ -31,7 +31,7 @@ class MajorityEarly:
 
 
 class TailLast:
-    """HDFS: the acknowledgement comes back from the tail along the whole chain, and every node that is left must have the packet."""
+    """HDFS: the acknowledgement returns from the tail along the whole chain, and every node that is left must have the packet."""
 
     name = "hdfs_pipeline"
 
@@ -46,5 +46,6 @@ STRATEGIES: dict[str, Acknowledging] = {each.name: each for each in (MajorityEar
 
 
 def held_by(offsets: list[int], needed: int) -> int:
-    """Up to where at least `needed` of the nodes have a stream, each node's own offset counted once; 0 when there are not so many."""
+    """The largest offset up to which at least `needed` of the nodes have a stream, each node's own offset counted once; 0 when there are too few
+    nodes."""
     return sorted(offsets, reverse=True)[needed - 1] if needed <= len(offsets) else 0

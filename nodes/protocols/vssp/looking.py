@@ -1,4 +1,4 @@
-"""Loading on demand (VSSP §III.D): what an image says of one path, from those of its partitions that know it."""
+"""Loading on demand (VSSP §III.D): an image's content at one path, from the partitions that have it."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from nodes.metadata.images import ImageDamaged, Loader
 from nodes.metadata.inode import Inode
 from nodes.metadata.partitions import partition_of
 from nodes.metadata.reading import attributes
+from nodes.protocols.vssp.image_directory import LocalImageDirectory
 from nodes.protocols.vssp.manifest import Manifest, partition_file, rank_of
-from nodes.protocols.vssp.packets import PACKET_OCTETS
-from nodes.protocols.vssp.shelf import Shelf
+from nodes.protocols.vssp.packets import PACKET_BYTES
 from nodes.slots import SeenInImage
 from nodes.units import home_group, is_directory
 from nodes.world import World
 
-NAMES_TOLD = 100
+NAMES_REPORTED = 100
 
 
 class Looking:
-    """One path at a time: a partition takes as much memory as its part of the namespace."""
+    """Looks up one path at a time, because a partition takes as much memory as its part of the namespace."""
 
-    def __init__(self, world: World, shelf: Shelf):
+    def __init__(self, world: World, shelf: LocalImageDirectory):
         self._world = world
         self._shelf = shelf
         self._turn = asyncio.Lock()
         self.image = ""
-        """Stays on the disk meanwhile."""
+        """The image in use, which stays on the disk meanwhile."""
 
     async def look(self, start: int, names: list[str], sn: int) -> SeenInImage:
         """Raises ImageDamaged, OSError; FileNotFoundError when there is no such image."""
@@ -47,14 +47,14 @@ class Looking:
 
 
 class OnDemand:
-    """A namespace of which only the partitions that were asked for are there."""
+    """A namespace that contains only the partitions loaded on demand."""
 
-    def __init__(self, world: World, shelf: Shelf, image: str):
+    def __init__(self, world: World, shelf: LocalImageDirectory, image: str):
         self._world = world
         self._shelf = shelf
         self.manifest: Manifest = shelf.manifest(image)
         self._loader = Loader()
-        self.octets = 0
+        self.size = 0
 
     @property
     def loaded(self) -> list[int]:
@@ -71,7 +71,8 @@ class OnDemand:
         return await self._in(number, [partition_of(number, len(self.manifest.partitions))])
 
     async def file(self, number: int, directory: int) -> Inode | None:
-        """It lies with its directory; one of several names with any of them, and one whose directory is in another group by itself."""
+        """A file. Its inode is in its directory's partition; with several names, in that of any of their directories; with its directory in
+        another group, in its own."""
         count = len(self.manifest.partitions)
         likely = [partition_of(directory, count), partition_of(number, count)]
         return await self._in(number, [*likely, *range(count)])
@@ -87,17 +88,17 @@ class OnDemand:
 
     async def _load(self, partition: int) -> None:
         file, entry = partition_file(self.manifest.image, partition), self.manifest.partitions[partition]
-        for offset in range(0, entry.length, PACKET_OCTETS):
-            octets = self._shelf.piece(file, offset, min(PACKET_OCTETS, entry.length - offset))
-            self._loader.feed(partition, octets)
+        for offset in range(0, entry.length, PACKET_BYTES):
+            data = self._shelf.piece(file, offset, min(PACKET_BYTES, entry.length - offset))
+            self._loader.feed(partition, data)
             await self._world.clock.sleep(0)
         if partition not in self._loader.loaded:
             raise ImageDamaged(f"partition {partition} of image {self.manifest.image} is not whole")
-        self.octets += entry.length
+        self.size += entry.length
 
 
 async def _look(image: OnDemand, start: int, names: list[str]) -> SeenInImage:
-    """From the inode `start` down along the names, as far as this group has them."""
+    """The object at the names below the inode `start`, as far as this group has them."""
     inode = await (image.directory(start) if is_directory(start) else image.file(start, start))
     left = list(names)
     elsewhere = 0
@@ -118,10 +119,10 @@ async def _look(image: OnDemand, start: int, names: list[str]) -> SeenInImage:
         sn=manifest.mark.sn,
         partitions=len(manifest.partitions),
         loaded=image.loaded,
-        octets=image.octets,
-        of_octets=manifest.octets,
+        size=image.size,
+        of_bytes=manifest.size,
         found=None if inode is None else attributes(inode),
-        names=[] if inode is None or not inode.entries else sorted(inode.entries)[:NAMES_TOLD],
+        names=[] if inode is None or not inode.entries else sorted(inode.entries)[:NAMES_REPORTED],
         elsewhere=elsewhere,
         left=left,
     )

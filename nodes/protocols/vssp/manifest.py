@@ -1,6 +1,6 @@
-"""What makes an image count: written after all its partitions are whole (safety rule 18).
+"""The manifest, with which an image counts: written after all its partitions are whole (safety rule 18).
 
-File: magic, format number (u16), CRC-32C (u32) of what follows, a MessagePack array. Numbers are little-endian.
+File: magic, format number (u16), CRC-32C (u32) of the rest, a MessagePack array. Numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -34,21 +34,22 @@ class PartitionEntry(msgspec.Struct, array_like=True, frozen=True):
 class Manifest(msgspec.Struct, array_like=True, frozen=True):
     image: str
     mark: Mark
-    """The last group inside."""
+    """Mark of the last group inside."""
     partitions: list[PartitionEntry]
 
     @property
-    def octets(self) -> int:
+    def size(self) -> int:
         return sum(each.length for each in self.partitions)
 
 
 def image_name(mark: Mark, nonce: int) -> str:
-    """Names sort like (incarnation, epoch, sn); the nonce tells two images of one sn apart, whose streams may differ in order."""
+    """The name of an image. Names sort like (incarnation, epoch, sn). The nonce distinguishes two images of one sn, whose streams may differ in
+    order."""
     return f"{mark.incarnation:06d}-{mark.epoch:010d}-{mark.sn:020d}-{nonce:08x}"
 
 
 def rank_of(image: str) -> tuple[int, int, int]:
-    """(incarnation, epoch, sn). Raises ImageDamaged for what is no name of an image."""
+    """(incarnation, epoch, sn) of an image. Raises ImageDamaged for an invalid name."""
     match = NAME.match(image)
     if match is None:
         raise ImageDamaged(f"{image[:64]!r} is no name of an image")
@@ -85,18 +86,18 @@ def encode(manifest: Manifest) -> bytes:
     return HEAD.pack(MAGIC, stored(FORMAT), crc32c(payload)) + payload
 
 
-def decode(octets: bytes, image: str) -> Manifest:
+def decode(data: bytes, image: str) -> Manifest:
     """Raises ImageDamaged; both numbers are named when the format is unknown."""
     where = f"the manifest of image {image[:64]}"
-    if not HEAD.size < len(octets) <= MANIFEST_MAX:
-        raise ImageDamaged(f"{where} has {len(octets)} octets")
-    magic, found, crc = HEAD.unpack_from(octets)
+    if not HEAD.size < len(data) <= MANIFEST_MAX:
+        raise ImageDamaged(f"{where} has {len(data)} bytes")
+    magic, found, crc = HEAD.unpack_from(data)
     number = number_of(found)
     if magic != MAGIC or number is None:
-        raise ImageDamaged(f"{where} begins with {octets[:10]!r}, not with {MAGIC!r} and a format number")
+        raise ImageDamaged(f"{where} begins with {data[:10]!r}, not with {MAGIC!r} and a format number")
     if number != FORMAT:
         raise UnknownFormat(f"{where} has format {number}; this version reads format {FORMAT}")
-    payload = octets[HEAD.size :]
+    payload = data[HEAD.size :]
     if crc32c(payload) != crc:
         raise ImageDamaged(f"{where} has a wrong checksum")
     try:

@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from nodes.calls import Calls
 from nodes.metadata.images import ImageDamaged, UnknownFormat
 from nodes.metadata.namespace import Namespace
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.acknowledging import STRATEGIES, Acknowledging
+from nodes.protocols.vssp.image_directory import LocalImageDirectory
 from nodes.protocols.vssp.looking import Looking
 from nodes.protocols.vssp.manifest import rank_of
 from nodes.protocols.vssp.reading import Reading
@@ -20,15 +22,13 @@ from nodes.protocols.vssp.reporting import Reporting
 from nodes.protocols.vssp.retention import kept_sn, pinned_sn
 from nodes.protocols.vssp.sending import Sending
 from nodes.protocols.vssp.serving import Serving
-from nodes.protocols.vssp.shelf import Shelf
 from nodes.slots import SeenInImage, StoredFile, StoredImage
 from nodes.trace.pool_events import ImageRefused
-from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark, Message
 from nodes.world import World
 
 ASIDE = "aside/images"
-"""Where damaged images are kept."""
+"""Directory of quarantined images."""
 
 
 class Pool:
@@ -44,7 +44,7 @@ class Pool:
         mutations: Mutations = NO_MUTATIONS,
     ):
         self._world = world
-        self._shelf = shelf = Shelf(world.disk, mutations)
+        self._shelf = shelf = LocalImageDirectory(world.disk, mutations)
         self._calls = calls = Calls(world)
         self.pinned: set[int] = set()
         self._tidying = world.scope.child("tidy")
@@ -69,26 +69,26 @@ class Pool:
             m.AskReport: self._reporting.on_ask,
             m.RecoverFile: self._repairs.on_command,
             m.RemoveFile: self._repairs.on_command,
-            m.ImagesTold: calls.on_reply,
+            m.ImagesReply: calls.on_reply,
             m.FilePiece: calls.on_reply,
-            m.SumsTold: calls.on_reply,
+            m.SumsReply: calls.on_reply,
             m.FileReport: calls.on_reply,
         }
 
     def _busy(self) -> set[str]:
-        """Images that are on their way here, or being written or read here."""
+        """Images that are arriving, or being written or read here."""
         outgoing = self._sending.outgoing
         here = {self._reading.image, self._looking.image, outgoing.image if outgoing else ""}
         incoming = (image for image, each in self._receiving.incoming.items() if not each.shelved)
         return {*here, *incoming} - {""}
 
     def _before_repair(self, image: str) -> None:
-        """Whoever orders a repair knows that the image is whole elsewhere: no chain brings it any more."""
+        """Prepares a repair. Its sender knows that the image is whole elsewhere, so that no pipeline is delivering it any more."""
         self._receiving.forget(image)
         self._reporting.forget(image)
 
     def _tidy(self) -> None:
-        """The newest images stay, and those that a pin needs; the others go while everything else goes on."""
+        """Removes images except the newest ones and those that a pin needs, while other procedures run."""
         self._receiving.forget_below(max(self._shelf.images(), default=""))
         if not self._tidying.busy:
             self._tidying.spawn(self._shelf.tidy(self.pinned, self._busy()), "tidy")
@@ -111,8 +111,8 @@ class Pool:
             except UnknownFormat:
                 raise
             except (ImageDamaged, FileNotFoundError) as damaged:
-                told = f"{damaged}; it is moved to {ASIDE}"
-                self._world.trace.emit(ImageRefused(image, told))
+                reported = f"{damaged}; it is moved to {ASIDE}"
+                self._world.trace.emit(ImageRefused(image, reported))
                 self._shelf.refused.add(image)
                 self._receiving.forget(image)
                 self._reporting.forget(image)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from nodes.slots import StoredFile
-from nodes.wire.calls import Question, Reply
-from nodes.wire.messages import Mark, Message
+from nodes.wire.messages import Mark, Message, Question, Reply
 
 
 class OpenImage(Message, array_like=True, tag=True, gc=False):
-    """An image is going to come down this chain; a later round of the same image has another chain, without those who fell silent."""
+    """Announces an image on this chain. A later round of the same image has another chain, without the silent nodes."""
 
     image: str
     round: int
     mark: Mark
     partitions: int
     chain: list[str]
-    """The writer first."""
+    """Nodes of the chain, the writer first."""
     acknowledging: str
 
 
@@ -26,12 +25,12 @@ class ImagePacket(Message, array_like=True, tag=True, gc=False):
     offset: int
     last: bool
     sums: bytes
-    """A CRC-32C for each chunk of 512 octets."""
-    octets: bytes
+    """A CRC-32C for each chunk of 512 bytes."""
+    data: bytes
 
 
 class ImagePacketAcked(Message, array_like=True, tag=True, gc=False):
-    """The holders have the partition's stream up to this offset; all of it is durable there when that is its end."""
+    """The holders have the partition's stream up to this offset; at the end of the stream, all of it is durable there."""
 
     image: str
     round: int
@@ -41,7 +40,7 @@ class ImagePacketAcked(Message, array_like=True, tag=True, gc=False):
 
 
 class PacketNotTaken(Message, array_like=True, tag=True, gc=False):
-    """To the writer: what the sender of this has of the partition, and why it took no more; `have` is -1 for an unknown image."""
+    """To the writer: the sender's offset in the partition, and its reason for refusing more; `have` is -1 for an unknown image."""
 
     image: str
     round: int
@@ -58,7 +57,7 @@ class CloseImage(Message, array_like=True, tag=True, gc=False):
 
 
 class ImageShelved(Message, array_like=True, tag=True, gc=False):
-    """The manifest is durable here."""
+    """The manifest is durable on the sender."""
 
     image: str
 
@@ -67,14 +66,14 @@ class AskImages(Question, array_like=True, tag=True, gc=False):
     pass
 
 
-class ImagesTold(Reply, array_like=True, tag=True, gc=False):
-    """Whole images behind which the sender's journal goes on."""
+class ImagesReply(Reply, array_like=True, tag=True, gc=False):
+    """Whole images from which the sender's journal continues."""
 
     images: list[str]
 
 
 class FetchFile(Question, array_like=True, tag=True, gc=False):
-    """Asks for octets of a file of a whole image."""
+    """Asks for bytes of a file of a whole image."""
 
     file: str
     offset: int
@@ -82,13 +81,13 @@ class FetchFile(Question, array_like=True, tag=True, gc=False):
 
 
 class FilePiece(Reply, array_like=True, tag=True, gc=False):
-    """`total` is the size of the file, -1 when the sender does not have it."""
+    """A piece of a file. `total` is the size of the file, -1 when the sender does not have it."""
 
     file: str
     offset: int
     total: int
     sums: bytes
-    octets: bytes
+    data: bytes
 
 
 class AskSums(Question, array_like=True, tag=True, gc=False):
@@ -98,7 +97,7 @@ class AskSums(Question, array_like=True, tag=True, gc=False):
     packet: int
 
 
-class SumsTold(Reply, array_like=True, tag=True, gc=False):
+class SumsReply(Reply, array_like=True, tag=True, gc=False):
     file: str
     packet: int
     sums: list[int]
@@ -106,18 +105,18 @@ class SumsTold(Reply, array_like=True, tag=True, gc=False):
 
 class AskReport(Question, array_like=True, tag=True, gc=False):
     again: bool = False
-    """Every file is to be read again, whatever was found in it before."""
+    """Every file must be read again, whatever an earlier check found."""
 
 
 class FileReport(Reply, array_like=True, tag=True, gc=False):
     """All journals and images of a pool node (VSSP §III.B)."""
 
-    disk_octets: int
+    disk_bytes: int
     files: list[StoredFile]
 
 
 class RecoverFile(Message, array_like=True, tag=True, gc=False):
-    """The receiver's replica lacks something: from the source, from the first bad or missing offset on."""
+    """Command to complete the receiver's replica from the source, beginning at the first bad or missing offset."""
 
     file: str
     source: str
@@ -126,12 +125,12 @@ class RecoverFile(Message, array_like=True, tag=True, gc=False):
 
 
 class RemoveFile(Message, array_like=True, tag=True, gc=False):
-    """The receiver's replica is of no use to anybody."""
+    """Command to remove the receiver's replica, which is useless."""
 
     file: str
 
 
 MESSAGES: tuple[type[Message], ...] = (
-    OpenImage, ImagePacket, ImagePacketAcked, PacketNotTaken, CloseImage, ImageShelved, AskImages, ImagesTold, FetchFile,
-    FilePiece, AskSums, SumsTold, AskReport, FileReport, RecoverFile, RemoveFile,
+    OpenImage, ImagePacket, ImagePacketAcked, PacketNotTaken, CloseImage, ImageShelved, AskImages, ImagesReply, FetchFile,
+    FilePiece, AskSums, SumsReply, AskReport, FileReport, RecoverFile, RemoveFile,
 )  # fmt: skip

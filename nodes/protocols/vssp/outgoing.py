@@ -1,29 +1,29 @@
-"""What the writer of an image knows of its pipeline (VSSP Algorithm 2): who has how much of each partition, and what may be sent next. Pure."""
+"""The state of an image's pipeline at its writer (VSSP Algorithm 2): each node's progress in each partition, and the next bytes to send. Pure."""
 
 from __future__ import annotations
 
 from nodes.protocols.vssp.acknowledging import Acknowledging, held_by
-from nodes.protocols.vssp.packets import PACKET_OCTETS
+from nodes.protocols.vssp.packets import PACKET_BYTES
 
-WINDOW_OCTETS = 8 * PACKET_OCTETS
-"""Of each partition, sent and not yet successful."""
-LAG_OCTETS = 16 * PACKET_OCTETS
-"""Of each partition, sent and not yet at the slowest node of the chain."""
+WINDOW_BYTES = 8 * PACKET_BYTES
+"""Largest number of bytes of a partition that are sent and not yet successful."""
+LAG_BYTES = 16 * PACKET_BYTES
+"""Largest number of bytes of a partition that are sent and not yet at the slowest node of the chain."""
 
 
 class Stream:
-    """One partition: `produced` octets of it are on the writer's disk, `sent` went down the chain."""
+    """One partition: `produced` bytes are on the writer's disk, `sent` bytes went down the chain."""
 
     def __init__(self) -> None:
         self.produced = 0
         self.ended = False
         self.sent = 0
         self.held: dict[str, int] = {}
-        """Up to where each node behind the writer has it, as far as it has told."""
+        """The offset that each node behind the writer has acknowledged."""
 
 
 class Outgoing:
-    """All partitions of one image on the way down one chain. Rounds count the chains: who falls silent is left out of the next."""
+    """All partitions of one image on one chain. Rounds count the chains: a silent node is left out of the next one."""
 
     def __init__(self, image: str, chain: list[str], partitions: int, acknowledging: Acknowledging):
         self.image = image
@@ -39,7 +39,7 @@ class Outgoing:
         return self.acknowledging.needed(self.replicas, len(self.chain))
 
     def successful(self, stream: Stream) -> int:
-        """Up to where enough replicas have a partition, each counted once."""
+        """The offset up to which enough replicas have a partition, each counted once."""
         others = [stream.held.get(node, 0) for node in self.chain[1:]]
         return held_by([stream.produced, *others], self.needed)
 
@@ -47,13 +47,13 @@ class Outgoing:
         return min((stream.held.get(node, 0) for node in self.chain[1:]), default=stream.sent)
 
     def next_length(self, stream: Stream) -> int:
-        """Octets of the packet that may leave now; 0 when none may."""
-        if stream.sent - self.successful(stream) >= WINDOW_OCTETS or len(self.chain) < 2:
+        """Length in bytes of the packet that may be sent now; 0 when none may."""
+        if stream.sent - self.successful(stream) >= WINDOW_BYTES or len(self.chain) < 2:
             return 0
-        if stream.sent - self._slowest(stream) >= LAG_OCTETS:
+        if stream.sent - self._slowest(stream) >= LAG_BYTES:
             return 0
         there = stream.produced - stream.sent
-        return min(PACKET_OCTETS, there) if there > PACKET_OCTETS or stream.ended else 0
+        return min(PACKET_BYTES, there) if there > PACKET_BYTES or stream.ended else 0
 
     def on_acked(self, partition: int, offset: int, holders: list[str]) -> None:
         if not 0 <= partition < len(self.streams):
@@ -64,12 +64,12 @@ class Outgoing:
                 stream.held[node] = max(stream.held.get(node, 0), offset)
 
     def go_back(self, partition: int, have: int) -> None:
-        """A node lacks what comes behind `have`: it is sent again."""
+        """Sends the stream again from `have` on, because a node lacks it."""
         if 0 <= partition < len(self.streams) and have >= 0:
             self.streams[partition].sent = min(self.streams[partition].sent, have)
 
     def resend(self) -> None:
-        """Everything that somebody in the chain has not acknowledged goes again."""
+        """Sends again everything that a node of the chain has not acknowledged."""
         for stream in self.streams:
             stream.sent = min(stream.sent, self._slowest(stream))
 
@@ -80,7 +80,7 @@ class Outgoing:
         self.resend()
 
     def silent(self) -> str:
-        """Whoever keeps the others waiting: the first of the chain that lacks something it was sent, or else has no manifest yet."""
+        """The node that delays the others: the first of the chain that lacks bytes it was sent, or else has no manifest yet."""
         for node in self.chain[1:]:
             if any(stream.held.get(node, 0) < stream.sent for stream in self.streams):
                 return node
@@ -91,7 +91,7 @@ class Outgoing:
 
     @property
     def progress(self) -> tuple[int, ...]:
-        """Grows with everything that is acknowledged, and with everyone who is left out."""
+        """A value that grows with every acknowledgement, and with every node that is left out."""
         return (self.round, len(self.shelved), *(sum(stream.held.values()) for stream in self.streams))
 
     @property

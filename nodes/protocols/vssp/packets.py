@@ -1,30 +1,30 @@
-"""Packets of 64 KiB with a CRC-32C for each 512 octets (VSSP §IV.B)."""
+"""Packets of 64 KiB with a CRC-32C for each 512 bytes (VSSP §IV.B)."""
 
 from __future__ import annotations
 
 from crc32c import crc32c
 
-PACKET_OCTETS = 64 << 10
-CHUNK_OCTETS = 512
+PACKET_BYTES = 64 << 10
+CHUNK_BYTES = 512
 
 
-def sums(octets: bytes) -> bytes:
-    """The CRC-32C of each chunk, 4 octets little-endian; the last chunk may be short."""
-    view = memoryview(octets)
+def sums(data: bytes) -> bytes:
+    """The CRC-32C of each chunk, 4 bytes little-endian; the last chunk may be short."""
+    view = memoryview(data)
     return b"".join(
         [
-            crc32c(view[start : start + CHUNK_OCTETS]).to_bytes(4, "little")
-            for start in range(0, len(octets), CHUNK_OCTETS)
+            crc32c(view[start : start + CHUNK_BYTES]).to_bytes(4, "little")
+            for start in range(0, len(data), CHUNK_BYTES)
         ]
     )
 
 
-def bad_chunk(octets: bytes, told: bytes) -> int | None:
-    """Offset of the first chunk that is not what its checksum says; None when all are. Missing checksums are wrong ones."""
-    right = sums(octets)
-    if right == told:
+def bad_chunk(data: bytes, reported: bytes) -> int | None:
+    """Offset of the first chunk whose checksum is wrong; None when all are right. Missing checksums count as wrong."""
+    right = sums(data)
+    if right == reported:
         return None
-    for start in range(0, max(len(right), len(told)), 4):
-        if right[start : start + 4] != told[start : start + 4]:
-            return start // 4 * CHUNK_OCTETS
+    for start in range(0, max(len(right), len(reported)), 4):
+        if right[start : start + 4] != reported[start : start + 4]:
+            return start // 4 * CHUNK_BYTES
     raise AssertionError("checksums that differ nowhere")

@@ -1,6 +1,6 @@
 """Reading an image from the pool (VSSP §III.D; CFS §4.2.3): its partitions in parallel, from every pool node that has them.
 
-What an earlier attempt left on this disk is kept as far as it is good: reading goes on at the committed point, also from another source.
+Good bytes of an earlier attempt on this disk are kept: reading continues at the committed point, also from another source.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from collections.abc import Callable
 
 from crc32c import crc32c
 
+from nodes.calls import Calls
 from nodes.config import MILLISECOND
-from nodes.metadata.images import ImageDamaged, Loader, whole_octets
+from nodes.metadata.images import ImageDamaged, Loader, whole_bytes
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.fetching import NotFetched, fetch_piece
+from nodes.protocols.vssp.image_directory import LocalImageDirectory
 from nodes.protocols.vssp.manifest import (
     MANIFEST_MAX,
     NAME,
@@ -26,33 +28,31 @@ from nodes.protocols.vssp.manifest import (
     path_of,
     rank_of,
 )
-from nodes.protocols.vssp.packets import PACKET_OCTETS
+from nodes.protocols.vssp.packets import PACKET_BYTES
 from nodes.protocols.vssp.serving import PIECE_MOST
-from nodes.protocols.vssp.shelf import Shelf
 from nodes.trace.pool_events import ImageRefused, ImageShelved, Repairing
-from nodes.wire.calls import Calls
 from nodes.wire.messages import Mark
 from nodes.world import World
 
 ANSWER_NS = 500 * MILLISECOND
-SYNC_OCTETS = 1 << 20
+SYNC_BYTES = 1 << 20
 
 
 class Reading:
-    """One image on its way to this server."""
+    """One image that this server is reading."""
 
-    def __init__(self, world: World, shelf: Shelf, calls: Calls, files: asyncio.Lock):
+    def __init__(self, world: World, shelf: LocalImageDirectory, calls: Calls, files: asyncio.Lock):
         self._world = world
         self._shelf = shelf
         self._calls = calls
         self._files = files
         self.image = ""
-        """What is being read now."""
 
     async def read(
         self, sources: list[str], progress: Callable[[], None], most_sn: int = 0
     ) -> tuple[Namespace, Mark] | None:
-        """The namespace of the best image that a source offers, up to `most_sn` unless it is 0; it lies whole on this disk then. Raises OSError."""
+        """The namespace of the best image that a source offers, up to `most_sn` unless it is 0; the image is then whole on this disk. Raises
+        OSError."""
         async with self._files:
             return await self._read_best(sources, progress, most_sn)
 
@@ -68,8 +68,8 @@ class Reading:
             manifest = await self._manifest(having)
             namespace = await self._partitions(manifest, having, progress)
             await self._shelf.shelve(manifest)
-            told = ImageShelved(self.image, manifest.mark.sn, len(manifest.partitions), manifest.octets)
-            self._world.trace.emit(told)
+            reported = ImageShelved(self.image, manifest.mark.sn, len(manifest.partitions), manifest.size)
+            self._world.trace.emit(reported)
             return namespace, manifest.mark
         except (ImageDamaged, NotFetched) as error:
             self._world.trace.emit(ImageRefused(self.image, str(error)))
@@ -82,18 +82,18 @@ class Reading:
             *(self._calls.ask(source, m.AskImages(0), ANSWER_NS) for source in sources)
         )
         return {
-            source: up_to(reply.images, most_sn) if isinstance(reply, m.ImagesTold) else []
+            source: up_to(reply.images, most_sn) if isinstance(reply, m.ImagesReply) else []
             for source, reply in zip(sources, replies, strict=True)
         }
 
     async def _manifest(self, sources: list[str]) -> Manifest:
-        octets = await fetch_piece(self._calls, sources, manifest_file(self.image), 0, MANIFEST_MAX)
-        return decode(octets, self.image)
+        data = await fetch_piece(self._calls, sources, manifest_file(self.image), 0, MANIFEST_MAX)
+        return decode(data, self.image)
 
     async def _partitions(
         self, manifest: Manifest, sources: list[str], progress: Callable[[], None]
     ) -> Namespace:
-        """All at once, each from another source first. Raises ImageDamaged, NotFetched."""
+        """Fetches all partitions at once, each from another source first. Raises ImageDamaged, NotFetched."""
         loader = Loader(self._shelf.mutations)
         ends = await asyncio.gather(
             *(
@@ -125,13 +125,13 @@ class Reading:
             unsynced = 0
             while offset < entry.length:
                 length = min(PIECE_MOST, entry.length - offset)
-                octets = await fetch_piece(self._calls, sources, file, offset, length)
-                out.append(octets)
-                loader.feed(partition, octets)
-                checksum = crc32c(octets, checksum)
-                offset += len(octets)
-                unsynced += len(octets)
-                if unsynced >= SYNC_OCTETS or offset == entry.length:
+                data = await fetch_piece(self._calls, sources, file, offset, length)
+                out.append(data)
+                loader.feed(partition, data)
+                checksum = crc32c(data, checksum)
+                offset += len(data)
+                unsynced += len(data)
+                if unsynced >= SYNC_BYTES or offset == entry.length:
                     await out.sync()
                     unsynced = 0
                     self._world.trace.emit(Repairing(file, sources[0], began, offset, entry.length))
@@ -143,23 +143,23 @@ class Reading:
             raise ImageDamaged(f"{file} is not what the manifest says")
 
     async def _good_beginning(self, file: str, length: int) -> int:
-        """How much of this server's own replica is good, from its beginning."""
+        """Number of good bytes at the beginning of this server's own replica."""
         size = min(self._shelf.size(file), length)
-        pieces = (self._shelf.piece(file, offset, PACKET_OCTETS) for offset in range(0, size, PACKET_OCTETS))
-        return min(whole_octets(pieces), size)
+        pieces = (self._shelf.piece(file, offset, PACKET_BYTES) for offset in range(0, size, PACKET_BYTES))
+        return min(whole_bytes(pieces), size)
 
     async def _feed_stored(self, loader: Loader, partition: int, file: str, end: int) -> int:
         checksum = 0
-        for offset in range(0, end, PACKET_OCTETS):
-            octets = self._shelf.piece(file, offset, min(PACKET_OCTETS, end - offset))
-            loader.feed(partition, octets)
-            checksum = crc32c(octets, checksum)
+        for offset in range(0, end, PACKET_BYTES):
+            data = self._shelf.piece(file, offset, min(PACKET_BYTES, end - offset))
+            loader.feed(partition, data)
+            checksum = crc32c(data, checksum)
             await self._world.clock.sleep(0)
         return checksum
 
 
-def best_offer(offers: dict[str, list[str]], shelf: Shelf) -> str:
-    """The newest image that is offered; one that is here in part goes first. Empty when there is none."""
+def best_offer(offers: dict[str, list[str]], shelf: LocalImageDirectory) -> str:
+    """The newest offered image; one that is partly here goes first. Empty when there is none."""
     offered = {image for images in offers.values() for image in images}
     whole = shelf.images()
     begun = [image for image in shelf.files() if image in offered and image not in whole]
@@ -167,7 +167,7 @@ def best_offer(offers: dict[str, list[str]], shelf: Shelf) -> str:
 
 
 def up_to(images: list[str], most_sn: int) -> list[str]:
-    """Those that reach no further; all with 0, and nothing that is no name of an image."""
+    """The images that reach no further than `most_sn`; all valid names with 0."""
     known = [image for image in images if NAME.match(image)]
     return [image for image in known if not most_sn or rank_of(image)[2] <= most_sn]
 

@@ -1,7 +1,6 @@
-"""A pool node's part in a pipeline (VSSP §III.D, Fig. 5): checks a packet, writes it, sends it on, acknowledges.
+"""A pool node's part in a pipeline (VSSP §III.D, Fig. 5): it checks a packet, writes it, forwards it, acknowledges.
 
-What does not fit (a wrong checksum, a gap, an absurd size, an image nobody opened) is one event and a word to the writer; nothing of what is
-there is touched.
+A bad packet (a wrong checksum, a gap, an absurd size, an unknown image) causes one event and one message to the writer; present data stays unchanged.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from nodes.metadata.images import ImageDamaged
 from nodes.metadata.partitions import PARTITIONS_MOST
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.acknowledging import STRATEGIES
+from nodes.protocols.vssp.image_directory import LocalImageDirectory
 from nodes.protocols.vssp.manifest import (
     PARTITION_MAX,
     Manifest,
@@ -23,26 +23,25 @@ from nodes.protocols.vssp.manifest import (
     path_of,
     rank_of,
 )
-from nodes.protocols.vssp.packets import PACKET_OCTETS, bad_chunk
-from nodes.protocols.vssp.shelf import Shelf
+from nodes.protocols.vssp.packets import PACKET_BYTES, bad_chunk
 from nodes.trace.pool_events import ImageShelved, PacketRefused
 from nodes.wake import Inbox, Wake
 from nodes.wire.messages import Message
 from nodes.world import AppendFile, World
 
 AT_ONCE = 8
-"""Packets that are taken in one turn."""
+"""Packets that are processed in one turn."""
 OPEN_MOST = 4
-"""Images that may be coming at once."""
+"""Largest number of images that may be arriving at once."""
 CHAIN_MOST = 16
-SYNC_OCTETS = 1 << 20
-"""So much may be written before it is synced: no sync takes long."""
+SYNC_BYTES = 1 << 20
+"""Bytes that may be written before they are synced, so that no sync takes long."""
 WORDS_MOST = 64
-"""Events about strangers' packets in one life of a server: they must not fill the disk."""
+"""Largest number of events about unknown peers' packets in one process: they must not fill the disk."""
 
 
 class Arriving:
-    """One partition as far as it has come."""
+    """The arrived part of one partition."""
 
     def __init__(self, file: AppendFile):
         self.file = file
@@ -51,22 +50,22 @@ class Arriving:
         self.unsynced = 0
         self.ended = False
         self.refused_at = -1
-        """What was had when a packet was last refused: the rest of its window is refused in silence."""
+        """Offset at which a packet was last refused: the rest of its window is refused without an event."""
 
     @property
     def entry(self) -> PartitionEntry | None:
-        """None while it is not whole and durable."""
+        """The partition's entry; None while it is not whole and durable."""
         return PartitionEntry(self.have, self.checksum) if self.ended and not self.unsynced else None
 
 
 class Incoming:
-    """One image on its way down the chain."""
+    """One image that is arriving through the chain."""
 
     def __init__(self, opened: m.OpenImage):
         self.opened = opened
         self.arriving: dict[int, Arriving] = {}
         self.shelved = False
-        """It counts here; the chain behind goes on through this node."""
+        """The image counts here; this node still forwards it to the chain behind."""
 
     def whole(self) -> list[PartitionEntry] | None:
         entries = [
@@ -76,9 +75,9 @@ class Incoming:
 
 
 class Receiving:
-    """One procedure writes, so that packets that arrive while it syncs share the next sync."""
+    """Receives images. One procedure writes, so that packets that arrive during a sync share the next one."""
 
-    def __init__(self, world: World, shelf: Shelf, tidy: Callable[[], None]):
+    def __init__(self, world: World, shelf: LocalImageDirectory, tidy: Callable[[], None]):
         self._world = world
         self._shelf = shelf
         self._tidy = tidy
@@ -87,17 +86,17 @@ class Receiving:
         self._replies: list[tuple[str, Message]] = []
         self._wanted = Wake()
         self._unused: list[AppendFile] = []
-        """Files of forgotten images: closed when nobody syncs them."""
+        """Files of forgotten images, to be closed when no sync uses them."""
         self._words = 0
         self._unknown = ""
-        """The image that was refused last, when it was none of ours: the rest of its packets are refused in silence."""
+        """The unknown image that was refused last: the rest of its packets are refused without an event."""
 
     def on_message(self, peer: str, message: Message) -> None:
         self._inbox.put(peer, message)
         self._wanted.set()
 
     async def run(self) -> None:
-        """Raises OSError of the disk."""
+        """Writes and acknowledges packets, without end. Raises OSError of the disk."""
         while True:
             await self._wanted.wait()
             closes: list[tuple[str, m.CloseImage]] = []
@@ -161,12 +160,12 @@ class Receiving:
         return ""
 
     def forget(self, image: str) -> None:
-        """It comes another way."""
+        """Forgets an image, because it comes another way."""
         if image in self.incoming:
             self._forget(image)
 
     def forget_below(self, image: str) -> None:
-        """Older images on their way are of no use any more."""
+        """Forgets older images that are arriving, because they are useless now."""
         for older in [each for each in self.incoming if each < image]:
             self._forget(older)
 
@@ -181,7 +180,7 @@ class Receiving:
     def _take(self, peer: str, message: m.ImagePacket) -> None:
         incoming = self.incoming.get(message.image)
         if incoming is None:
-            reason = "nobody opened this image"
+            reason = "this image is not open"
             self._refuse(peer, message.image, message.round, message.partition, -1, reason)
             return
         opened = incoming.opened
@@ -197,16 +196,16 @@ class Receiving:
                 arriving.refused_at = have
             return
         if message.offset == arriving.have:
-            arriving.file.append(message.octets)
-            arriving.checksum = crc32c(message.octets, arriving.checksum)
-            arriving.have += len(message.octets)
-            arriving.unsynced += len(message.octets)
+            arriving.file.append(message.data)
+            arriving.checksum = crc32c(message.data, arriving.checksum)
+            arriving.have += len(message.data)
+            arriving.unsynced += len(message.data)
             arriving.ended = message.last
             arriving.refused_at = -1
         place = opened.chain.index(self._world.name)
         for after in opened.chain[place + 1 : place + 2]:
             self._world.network.send(after, message)
-        self._acknowledge(opened, place, message.partition, message.offset + len(message.octets))
+        self._acknowledge(opened, place, message.partition, message.offset + len(message.data))
 
     def _arriving(self, incoming: Incoming, partition: int) -> Arriving | None:
         if not 0 <= partition < incoming.opened.partitions:
@@ -227,7 +226,8 @@ class Receiving:
     # --- acknowledgements ------------------------------------------------------------------------------------------
 
     def _acknowledge(self, opened: m.OpenImage, place: int, partition: int, offset: int) -> None:
-        """The first half of the chain tells the writer, the tail tells who is before it, the others wait for the tail's word."""
+        """Acknowledges. The first half of the chain reports to the writer, the tail to the node before it, the others wait for the tail's
+        acknowledgement."""
         chain, name = opened.chain, self._world.name
         if STRATEGIES[opened.acknowledging].early(place, len(chain)):
             to = chain[0]
@@ -238,7 +238,7 @@ class Receiving:
         self._replies.append((to, m.ImagePacketAcked(opened.image, opened.round, partition, offset, [name])))
 
     def _relay(self, message: m.ImagePacketAcked) -> None:
-        """A word from the tail goes on to the writer; what this node has too is added when it has told nobody yet."""
+        """Passes the tail's acknowledgement on towards the writer, and adds this node if it has as much."""
         incoming = self.incoming.get(message.image)
         if incoming is None or message.round != incoming.opened.round:
             return
@@ -253,10 +253,10 @@ class Receiving:
     # --- durability ------------------------------------------------------------------------------------------------
 
     async def _sync(self) -> None:
-        """What ended is durable before its end is acknowledged."""
+        """Syncs finished partitions before their end is acknowledged."""
         for incoming in list(self.incoming.values()):
             for arriving in list(incoming.arriving.values()):
-                if arriving.unsynced and (arriving.ended or arriving.unsynced >= SYNC_OCTETS):
+                if arriving.unsynced and (arriving.ended or arriving.unsynced >= SYNC_BYTES):
                     await arriving.file.sync()
                     arriving.unsynced = 0
         replies, self._replies = self._replies, []
@@ -275,7 +275,7 @@ class Receiving:
 
     def _wrong_closing(self, incoming: Incoming | None, message: m.CloseImage) -> str:
         if incoming is None:
-            return "nobody opened this image"
+            return "this image is not open"
         try:
             manifest = decode(message.manifest, message.image)
         except ImageDamaged as damaged:
@@ -290,22 +290,22 @@ class Receiving:
             arriving.file.close()
         await self._shelf.shelve(manifest)
         self._tidy()
-        told = ImageShelved(manifest.image, manifest.mark.sn, len(manifest.partitions), manifest.octets)
-        self._world.trace.emit(told)
+        reported = ImageShelved(manifest.image, manifest.mark.sn, len(manifest.partitions), manifest.size)
+        self._world.trace.emit(reported)
 
 
 def wrong_packet(arriving: Arriving, packet: m.ImagePacket) -> str:
-    """Why a packet is not taken; empty when it is, or when all of it is here already."""
-    length, end = len(packet.octets), packet.offset + len(packet.octets)
-    if not 0 < length <= PACKET_OCTETS or (length < PACKET_OCTETS and not packet.last):
-        return f"a packet of {length} octets; {PACKET_OCTETS} is the size of all but the last"
+    """Reason why a packet is refused; empty when it is taken, or when all of it is already here."""
+    length, end = len(packet.data), packet.offset + len(packet.data)
+    if not 0 < length <= PACKET_BYTES or (length < PACKET_BYTES and not packet.last):
+        return f"a packet of {length} bytes; {PACKET_BYTES} is the size of all but the last"
     if packet.offset < 0 or end > PARTITION_MAX:
-        return f"a partition of {end} octets; {PARTITION_MAX} is the most"
+        return f"a partition of {end} bytes; {PARTITION_MAX} is the most"
     if packet.offset > arriving.have:
         return f"offset {packet.offset} comes after {arriving.have}"
     if packet.offset < arriving.have < end or (arriving.ended and end > arriving.have):
         return f"offset {packet.offset} lies within what is here"
     if end <= arriving.have:
         return ""
-    bad = bad_chunk(packet.octets, packet.sums)
+    bad = bad_chunk(packet.data, packet.sums)
     return "" if bad is None else f"the chunk at offset {packet.offset + bad} has a wrong checksum"

@@ -1,4 +1,4 @@
-"""Repair of one replica (VSSP §III.B, §IV.C): what is good stays, and transmission resumes at the first bad or missing offset."""
+"""Repair of one replica (VSSP §III.B, §IV.C): good content stays, and transmission resumes at the first bad or missing offset."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Callable
 
 from crc32c import crc32c
 
+from nodes.calls import Calls
 from nodes.metadata.images import ImageDamaged
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.fetching import NotFetched, fetch_piece, fetch_sums
+from nodes.protocols.vssp.image_directory import LocalImageDirectory
 from nodes.protocols.vssp.manifest import (
     MANIFEST_MAX,
     PARTITION_MAX,
@@ -21,25 +23,23 @@ from nodes.protocols.vssp.manifest import (
     partition_file,
     path_of,
 )
-from nodes.protocols.vssp.packets import PACKET_OCTETS
+from nodes.protocols.vssp.packets import PACKET_BYTES
 from nodes.protocols.vssp.serving import PIECE_MOST
-from nodes.protocols.vssp.shelf import Shelf
 from nodes.trace.pool_events import ImageRefused, ImageShelved, Repairing
 from nodes.wake import Wake
-from nodes.wire.calls import Calls
 from nodes.world import World
 
 COMMANDS_MOST = 1024
-SYNC_OCTETS = 1 << 20
+SYNC_BYTES = 1 << 20
 
 
 class Repairs:
-    """Carries out recover and remove commands, one after the other. An image that this server `writes` is left alone."""
+    """Carries out recover and remove commands, one after the other. Images that this server `writes` are skipped."""
 
     def __init__(
         self,
         world: World,
-        shelf: Shelf,
+        shelf: LocalImageDirectory,
         calls: Calls,
         files: asyncio.Lock,
         writes: Callable[[str], bool],
@@ -49,15 +49,15 @@ class Repairs:
         self._shelf = shelf
         self._calls = calls
         self._files = files
-        """Held by whoever changes the files of images that are whole elsewhere: a repair, or the reading of an image."""
+        """Lock of the procedures that change files of images that are whole elsewhere: a repair, or the reading of an image."""
         self._writes = writes
         self._changes = changes
-        """Told of an image before its files change on this disk."""
+        """Called with an image before its files change on this disk."""
         self._commands: list[m.RecoverFile | m.RemoveFile] = []
         self._wanted = Wake()
 
     def on_command(self, peer: str, command: m.RecoverFile | m.RemoveFile) -> None:
-        """A command for what no image has, or that waits already, is dropped."""
+        """A command is dropped when no image has such a file, or when the same command already waits."""
         absurd = isinstance(command, m.RecoverFile) and not 0 < command.size <= PARTITION_MAX
         if image_of(command.file) is None or absurd or command in self._commands:
             return
@@ -66,7 +66,7 @@ class Repairs:
             self._wanted.set()
 
     async def run(self) -> None:
-        """Raises OSError of this disk."""
+        """Carries out commands, without end. Raises OSError of this disk."""
         while True:
             await self._wanted.wait()
             while self._commands:
@@ -93,7 +93,7 @@ class Repairs:
             self._world.trace.emit(ImageRefused(image, str(error)))
 
     async def _recover(self, image: str, command: m.RecoverFile) -> None:
-        """Makes this replica equal to the source's; until it is, the image does not count. Raises NotFetched, OSError."""
+        """Makes this replica equal to the source's; until then the image does not count. Raises NotFetched, OSError."""
         file, size, sources = command.file, command.size, [command.source]
         theirs = await fetch_sums(self._calls, command.source, file, size)
         out = self._world.disk.open_append(path_of(file))
@@ -107,11 +107,11 @@ class Repairs:
             self._world.trace.emit(Repairing(file, command.source, began, offset, size))
             unsynced = 0
             while offset < size:
-                octets = await fetch_piece(self._calls, sources, file, offset, min(PIECE_MOST, size - offset))
-                out.append(octets)
-                offset += len(octets)
-                unsynced += len(octets)
-                if unsynced >= SYNC_OCTETS or offset >= size:
+                data = await fetch_piece(self._calls, sources, file, offset, min(PIECE_MOST, size - offset))
+                out.append(data)
+                offset += len(data)
+                unsynced += len(data)
+                if unsynced >= SYNC_BYTES or offset >= size:
                     await out.sync()
                     unsynced = 0
                     self._world.trace.emit(Repairing(file, command.source, began, offset, size))
@@ -119,37 +119,37 @@ class Repairs:
             out.close()
 
     async def _first_bad(self, file: str, theirs: list[int]) -> int:
-        """Where this replica first differs from the source's, to the packet."""
+        """The first packet's offset at which this replica differs from the source's."""
         for packet, checksum in enumerate(theirs):
-            offset = packet * PACKET_OCTETS
-            octets = self._shelf.piece(file, offset, PACKET_OCTETS)
-            if crc32c(octets) != checksum:
+            offset = packet * PACKET_BYTES
+            data = self._shelf.piece(file, offset, PACKET_BYTES)
+            if crc32c(data) != checksum:
                 return offset
             if not packet % 16:
                 await self._world.clock.sleep(0)
         return self._shelf.size(file)
 
     async def _shelve(self, image: str, source: str) -> None:
-        """The manifest, once all that it names is whole here. Raises ImageDamaged, NotFetched, OSError."""
-        octets = await fetch_piece(self._calls, [source], manifest_file(image), 0, MANIFEST_MAX)
-        manifest = decode(octets, image)
+        """Fetches the manifest, once all partitions that it names are whole here. Raises ImageDamaged, NotFetched, OSError."""
+        data = await fetch_piece(self._calls, [source], manifest_file(image), 0, MANIFEST_MAX)
+        manifest = decode(data, image)
         if not await is_whole(self._world, self._shelf, manifest):
             raise ImageDamaged(f"the partitions of image {image} are not what its manifest says")
         await self._shelf.shelve(manifest)
-        told = ImageShelved(image, manifest.mark.sn, len(manifest.partitions), manifest.octets)
-        self._world.trace.emit(told)
+        reported = ImageShelved(image, manifest.mark.sn, len(manifest.partitions), manifest.size)
+        self._world.trace.emit(reported)
 
 
-async def is_whole(world: World, shelf: Shelf, manifest: Manifest) -> bool:
-    """Whether every partition lies here as the manifest says. Raises OSError."""
+async def is_whole(world: World, shelf: LocalImageDirectory, manifest: Manifest) -> bool:
+    """Whether every partition on this disk matches the manifest. Raises OSError."""
     for partition, entry in enumerate(manifest.partitions):
         if await measure(world, shelf, partition_file(manifest.image, partition)) != entry:
             return False
     return True
 
 
-async def measure(world: World, shelf: Shelf, file: str) -> PartitionEntry:
-    """Length and checksum of a file as it lies on the disk. Raises OSError."""
+async def measure(world: World, shelf: LocalImageDirectory, file: str) -> PartitionEntry:
+    """Length and checksum of a file on the disk. Raises OSError."""
     size, checksum = shelf.size(file), 0
     for offset in range(0, size, PIECE_MOST):
         checksum = crc32c(shelf.piece(file, offset, PIECE_MOST), checksum)

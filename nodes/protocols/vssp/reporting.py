@@ -1,13 +1,15 @@
-"""Reports of pool nodes, and what the one that asked for them orders (VSSP §III.B)."""
+"""Reports of pool nodes, and the commands of the node that requested them (VSSP §III.B)."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
 
+from nodes.calls import Calls
 from nodes.config import SECOND
-from nodes.metadata.images import ImageDamaged, whole_octets
+from nodes.metadata.images import ImageDamaged, whole_bytes
 from nodes.protocols.vssp import messages as m
+from nodes.protocols.vssp.image_directory import LocalImageDirectory
 from nodes.protocols.vssp.manifest import (
     DIRECTORY,
     PartitionEntry,
@@ -16,9 +18,8 @@ from nodes.protocols.vssp.manifest import (
     partition_file,
     rank_of,
 )
-from nodes.protocols.vssp.packets import PACKET_OCTETS
+from nodes.protocols.vssp.packets import PACKET_BYTES
 from nodes.protocols.vssp.repair import measure
-from nodes.protocols.vssp.shelf import Shelf
 from nodes.protocols.vssp.volume import (
     BadReport,
     Finding,
@@ -31,21 +32,20 @@ from nodes.protocols.vssp.volume import (
 )
 from nodes.slots import StoredFile, StoredImage
 from nodes.trace.pool_events import HELD_MOST, HeldFile, PoolReported, ReplicasDisagree, ReportRefused
-from nodes.wire.calls import Calls
 from nodes.world import World
 
 REPORT_NS = 30 * SECOND
-"""A node that reads gigabytes to check them takes its time."""
+"""Timeout of a report: a node may have to read gigabytes to check them."""
 ASK_AGAIN_NS = 2 * SECOND
 
 
 class Reporting:
-    """This node's own report, and the survey of all of them."""
+    """This node's own report, and the survey of all nodes' reports."""
 
     def __init__(
         self,
         world: World,
-        shelf: Shelf,
+        shelf: LocalImageDirectory,
         calls: Calls,
         journals: Callable[[], list[StoredFile]],
         busy: Callable[[], set[str]],
@@ -56,7 +56,7 @@ class Reporting:
         self._journals = journals
         self._busy = busy
         self._checked: dict[str, tuple[int, StoredFile]] = {}
-        """What was found of a file of this size: each is read once in a life."""
+        """Result of the check of each file, with the size that was checked: each is read once in a process's life."""
         self._asked: list[tuple[str, int]] = []
         self._answering = False
 
@@ -82,7 +82,7 @@ class Reporting:
             self._answering = False
 
     async def report(self) -> list[StoredFile]:
-        """Journals and images as they lie on this disk; a file that is removed meanwhile is not told. Raises OSError."""
+        """Journals and images on this disk; a file that is removed meanwhile is left out. Raises OSError."""
         found = self._journals()
         for image, files in self._shelf.files().items():
             if image in self._busy():
@@ -108,7 +108,7 @@ class Reporting:
         return entries | {manifest_file(image): PartitionEntry(self._shelf.size(manifest_file(image)), 0)}
 
     async def _check(self, file: str, entry: PartitionEntry | None) -> StoredFile:
-        """Reads a file. A partition is valid when the manifest says so, or else as far as its chunks are whole."""
+        """Reads a file. A partition is valid when it matches the manifest; without one, its whole chunks are valid."""
         measured = await measure(self._world, self._shelf, file)
         valid = measured.length
         manifest = file.endswith(".manifest")
@@ -119,18 +119,19 @@ class Reporting:
         return StoredFile(name, measured.length, valid, measured.checksum, incarnation, epoch, 0, sn)
 
     def _good_beginning(self, file: str, size: int) -> int:
-        pieces = (self._shelf.piece(file, offset, PACKET_OCTETS) for offset in range(0, size, PACKET_OCTETS))
-        return min(whole_octets(pieces), max(0, size - 1))
+        pieces = (self._shelf.piece(file, offset, PACKET_BYTES) for offset in range(0, size, PACKET_BYTES))
+        return min(whole_bytes(pieces), max(0, size - 1))
 
     def forget(self, image: str) -> None:
-        """The image is about to change on this disk."""
+        """Forgets the checks of an image that is about to change on this disk."""
         for file in [file for file in self._checked if image_of(file) and file.startswith(image)]:
             del self._checked[file]
 
     # --- survey ----------------------------------------------------------------------------------------------------
 
     async def survey(self, nodes: list[str], again: bool = False) -> list[StoredImage]:
-        """Asks every node, ourselves among them, compares, sends commands; the images that are whole somewhere, newest last."""
+        """Requests reports of every node, this one included, compares them and sends commands; returns the images that are whole somewhere,
+        newest last."""
         replies = await asyncio.gather(*(self._ask(node, again) for node in nodes))
         reports = {node: files for node, files in zip(nodes, replies, strict=True) if files is not None}
         volume = merge(reports)
@@ -149,17 +150,18 @@ class Reporting:
             if reply is None:
                 return None
             try:
-                check_report(reply.files, reply.disk_octets)
+                check_report(reply.files, reply.disk_bytes)
             except BadReport as bad:
                 self._world.trace.emit(ReportRefused(node, str(bad)))
                 return None
             files = reply.files
-        octets = sum(file.size for file in files)
-        self._world.trace.emit(PoolReported(node, len(files), octets, held(files)))
+        size = sum(file.size for file in files)
+        self._world.trace.emit(PoolReported(node, len(files), size, held(files)))
         return files
 
     async def _reply_of(self, node: str, again: bool) -> m.FileReport | None:
-        """Asks until it is answered or REPORT_NS are over: who has just started may have missed the question, who reads goes on reading."""
+        """Requests a report until it arrives or REPORT_NS are over. A node that has just started may have missed the request; one that is
+        reading continues."""
         clock = self._world.clock
         deadline_ns = clock.monotonic_ns() + REPORT_NS
         while clock.monotonic_ns() < deadline_ns:
@@ -170,9 +172,12 @@ class Reporting:
         return None
 
     def _order(self, volume: Volume, finding: Finding) -> None:
-        """Journals are repaired group by group by their own protocol; only images are by command."""
+        """Orders repairs of images only. Journals are repaired group by group by their own protocol."""
         remedy = {Recover: "recover", Remove: "remove"}.get(type(finding), "")
-        self._world.trace.emit(ReplicasDisagree(finding.file, finding.node, remedy, finding.reason))
+        behind_by = finding.behind_by if isinstance(finding, Recover) else 0
+        self._world.trace.emit(
+            ReplicasDisagree(finding.file, finding.node, remedy, finding.reason, behind_by)
+        )
         file = finding.file.removeprefix(f"{DIRECTORY}/")
         if image_of(file) is None:
             return
@@ -187,7 +192,7 @@ class Reporting:
 
 
 def held(files: list[StoredFile]) -> list[HeldFile]:
-    """What of a report is told: the journals and the newest images."""
+    """The part of a report that events list: the journals and the newest images."""
     journals = [file for file in files if image_of(file.name.removeprefix(f"{DIRECTORY}/")) is None]
     images = sorted((file for file in files if file not in journals), key=lambda file: file.name)
     kept = [*journals, *images[-HELD_MOST:]][:HELD_MOST]

@@ -1,4 +1,4 @@
-"""Which images stay on a pool node, and from where on its journal is still needed (safety rule 14)."""
+"""Retention on a pool node: the images that stay, and the sn from which its journal is still needed (safety rule 14)."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Iterable
 from nodes.protocols.vssp.manifest import rank_of
 
 KEPT = 2
-"""The newest, and the one before it, which somebody may be reading, and from which a server begins where the newest has rotted."""
+"""The newest image, and the one before it. The older one may still be read, and a server begins from it when the newest has rotted."""
 
 
 def at_or_below(images: list[str], sn: int) -> str | None:
-    """The newest image that holds nothing after sn."""
+    """The newest image without groups after sn."""
     fitting = [image for image in images if rank_of(image)[2] <= sn]
     return max(fitting, default=None)
 
 
 def kept_images(images: list[str], pinned: Iterable[int]) -> set[str]:
-    """The newest ones, and for every pin the one it needs."""
+    """The newest images, and for every pin the image that it needs."""
     pins = {at_or_below(images, sn) for sn in pinned}
     return {*sorted(images)[-KEPT:], *(image for image in pins if image is not None)}
 
 
 def kept_sn(images: list[str], pinned: Iterable[int], newest: int, first_sn: int) -> int:
-    """The journal from behind this sn is needed: to come from any of the `newest` images to the present, and from an image to each pin.
+    """The sn behind which the journal is needed: from any of the `newest` images to the present, and from an image to each pin.
 
-    0 while there are fewer images. A pin that the journal, which begins with `first_sn`, does not lead to any more holds nothing back: this
-    server was renewed by an image that is newer.
+    0 while there are fewer images. A pin has no effect when the journal, beginning with `first_sn`, does not lead to it any more: this server
+    was renewed by a newer image.
     """
     ranks = sorted(rank_of(image)[2] for image in images)
     reach = ranks[-newest] if len(ranks) >= newest else 0

@@ -1,4 +1,4 @@
-"""The writer of an image (VSSP §III.D, Fig. 5): partitions go to its own disk first and from there down the pipeline, all at once."""
+"""The writer of an image (VSSP §III.D, Fig. 5): partitions are written to its own disk and sent down the pipeline from there, all at once."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from nodes.metadata.images import dump_partitions
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.acknowledging import Acknowledging
+from nodes.protocols.vssp.image_directory import LocalImageDirectory
 from nodes.protocols.vssp.manifest import (
     Manifest,
     PartitionEntry,
@@ -22,23 +23,24 @@ from nodes.protocols.vssp.manifest import (
 )
 from nodes.protocols.vssp.outgoing import Outgoing
 from nodes.protocols.vssp.packets import sums
-from nodes.protocols.vssp.shelf import Shelf
 from nodes.trace.pool_events import ImageShelved, ImageWritten
 from nodes.wire.messages import Mark
-from nodes.world import AppendFile, World
+from nodes.world import AppendFile, World, wait_at_most
 
 SLICE = 4
 """Pieces of a partition's stream, some 512 rows each, that are made in one turn."""
-SYNC_OCTETS = 1 << 20
+SYNC_BYTES = 1 << 20
 RESEND_NS = 500 * MILLISECOND
 TRIES = 4
-"""After so many times without any progress, the first silent node is left out."""
+"""Attempts without any progress after which the first silent node is left out."""
 
 
 class Sending:
     """Writes one image at a time."""
 
-    def __init__(self, world: World, shelf: Shelf, acknowledging: Acknowledging, partitions: int):
+    def __init__(
+        self, world: World, shelf: LocalImageDirectory, acknowledging: Acknowledging, partitions: int
+    ):
         self._world = world
         self._shelf = shelf
         self._acknowledging = acknowledging
@@ -78,16 +80,16 @@ class Sending:
     # --- pipeline --------------------------------------------------------------------------------------------------
 
     def _pump(self, partition: int) -> None:
-        """Sends what may be sent, from the writer's own replica."""
+        """Sends the bytes that may be sent, from the writer's own replica."""
         outgoing = self.outgoing
         if outgoing is None or not 0 <= partition < len(outgoing.streams):
             return
         stream = outgoing.streams[partition]
         while length := outgoing.next_length(stream):
-            octets = self._shelf.piece(partition_file(outgoing.image, partition), stream.sent, length)
+            data = self._shelf.piece(partition_file(outgoing.image, partition), stream.sent, length)
             last = stream.ended and stream.sent + length == stream.produced
             packet = m.ImagePacket(
-                outgoing.image, outgoing.round, partition, stream.sent, last, sums(octets), octets
+                outgoing.image, outgoing.round, partition, stream.sent, last, sums(data), data
             )
             self._world.network.send(outgoing.chain[1], packet)
             stream.sent += length
@@ -119,7 +121,7 @@ class Sending:
     async def write(
         self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]
     ) -> list[str]:
-        """Who has the image whole in the end. Raises OSError."""
+        """Writes an image; returns the nodes that have it whole in the end. Raises OSError."""
         began_ns = self._world.clock.monotonic_ns()
         image = image_name(mark, self._world.rng.getrandbits(32))
         chain = [self._world.name, *(node for node in replicas if node != self._world.name)]
@@ -130,8 +132,8 @@ class Sending:
             manifest = await self._dump(namespace, mark, outgoing)
             dumped()
             await self._shelf.shelve(manifest)
-            told = ImageShelved(image, mark.sn, len(manifest.partitions), manifest.octets)
-            self._world.trace.emit(told)
+            reported = ImageShelved(image, mark.sn, len(manifest.partitions), manifest.size)
+            self._world.trace.emit(reported)
             await self._replicate(outgoing)
             replicated_ms = (self._world.clock.monotonic_ns() - began_ns) // MILLISECOND
             await self._close(outgoing, manifest)
@@ -142,23 +144,23 @@ class Sending:
         took_ms = (self._world.clock.monotonic_ns() - began_ns) // MILLISECOND
         self._world.trace.emit(
             ImageWritten(
-                image, mark.sn, len(manifest.partitions), manifest.octets, holders, replicated_ms, took_ms
+                image, mark.sn, len(manifest.partitions), manifest.size, holders, replicated_ms, took_ms
             )
         )
         return holders
 
     async def _dump(self, namespace: Namespace, mark: Mark, outgoing: Outgoing) -> Manifest:
-        """Makes the partitions on this disk, some milliseconds at a time, while they already travel."""
+        """Writes the partitions to this disk, some milliseconds at a time, while they are already being sent."""
         files = [self._file(outgoing.image, partition) for partition in range(self._partitions)]
         checksums, unsynced = [0] * self._partitions, [0] * self._partitions
         try:
-            for place, (partition, octets) in enumerate(dump_partitions(namespace, self._partitions)):
-                files[partition].append(octets)
-                checksums[partition] = crc32c(octets, checksums[partition])
-                unsynced[partition] += len(octets)
-                outgoing.streams[partition].produced += len(octets)
+            for place, (partition, data) in enumerate(dump_partitions(namespace, self._partitions)):
+                files[partition].append(data)
+                checksums[partition] = crc32c(data, checksums[partition])
+                unsynced[partition] += len(data)
+                outgoing.streams[partition].produced += len(data)
                 self._pump(partition)
-                if unsynced[partition] >= SYNC_OCTETS:
+                if unsynced[partition] >= SYNC_BYTES:
                     await files[partition].sync()
                     unsynced[partition] = 0
                 elif not place % SLICE:
@@ -180,29 +182,27 @@ class Sending:
         return self._world.disk.open_append(path_of(partition_file(image, partition)))
 
     async def _replicate(self, outgoing: Outgoing) -> None:
-        """Until every packet is successful, or nobody is left to send to."""
+        """Sends until every packet is successful, or no node is left."""
         while not outgoing.replicated and len(outgoing.chain) > 1:
             await self._advance(outgoing)
 
     async def _close(self, outgoing: Outgoing, manifest: Manifest) -> None:
-        """Gives the manifest to whoever has everything; the slower ones are waited for as long as they move."""
-        octets = encode(manifest)
+        """Sends the manifest to nodes that have everything. Slower nodes are waited for as long as they make progress."""
+        data = encode(manifest)
         asked: set[str] = set()
         while not outgoing.shelved.issuperset(outgoing.chain):
             for node in outgoing.chain[1:]:
                 if node not in asked and outgoing.has_all(node):
                     asked.add(node)
-                    self._world.network.send(node, m.CloseImage(outgoing.image, octets))
+                    self._world.network.send(node, m.CloseImage(outgoing.image, data))
             if not await self._advance(outgoing):
                 asked.clear()
 
     async def _advance(self, outgoing: Outgoing) -> bool:
-        """Waits for progress. False when there was none: then all is sent again, and the fourth time in a row one is left out."""
+        """Waits for progress. False when there was none: then everything is sent again, and the fourth time in a row a node is left out."""
         before = outgoing.progress
         self._moved.clear()
-        timer = self._world.clock.call_later(RESEND_NS, self._moved.set)
-        await self._moved.wait()
-        timer.cancel()
+        await wait_at_most(self._world.clock, self._moved, RESEND_NS)
         if outgoing.progress != before:
             self._idle = 0
             return True

@@ -27,17 +27,19 @@ FILES_MOST = 4096
 
 
 class BadReport(Damaged):
-    """A report that cannot be true; one line says why."""
+    """A report that cannot be true; one line gives the reason."""
 
 
 class Recover(msgspec.Struct, frozen=True):
-    """The node's replica is to be completed from the source's, from `offset` on as far as the report tells."""
+    """Command to complete the node's replica from the source's, from `offset` on, as far as the report shows."""
 
     node: str
     file: str
     source: str
     offset: int
     reason: str
+    behind_by: int = 0
+    """Number of journal groups that the source has behind the end of this replica."""
 
 
 class Remove(msgspec.Struct, frozen=True):
@@ -47,7 +49,7 @@ class Remove(msgspec.Struct, frozen=True):
 
 
 class Disagreement(msgspec.Struct, frozen=True):
-    """Nobody can say who is right."""
+    """The reports do not show which replica is right."""
 
     node: str
     file: str
@@ -56,7 +58,7 @@ class Disagreement(msgspec.Struct, frozen=True):
 
 Finding = Recover | Remove | Disagreement
 Replicas = dict[str, StoredFile]
-"""By pool node."""
+"""Replicas of one file by pool node."""
 
 
 class Volume:
@@ -71,7 +73,7 @@ class Volume:
         return self.tree.get(directory, {}).get(name, {})
 
     def images(self) -> dict[str, list[str]]:
-        """The nodes that have each image whole, oldest image first; whoever has a part of it is no holder."""
+        """The nodes that have each image whole, oldest image first. A node with a part of it is not included."""
         files = self.tree.get(DIRECTORY, {})
         named = sorted({known[0] for file in files if (known := image_of(file))})
         return {image: [node for node in self.nodes if self._whole(image, node)] for image in named}
@@ -84,8 +86,8 @@ class Volume:
         return all(each is not None and each.valid == each.size for each in mine)
 
 
-def check_report(files: list[StoredFile], disk_octets: int) -> None:
-    """Raises BadReport for what no pool node can have."""
+def check_report(files: list[StoredFile], disk_bytes: int) -> None:
+    """Raises BadReport for content that no pool node can have."""
     if len(files) > FILES_MOST:
         raise BadReport(f"a report of {len(files)} files; {FILES_MOST} are the most")
     total, seen = 0, set[str]()
@@ -97,16 +99,16 @@ def check_report(files: list[StoredFile], disk_octets: int) -> None:
             raise BadReport(f"the report names {file.name} twice")
         seen.add(file.name)
         total += file.size
-        if not 0 <= file.size <= most or total > disk_octets:
-            raise BadReport(f"{file.name} has {file.size} octets, on a disk of {disk_octets}")
+        if not 0 <= file.size <= most or total > disk_bytes:
+            raise BadReport(f"{file.name} has {file.size} bytes, on a disk of {disk_bytes}")
         if not 0 <= file.valid <= file.size:
-            raise BadReport(f"{file.name} has {file.valid} valid octets of {file.size}")
+            raise BadReport(f"{file.name} has {file.valid} valid bytes of {file.size}")
         if file.first_sn < 0 or file.last_sn < file.first_sn - 1:
             raise BadReport(f"{file.name} reaches from sn {file.first_sn} to {file.last_sn}")
 
 
 def largest(name: str) -> int | None:
-    """The most octets a file of this name may have; None when a pool has no such file."""
+    """The largest possible size in bytes of a file of this name; None when a pool has no such file."""
     if name == JOURNAL:
         return JOURNAL_MAX
     directory, _, file = name.rpartition("/")
@@ -117,7 +119,6 @@ def largest(name: str) -> int | None:
 
 
 def merge(reports: dict[str, list[StoredFile]]) -> Volume:
-    """The volume that these reports tell of."""
     volume = Volume()
     volume.nodes = sorted(reports)
     for node in volume.nodes:
@@ -132,7 +133,7 @@ def rank(file: StoredFile) -> tuple[int, int, int]:
 
 
 def compare(volume: Volume, wanted: Iterable[str] = ()) -> list[Finding]:
-    """What is to be done so that every node has every `wanted` image, and that replicas of one file are equal."""
+    """The findings to be settled so that every node has every `wanted` image, and that replicas of one file are equal."""
     wanted = list(wanted)
     found: list[Finding] = []
     for node, file in outdated(volume, wanted):
@@ -145,7 +146,7 @@ def compare(volume: Volume, wanted: Iterable[str] = ()) -> list[Finding]:
 
 
 def outdated(volume: Volume, wanted: list[str]) -> list[tuple[str, str]]:
-    """Files of images that never became whole anywhere and lie below the newest wanted one."""
+    """Files of images that never became whole anywhere and are older than the newest wanted one."""
     holders, newest = volume.images(), max(wanted, default="")
     return [
         (node, f"{DIRECTORY}/{file}")
@@ -156,7 +157,7 @@ def outdated(volume: Volume, wanted: list[str]) -> list[tuple[str, str]]:
 
 
 def lacking(volume: Volume, image: str) -> list[Finding]:
-    """What every node needs to have this image whole: partitions first, and then the manifest, which a bad partition takes away."""
+    """The repairs with which every node gets this image whole: partitions first, then the manifest, which a bad partition invalidates."""
     found: list[Finding] = []
     loads: Counter[str] = Counter()
     behind: dict[str, None] = {}
@@ -191,12 +192,12 @@ def begin_of(mine: StoredFile | None, right: int) -> tuple[int, str]:
     if mine is None:
         return 0, "it is not there"
     if mine.valid < mine.size:
-        return mine.valid, f"it is damaged behind octet {mine.valid}"
+        return mine.valid, f"it is damaged behind byte {mine.valid}"
     return 0, "a partition of it is bad" if mine.checksum == right else "the others have another checksum"
 
 
 def right_checksum(replicas: Replicas) -> int | None:
-    """What two equal ones say over a third, or all; None when there is no majority of the voices, or nobody."""
+    """The checksum of a majority of replicas, or of all; None when there is no majority, or no replica."""
     votes = Counter(each.checksum for each in replicas.values())
     ordered = votes.most_common(2)
     if not ordered or (len(ordered) == 2 and ordered[0][1] == ordered[1][1]):
@@ -205,7 +206,7 @@ def right_checksum(replicas: Replicas) -> int | None:
 
 
 def least_loaded(candidates: list[str], loads: Counter[str]) -> str | None:
-    """The node that serves fewest by now; None when there is none."""
+    """The node with the fewest repairs to serve so far; None when there is none."""
     best = min(candidates, key=lambda node: (loads[node], node), default=None)
     if best is not None:
         loads[best] += 1
@@ -213,7 +214,7 @@ def least_loaded(candidates: list[str], loads: Counter[str]) -> str | None:
 
 
 def compare_journals(replicas: Replicas) -> list[Finding]:
-    """Who ends earlier recovers from who ends last; checksums vote only among those that end at the same group."""
+    """Replicas that end earlier recover from the one that ends last; checksums vote only among those that end at the same group."""
     found: list[Finding] = []
     if not replicas:
         return found
@@ -234,6 +235,8 @@ def compare_journals(replicas: Replicas) -> list[Finding]:
             )
         elif node not in equal and right is not None:
             source = min(each for each in equal if equal[each].checksum == right)
-            reason = f"ends at sn {mine.last_sn}, {source} at {replicas[source].last_sn}"
-            found.append(Recover(node, mine.name, source, mine.valid, reason))
+            last_sn = replicas[source].last_sn
+            reason = f"ends at sn {mine.last_sn}, {source} at {last_sn}"
+            behind_by = max(0, last_sn - mine.last_sn)
+            found.append(Recover(node, mine.name, source, mine.valid, reason, behind_by))
     return found

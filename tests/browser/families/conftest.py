@@ -1,4 +1,4 @@
-"""Clusters of other families: each file names its own, which is up for that file only."""
+"""Clusters of other families: each file names its own, which runs only for that file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.browser.running import Running, living
 def family(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, browser: Browser
 ) -> Iterator[Running]:
-    """What the module's SHAPE says."""
+    """A cluster with the module's SHAPE."""
     shape = (*request.module.SHAPE, "--data-nodes", "0")
     with living(Running(tmp_path_factory.mktemp("family"), shape=shape)) as running:
         yield running

@@ -1,4 +1,4 @@
-"""Every page of a cluster as a designer would see it: nothing sticks out, nothing is unreadable, nothing is said on the console."""
+"""Layout of every page of a cluster: no overflow, no unreadable text, no message on the console."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OTHERS = ("namespace", "storage-pool", "checkpoints", "compare")
 
 
 def looks_well(browser: Browser, running: Running, called: str) -> None:
-    """`called` is the family's name as the page has it."""
+    """`called` is the family's name on the page."""
     for width, scheme in SIZES:
         context = browser.new_context(
             viewport={"width": width, "height": 860}, color_scheme=scheme, reduced_motion="reduce"
@@ -24,7 +24,7 @@ def looks_well(browser: Browser, running: Running, called: str) -> None:
         page.on("console", lambda line, said=said: said.append(line.text) if line.type == "error" else None)
         opened(page, running.url)
         expect(page.locator(".brand-cluster")).to_contain_text(f"{called} on processes")
-        tells_costs(page)
+        reports_costs(page)
         faultless(page, width, "the cluster page")
         for path in OTHERS if width == SIZES[-1][0] else ():
             page.goto(f"{running.url}{path}")
@@ -35,8 +35,8 @@ def looks_well(browser: Browser, running: Running, called: str) -> None:
         context.close()
 
 
-def tells_costs(page: Page) -> None:
-    """Figures of this very cluster, and the kinds of messages that a write needs."""
+def reports_costs(page: Page) -> None:
+    """The page shows figures of this cluster, and the kinds of messages that a write needs."""
     costs = page.get_by_test_id("costs")
     expect(costs.get_by_test_id("cost-log-writes")).to_contain_text(".", timeout=20_000)
     if costs.get_by_test_id("cost-messages").count():

@@ -1,4 +1,4 @@
-"""Families that have no file of their own here. All of them: `CLOVERLAB_FAMILIES=all`."""
+"""Families without a file of their own here. All of them: `CLOVERLAB_FAMILIES=all`."""
 
 from __future__ import annotations
 

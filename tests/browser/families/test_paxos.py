@@ -1,4 +1,4 @@
-"""Primary and secondaries, ballots, slots that are accepted, decided or empty, and what a write costs."""
+"""Primary and secondaries, ballots, slots that are accepted, decided or empty, and the cost of a write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Members and views: who is in the primary partition, who is outside, and a view that a person asks for."""
+"""Members and views: servers inside and outside the primary partition, and a view that a person forces."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_members_views_and_who_is_outside(page: Page, family: Running) -> None:
     expect(card(page, "mds1")).to_contain_text("view")
     expect(page.get_by_label("Messages by colour")).to_contain_text("view change")
     expect(page.get_by_label("Journals", exact=True)).to_contain_text("carried out")
-    expect(page.get_by_text("nobody holds the lock")).to_have_count(0)
+    expect(page.get_by_text("no server holds the lock")).to_have_count(0)
     expect(page.get_by_test_id("guide")).to_contain_text("members of one view")
 
     expect(page.get_by_test_id("page-checkpoints")).to_have_count(0)
@@ -45,7 +45,7 @@ def test_members_views_and_who_is_outside(page: Page, family: Running) -> None:
     expect(page.get_by_test_id("verb-take_lock")).to_have_count(0)
     page.get_by_test_id("verb-force_view").click()
     views = page.get_by_test_id("views")
-    expect(views).to_contain_text("nobody came or went", timeout=20_000)
+    expect(views).to_contain_text("no member joined or left", timeout=20_000)
     assert int(view.get_attribute("data-number") or 0) > before
 
     card(page, "mds3").click()

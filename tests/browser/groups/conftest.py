@@ -1,4 +1,4 @@
-"""A cluster of two groups; it is up for these tests only."""
+"""A cluster of two groups, which runs only for these tests."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def shared_pair(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> I
 
 @pytest.fixture
 def pair(shared_pair: Running) -> Running:
-    """One cluster for all tests, whole again before each."""
+    """One cluster for all tests, repaired before each."""
     shared_pair.mend()
     return shared_pair

@@ -1,4 +1,4 @@
-"""The checkpoints page: marking, going back, what was set aside, and what became void."""
+"""The checkpoints page: marking, recovery, data in quarantine, and void checkpoints."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.browser.test_access import AXE, violations
 
 BACK_MS = 30_000
 DRAWS = 12
-"""Tries until the time server that is drawn is not one of the silent group."""
+"""Number of tries until the draw picks a time server outside the silent group."""
 
 
 def opened(page: Page, lab: Running) -> None:
@@ -57,7 +57,7 @@ def test_the_keyboard_alone_goes_back_and_sees_what_was_set_aside(page: Page, pa
     button = page.get_by_test_id("recover-good")
     button.focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_test_id("consequence")).to_contain_text("all that came after good")
+    expect(page.get_by_test_id("consequence")).to_contain_text("everything after good")
     expect(page.get_by_role("button", name="Leave it")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -68,8 +68,8 @@ def test_the_keyboard_alone_goes_back_and_sees_what_was_set_aside(page: Page, pa
     expect(page.get_by_test_id("do-recover")).to_be_enabled()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    expect(page.get_by_test_id("toast-done").last).to_contain_text("operations set aside")
-    expect(page.get_by_test_id("incarnation")).to_contain_text("taken back to good", timeout=BACK_MS)
+    expect(page.get_by_test_id("toast-done").last).to_contain_text("operations quarantined")
+    expect(page.get_by_test_id("incarnation")).to_contain_text("rolled back to good", timeout=BACK_MS)
     expect(page.get_by_test_id("checkpoint-later")).to_have_attribute("data-state", "aside")
     expect(page.get_by_test_id("recover-later")).to_have_count(0)
     aside = page.get_by_test_id(f"aside-{before + 1}")
@@ -77,9 +77,9 @@ def test_the_keyboard_alone_goes_back_and_sees_what_was_set_aside(page: Page, pa
         expect(aside).to_contain_text(server["name"], timeout=BACK_MS)
 
     page.get_by_test_id("page-cluster").click()
-    lamp = page.get_by_test_id("lamp-linearisable")
-    expect(lamp).to_have_attribute("data-state", "green", timeout=BACK_MS)
-    expect(page.get_by_test_id("lamp-no-lost-write")).to_have_attribute("data-state", "green")
+    status = page.get_by_test_id("invariant-linearisable")
+    expect(status).to_have_attribute("data-state", "green", timeout=BACK_MS)
+    expect(page.get_by_test_id("invariant-no-lost-write")).to_have_attribute("data-state", "green")
 
 
 def test_a_void_one_says_why_and_cannot_be_gone_back_to(page: Page, pair: Running) -> None:
@@ -95,7 +95,7 @@ def test_a_void_one_says_why_and_cannot_be_gone_back_to(page: Page, pair: Runnin
         if "ask again" not in said.inner_text():
             break
     expect(shown).to_have_attribute("data-state", "void", timeout=BACK_MS)
-    expect(shown).to_contain_text("not every active told its system time")
+    expect(shown).to_contain_text("not every active reported its system time")
     expect(page.get_by_test_id("mark-failed")).to_contain_text("void")
     expect(page.get_by_test_id("recover-void-one")).to_have_count(0)
     for server in silent:

@@ -1,4 +1,4 @@
-"""Data nodes under the servers: what they keep, and their faults by mouse and keyboard; barriers where they are written."""
+"""Data nodes under the servers: their content, and their faults by mouse and keyboard; barriers where they are written."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ def node(page: Page, name: str) -> Locator:
     return page.get_by_test_id(f"datanode-{name}")
 
 
-def put(lab: Running, path: str, octets: int) -> None:
-    request = urllib.request.Request(f"{lab.url}api/fs/content?path={path}", bytes(octets), method="PUT")
+def put(lab: Running, path: str, size: int) -> None:
+    request = urllib.request.Request(f"{lab.url}api/fs/content?path={path}", bytes(size), method="PUT")
     urllib.request.urlopen(request, timeout=20).close()
 
 
-def test_a_data_node_tells_what_it_keeps(page: Page, pair: Running) -> None:
+def test_a_data_node_reports_what_it_keeps(page: Page, pair: Running) -> None:
     opened(page, pair.url)
     put(pair, "/kept", 200_000)
     expect(card(page, "dn1")).to_contain_text(re.compile(r"[1-9]\d* blocks"), timeout=15_000)
 
     def keeps_all() -> bool:
-        told = next(each for each in pair.ask("cluster")["data_nodes"] if each["name"] == "dn1")
-        return bool(told["blocks"] >= 4 and told["octets"] >= 200_000)
+        reported = next(each for each in pair.ask("cluster")["data_nodes"] if each["name"] == "dn1")
+        return bool(reported["blocks"] >= 4 and reported["size"] >= 200_000)
 
     wait_for(keeps_all, 15, "all blocks on dn1")
     expect(node(page, "dn1")).to_have_attribute("data-blocks", re.compile(r"[1-9]"))
@@ -73,9 +73,9 @@ def test_a_barrier_is_marked_in_the_journals_and_on_the_timeline(page: Page, pai
     checkpoints = {each["name"]: each for each in pair.ask("checkpoints")["checkpoints"]}
     sn = checkpoints["marked-here"]["barriers"]["g1"]["sn"]
     run = pair.ask("runs")[0]["run"]
-    told = wait_for(
+    reported = wait_for(
         lambda: pair.ask(f"runs/{run}/journal?group=g1&from_sn={sn}&to_sn={sn}")["barriers"],
         10,
         "the barrier",
     )
-    assert told == [[sn, "marked-here"]]
+    assert reported == [[sn, "marked-here"]]

@@ -1,4 +1,4 @@
-"""Files on the namespace page: sent, fetched, their blocks on data nodes, by mouse and by keyboard."""
+"""Files on the namespace page: upload, download, and their blocks on data nodes, by mouse and by keyboard."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def blocks(lab: Running, path: str) -> Any:
 def test_a_file_is_sent_shown_block_by_block_and_fetched(page: Page, pair: Running, blob: Path) -> None:
     upload(page, pair, blob, "sent file")
     expect(page.get_by_test_id("toast-done")).to_contain_text("Uploaded 307 kB to /sent file")
-    told = blocks(pair, "/sent file")
-    assert len(told) == 5 and {each["health"] for each in told} == {"whole"}
-    for each in told:
+    reported = blocks(pair, "/sent file")
+    assert len(reported) == 5 and {each["health"] for each in reported} == {"whole"}
+    for each in reported:
         shown = page.get_by_test_id(f"block-{each['number']}")
         expect(shown.locator("[data-replica=good]")).to_have_count(len(each["replicas"]))
     with page.expect_download() as started:

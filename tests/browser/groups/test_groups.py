@@ -1,4 +1,4 @@
-"""Two replica groups: what is of a group stands with its group, and what goes between them is seen."""
+"""Two replica groups: each group's data is beside the group, and messages between groups are visible."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def test_each_group_has_journals_of_its_own(page: Page, pair: Running) -> None:
             10,
             f"the journals of {group} up to {last}",
         )
-        told = pair.ask(f"runs/1/journal?group={group}&from_sn=1&to_sn=60")
+        reported = pair.ask(f"runs/1/journal?group={group}&from_sn=1&to_sn=60")
         members = pair.group(group)["configuration"]["members"]
-        assert sorted(row["name"] for row in told["servers"]) == sorted(members)
-        assert {cell[3] for row in told["servers"] for cell in row["cells"]} <= {"p", "c", "a"}
+        assert sorted(row["name"] for row in reported["servers"]) == sorted(members)
+        assert {cell[3] for row in reported["servers"] for cell in row["cells"]} <= {"p", "c", "a"}
 
     second = journals(page, "g2")
     second.scroll_into_view_if_needed()
@@ -51,9 +51,9 @@ def test_a_failover_names_its_group(page: Page, pair: Running) -> None:
     before = len(pair.ask("runs/1/timeline?buckets=1")["failovers"])
     pair.do("crash", old)
     found = wait_for(lambda: pair.ask("runs/1/timeline?buckets=1")["failovers"][before:], 30, "a failover")
-    assert [(split["group"], split["from"]) for split in found] == [("g2", old)]
-    told = f"g2: {old} → {found[0]['to']}"
-    expect(page.get_by_test_id("failovers")).to_contain_text(told, timeout=15_000)
+    assert [(split["group"], split["old"]) for split in found] == [("g2", old)]
+    reported = f"g2: {old} → {found[0]['new']}"
+    expect(page.get_by_test_id("failovers")).to_contain_text(reported, timeout=15_000)
     assert pair.group("g1")["epoch"] == epoch
     spoken = page.get_by_test_id("timeline").get_attribute("aria-valuetext") or ""
     assert f"{old} of g2" in spoken and f"{pair.group('g1')['active']} of g1" in spoken

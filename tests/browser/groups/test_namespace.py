@@ -1,4 +1,4 @@
-"""The namespace page: by mouse, by keyboard, and when something is wrong."""
+"""The namespace page: by mouse, by keyboard, and after errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def row(page: Page, path: str) -> Locator:
 
 
 def at(page: Page, lab: Running, path: str) -> None:
-    """Opens the page at a path, which is there."""
+    """Opens the page at an existing path."""
     page.goto(f"{lab.url}namespace?path={quote(path)}")
     expect(row(page, path)).to_have_attribute("aria-selected", "true")
 
@@ -31,15 +31,15 @@ def test_the_tree_shows_homes_and_branch_points(page: Page, pair: Running) -> No
     page.get_by_test_id("page-namespace").click()
     expect(row(page, "/work")).to_be_visible()
     row(page, "/work").click()
-    told = names(pair, "/work")
-    assert {entry["home"] for entry in told.values()} == {"g1", "g2"}
-    for name, entry in told.items():
+    reported = names(pair, "/work")
+    assert {entry["home"] for entry in reported.values()} == {"g1", "g2"}
+    for name, entry in reported.items():
         shown = row(page, f"/work/{name}")
         expect(shown).to_contain_text(entry["home"])
         expect(shown.get_by_text("branch point")).to_have_count(1 if entry["branch_point"] else 0)
     page.wait_for_function("location.pathname + location.search === '/namespace?path=/work'")
     page.reload()
-    expect(row(page, f"/work/{next(iter(told))}")).to_be_visible()
+    expect(row(page, f"/work/{next(iter(reported))}")).to_be_visible()
     page.go_back()
     expect(page.get_by_test_id("mirror")).to_be_attached()
 

@@ -1,4 +1,4 @@
-"""The storage pool page: what lies where, a repair seen from beginning to end, keyboard and access."""
+"""The storage pool page: locations of files, a complete repair, keyboard and access."""
 
 from __future__ import annotations
 
@@ -27,21 +27,25 @@ def order(lab: Running, group: str, do: str) -> None:
 
 
 def newest(lab: Running, group: str, above: int = 0) -> Any:
-    """The newest image, once it reaches above this sn, is whole everywhere and has been compared."""
+    """The newest image, once its sn is above this one, it is whole on every node and has been compared."""
 
     def whole() -> Any:
-        told = pool(lab, group)
-        image = max(told["images"].values(), key=lambda each: each["sn"], default=None)
+        reported = pool(lab, group)
+        image = max(reported["images"].values(), key=lambda each: each["sn"], default=None)
         if image is None or image["sn"] <= above or len(image["whole"]) < 3:
             return None
-        return image if len(told["files"].get(f"image/{image['name']}.manifest", ())) == 3 else None
+        return image if len(reported["files"].get(f"image/{image['name']}.manifest", ())) == 3 else None
 
     return wait_for(whole, 30, f"a whole image of {group} above sn {above}")
 
 
+def newest_sn(lab: Running, group: str) -> int:
+    return max((image["sn"] for image in pool(lab, group)["images"].values()), default=0)
+
+
 def ordered(lab: Running, group: str) -> Any:
-    """A new image; one that was taken while a standby was being renewed would be on two servers only."""
-    before = max((image["sn"] for image in pool(lab, group)["images"].values()), default=0)
+    """Orders a new image; an image taken while a standby is being renewed would be on two servers only."""
+    before = newest_sn(lab, group)
     order(lab, group, "image")
     return newest(lab, group, before)
 
@@ -51,7 +55,7 @@ def cell(page: Page, group: str, node: str, row: str) -> Locator:
 
 
 def on_disk(lab: Running, node: str, image: str) -> dict[str, bytes]:
-    """The partitions of an image as they lie on a node's disk."""
+    """The partitions of an image on a node's disk."""
     files = (lab.directory / "data" / "servers" / node / "image").glob(f"{image}.p*")
     return {file.name: file.read_bytes() for file in files}
 
@@ -62,9 +66,10 @@ def test_an_image_appears_on_every_node(page: Page, pair: Running) -> None:
     members = pair.group("g1")["configuration"]["members"]
     for node in members:
         expect(cell(page, "g1", node, "journal")).to_contain_text("sn ")
+    before = newest_sn(pair, "g1")
     page.get_by_test_id("order-image-g1").click()
     expect(page.get_by_test_id("toast-done")).to_contain_text("has a standby take an image")
-    image = newest(pair, "g1")
+    image = newest(pair, "g1", before)
     for node in members:
         expect(cell(page, "g1", node, image["name"])).to_have_attribute("data-state", "agrees")
     expect(page.get_by_role("rowheader", name=f"image at sn {image['sn']:,}")).to_contain_text(
@@ -80,7 +85,7 @@ def test_a_damaged_file_is_found_and_repaired(page: Page, pair: Running) -> None
     good = on_disk(pair, node, image["name"])
     page.get_by_test_id("damage").click()
     shown = cell(page, "g1", node, image["name"])
-    expect(shown).to_have_attribute("data-state", "struck")
+    expect(shown).to_have_attribute("data-state", "faulted")
     assert on_disk(pair, node, image["name"]) != good
     page.get_by_test_id("order-check-g1").click()
     expect(shown).to_have_attribute("data-state", "repaired", timeout=SEEN_MS)
@@ -104,9 +109,9 @@ def test_the_keyboard_goes_from_cell_to_cell_and_orders(page: Page, pair: Runnin
     expect(cell(page, "g2", second, image["name"])).to_be_focused()
     page.wait_for_function(f"location.search === '?select=g2/{second}/{image['name']}'")
     expect(page.get_by_test_id("details")).to_contain_text(f"on {second}")
-    before = pool(pair, "g2")["nodes"][second]["told_ns"]
+    before = pool(pair, "g2")["nodes"][second]["reported_ns"]
     page.keyboard.press("k")
-    wait_for(lambda: pool(pair, "g2")["nodes"][second]["told_ns"] > before, 15, "another report")
+    wait_for(lambda: pool(pair, "g2")["nodes"][second]["reported_ns"] > before, 15, "another report")
     page.go_back()
 
 
@@ -143,10 +148,10 @@ def test_an_image_is_looked_into_partition_by_partition(page: Page, pair: Runnin
     expect(page.get_by_test_id("look-failed")).to_contain_text("does not begin with /")
     page.get_by_test_id("look-path").fill("/")
     page.get_by_test_id("look").click()
-    told = page.get_by_test_id("looked")
-    expect(told).to_contain_text("a directory of")
-    expect(told).to_contain_text("loaded 1 of 8 partitions")
-    expect(told.locator(".pool-part:not(.pool-absent)")).to_have_count(1)
+    reported = page.get_by_test_id("looked")
+    expect(reported).to_contain_text("a directory of")
+    expect(reported).to_contain_text("loaded 1 of 8 partitions")
+    expect(reported.locator(".pool-part:not(.pool-absent)")).to_have_count(1)
     page.get_by_test_id("look-path").fill("/no-such-name")
     page.get_by_test_id("look").click()
-    expect(told).to_contain_text("the image does not have it")
+    expect(reported).to_contain_text("the image does not have it")

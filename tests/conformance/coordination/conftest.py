@@ -24,7 +24,7 @@ def port(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture
 def connect(port: int) -> Iterator[Callable[..., KazooClient]]:
-    """Makes connected clients; all are closed at the end."""
+    """Creates connected clients; all are closed at the end."""
     made: list[KazooClient] = []
 
     def one(timeout_s: float = 10.0) -> KazooClient:

@@ -1,4 +1,4 @@
-"""The two services under one suite: our embedded server, and a real ZooKeeper where there is one."""
+"""The two services under one suite: the embedded server, and a real ZooKeeper where one is installed."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ REPOSITORY = Path(__file__).parents[3]
 
 
 def classpath() -> str:
-    """Empty when ZooKeeper's jar is not here."""
+    """Class path of ZooKeeper; empty when its jar is not installed."""
     jars = [Path("/usr/share/java") / f"{name}.jar" for name in JARS.split()]
     return ":".join(str(jar) for jar in jars if jar.exists()) if jars[0].exists() else ""
 
 
 def why_no_zookeeper() -> str:
-    """Empty when a real ZooKeeper can be started."""
+    """Reason why no real ZooKeeper can be started; empty when one can."""
     if shutil.which("java") is None:
         return "no Java here: apt-get install default-jre-headless zookeeper"
     return "" if classpath() else "no /usr/share/java/zookeeper.jar here: apt-get install zookeeper"
@@ -41,19 +41,19 @@ def free_port() -> int:
 
 
 def ask_word(port: int, word: bytes) -> bytes:
-    """The answer to a four-letter word; empty when there is nobody."""
+    """The answer to a four-letter command; empty without a server."""
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1) as one:
         one.sendall(word)
-        octets = b""
+        data = b""
         while part := one.recv(4096):
-            octets += part
-        return octets
+            data += part
+        return data
     return b""
 
 
 @contextlib.contextmanager
 def ended(process: subprocess.Popen[str]) -> Iterator[None]:
-    """Ends the process on leaving, whatever happened."""
+    """Ends the process in any case."""
     try:
         yield
     finally:
@@ -68,7 +68,7 @@ def ended(process: subprocess.Popen[str]) -> Iterator[None]:
 
 
 def start_embedded(data: Path, port: int = 0, *options: str) -> tuple[subprocess.Popen[str], int]:
-    """Our server as a process, and its port; its control socket is DATA/control."""
+    """The embedded server as a process, and its port; its control socket is DATA/control."""
     process = subprocess.Popen(
         [sys.executable, "-m", "nodes.coordination", "--port", str(port), "--data", str(data), "--control", str(data / "control"), *options],
         stdout=subprocess.PIPE, text=True, cwd=REPOSITORY,

@@ -1,4 +1,4 @@
-"""Nodes: what each operation does, refuses and leaves in the Stat."""
+"""Nodes: effects, refusals and the resulting Stat of each operation."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from kazoo.security import ACL, OPEN_ACL_UNSAFE, READ_ACL_UNSAFE, Id
 
 def test_a_created_node_has_its_data_and_a_fresh_stat(client: KazooClient, root: str) -> None:
     assert client.create(f"{root}/a", b"one") == f"{root}/a"
-    octets, stat = client.get(f"{root}/a")
-    assert octets == b"one"
+    data, stat = client.get(f"{root}/a")
+    assert data == b"one"
     assert (stat.version, stat.cversion, stat.aversion, stat.ephemeralOwner) == (0, 0, 0, 0)
     assert (stat.dataLength, stat.numChildren) == (3, 0)
     assert stat.czxid == stat.mzxid == stat.pzxid and stat.ctime == stat.mtime
@@ -121,7 +121,7 @@ def _create_raw(client: KazooClient, path: str, acl: list[ACL]) -> None:
 
 
 def _raw(client: KazooClient, request: object) -> None:
-    """Past kazoo's own looks at paths and lists."""
+    """Sends a request past kazoo's own checks of paths and lists."""
     answer = client.handler.async_result()
     client._call(request, answer)
     answer.get(timeout=10)
@@ -205,9 +205,9 @@ def test_a_sequential_number_is_given_again_after_a_failed_multi(client: KazooCl
 
 
 def test_a_large_node_travels_whole(client: KazooClient, root: str) -> None:
-    octets = bytes(range(256)) * 2_000
-    client.create(f"{root}/large", octets)
-    assert client.get(f"{root}/large")[0] == octets
+    data = bytes(range(256)) * 2_000
+    client.create(f"{root}/large", data)
+    assert client.get(f"{root}/large")[0] == data
 
 
 def test_sync_answers_with_the_path(client: KazooClient, root: str) -> None:

@@ -102,8 +102,8 @@ def test_party_knows_its_members(connect: Connect, root: str) -> None:
 
 def test_queue_gives_in_order_of_priority(client: KazooClient, root: str) -> None:
     queue = client.Queue(f"{root}/queue")
-    for octets, priority in ((b"late", 200), (b"first", 1), (b"second", 1)):
-        queue.put(octets, priority)
+    for data, priority in ((b"late", 200), (b"first", 1), (b"second", 1)):
+        queue.put(data, priority)
     assert len(queue) == 3
     assert [queue.get() for _ in range(4)] == [b"first", b"second", b"late", None]
 
@@ -118,16 +118,16 @@ def test_locking_queue_gives_each_entry_to_one(connect: Connect, root: str) -> N
 
 def test_data_watch_sees_every_state_to_the_end(client: KazooClient, connect: Connect, root: str) -> None:
     seen: list[bytes | None] = []
-    client.DataWatch(f"{root}/a", lambda octets, stat: seen.append(octets))
+    client.DataWatch(f"{root}/a", lambda data, stat: seen.append(data))
     writer = connect()
     for act in (
         lambda: writer.create(f"{root}/a", b"1"),
         lambda: writer.set(f"{root}/a", b"2"),
         lambda: writer.delete(f"{root}/a"),
     ):
-        told = len(seen)
+        reported = len(seen)
         act()
-        until(lambda told=told: len(seen) > told)
+        until(lambda reported=reported: len(seen) > reported)
     assert seen == [None, b"1", b"2", None]
 
 
@@ -145,7 +145,7 @@ def test_children_watch_follows_the_list(client: KazooClient, connect: Connect, 
 
 def test_watches_of_recipes_survive_a_reconnect(client: KazooClient, connect: Connect, root: str) -> None:
     seen: list[bytes | None] = []
-    client.DataWatch(root, lambda octets, stat: seen.append(octets))
+    client.DataWatch(root, lambda data, stat: seen.append(data))
     client._connection._socket.shutdown(socket.SHUT_RDWR)
     connect().set(root, b"new")
     until(lambda: seen[-1] == b"new")

@@ -1,4 +1,4 @@
-"""A server's own session (nodes/real/zookeeper.py): what time-out it has, and what it leaves behind when it ends in good order."""
+"""A server's own session (nodes/real/zookeeper.py): its timeout, and the nodes that remain after an orderly end."""
 
 from __future__ import annotations
 

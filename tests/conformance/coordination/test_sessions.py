@@ -1,4 +1,4 @@
-"""Sessions: time-outs, taking up again with the password, expiry and the end of ephemeral nodes."""
+"""Sessions: timeouts, resumption with the password, expiry and the end of ephemeral nodes."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_connection_taken_over_is_closed(port: int) -> None:
 
 
 def test_the_end_of_a_session_moves_the_parents_pzxid(port: int, client: KazooClient, root: str) -> None:
-    """Else a children watch set again after a reconnect would miss that the node went."""
+    """Otherwise a child watch that is set again after a reconnect would miss the removal of the node."""
     one = Wire(port)
     one.create(f"{root}/e", flags=1)
     before = client.exists(root)

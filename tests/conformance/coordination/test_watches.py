@@ -1,4 +1,4 @@
-"""Watches: one shot, told before the answer that shows the change, and set again after a reconnect."""
+"""Watches: one shot, sent before the answer that shows the change, and set again after a reconnect."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def wire(port: int) -> Iterator[Callable[..., Wire]]:
 
 
 def frames_until_ping(wire: Wire) -> list[Frame]:
-    """Everything the server had to say by now."""
+    """All frames that the server has sent by now."""
     wire.ask(PING)
     frames = []
     while (frame := wire.read()).xid != -2:
@@ -37,8 +37,8 @@ def frames_until_ping(wire: Wire) -> list[Frame]:
     return frames
 
 
-def set_body(path: str, octets: str, version: int = -1) -> bytes:
-    return text(path) + text(octets) + struct.pack("!i", version)
+def set_body(path: str, data: str, version: int = -1) -> bytes:
+    return text(path) + text(data) + struct.pack("!i", version)
 
 
 def test_the_watch_comes_before_the_answer_to_its_own_change(wire: Callable[..., Wire], root: str) -> None:

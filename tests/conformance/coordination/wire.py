@@ -1,4 +1,4 @@
-"""A dumb client of ZooKeeper's wire protocol, to see what kazoo hides: the order of frames."""
+"""A minimal client of ZooKeeper's wire protocol that shows the order of frames, which kazoo hides."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class Frame(NamedTuple):
 
 
 def text(value: str) -> bytes:
-    octets = value.encode()
-    return struct.pack("!i", len(octets)) + octets
+    data = value.encode()
+    return struct.pack("!i", len(data)) + data
 
 
 OPEN_ACL = struct.pack("!ii", 1, 31) + text("world") + text("anyone")
 
 
 class Wire:
-    """One connection; `session` and `password` of another one take its session up."""
+    """One connection; `session` and `password` of another one resume its session."""
 
     def __init__(
         self,
@@ -50,13 +50,13 @@ class Wire:
         self._socket.sendall(struct.pack("!i", len(body)) + body)
 
     def _exactly(self, length: int) -> bytes:
-        octets = b""
-        while len(octets) < length:
-            part = self._socket.recv(length - len(octets))
+        data = b""
+        while len(data) < length:
+            part = self._socket.recv(length - len(data))
             if not part:
                 raise ConnectionError("closed")
-            octets += part
-        return octets
+            data += part
+        return data
 
     def _frame(self) -> bytes:
         return self._exactly(struct.unpack("!i", self._exactly(4))[0])
@@ -66,11 +66,11 @@ class Wire:
         self._send(struct.pack("!ii", self._xid, code) + body)
 
     def read(self) -> Frame:
-        octets = self._frame()
-        return Frame(*struct.unpack_from("!iqi", octets), octets[16:])
+        data = self._frame()
+        return Frame(*struct.unpack_from("!iqi", data), data[16:])
 
     def call(self, code: int, body: bytes = b"") -> Frame:
-        """The next frame, which must be this call's answer."""
+        """The next frame, which must be the answer to this call."""
         self.ask(code, body)
         frame = self.read()
         assert frame.xid == self._xid, f"expected the answer to {self._xid}, got {frame}"

@@ -1,4 +1,4 @@
-"""A running `up` for the tests: started as a person would, ended by its own signals."""
+"""A running `up` for the tests: started by its command, ended by signals."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class Up:
         return self.output.read_text()
 
     def connection(self) -> socket.socket:
-        """A bare one to the control plane."""
+        """A bare connection to the control plane."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=10)
 
     def cluster(self) -> dict[str, Any]:
-        told: dict[str, Any] = remote.ask(self.port, "GET", "/api/cluster")
-        return told
+        reported: dict[str, Any] = remote.ask(self.port, "GET", "/api/cluster")
+        return reported
 
     def get(self, path: str) -> Any:
         return remote.ask(self.port, "GET", path)
@@ -71,17 +71,17 @@ class Up:
         return next(server for server in self.cluster()["servers"] if server["name"] == name)
 
     def active(self) -> str:
-        """Who serves, as soon as somebody does: a busy machine may have cost the last one its session."""
+        """Name of the serving active. It waits for one, because a busy machine may have cost the last one its session."""
         name: str = self.await_true(self.serving, "an active")
         return name
 
     def serving(self) -> str:
-        """The name of the active in the global view that says so itself, or nothing."""
+        """The active of the global view that reports so itself; empty without one."""
         servers = self.cluster()["servers"]
         return next((s["name"] for s in servers if s["role"] == "active" and s["believes"] == "active"), "")
 
     def await_true(self, true: Callable[[], Any], what: str, timeout_s: float = PATIENCE_S) -> Any:
-        """Asks again until it is true; fails with what was awaited and the cluster as it is then."""
+        """Polls until it is true; fails with the awaited condition and the present cluster."""
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
             assert self.process.poll() is None, f"up ended with {self.process.returncode}: {self.words()}"
@@ -108,7 +108,7 @@ class Up:
         return time.monotonic() - sent
 
     def clean(self) -> None:
-        """After a failed test: nothing that this test started is left."""
+        """Removes all processes of this test after a failure."""
         with contextlib.suppress(OSError, ValueError, LabError):
             if self.process.poll() is None:
                 self.end(signal.SIGTERM)
@@ -123,7 +123,7 @@ class Up:
 
 @contextlib.contextmanager
 def up(data: Path, *options: str) -> Iterator[Up]:
-    """From when its whole start is over: servers may have their places while data nodes are still being started."""
+    """A cluster after its whole start: servers may have their roles while data nodes are still starting."""
     running = Up(data, *options)
     try:
         running.await_green()

@@ -1,4 +1,4 @@
-"""What a running cluster is given and cannot use: one line each, nothing lost, nobody ends but who has no disk to write on."""
+"""Invalid input to a running cluster: one line each, no loss, and no process ends except one whose disk is unusable."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from nodes.wire import data_messages as d
 from nodes.wire.messages import Mark, Message
 from tests.processes.backend.running import PATIENCE_S, Up, up
 
-OCTETS = Random(1).randbytes(300_000)
+BYTES = Random(1).randbytes(300_000)
 MARK = Mark(0, 1, 7, 1)
 IMAGE = image_name(MARK, 5)
 NOBODYS = (1 << 48) | 0x7777
@@ -40,7 +40,7 @@ TO_SERVERS: list[Message] = [
     v.RemoveFile("../token"),
     v.RecoverFile("nothing", "stranger", -1, 1 << 60),
     v.FetchFile(1, "../token", 0, 1 << 40),
-    d.NodeBeat(5, 0, "nowhere", 1 << 62, 0, 1),
+    d.Heartbeat(5, 0, "nowhere", 1 << 62, 0, 1),
     d.FullReport(5, 0, 0, 1, [d.Row(NOBODYS, 1, 1 << 60, d.FINAL)]),
     d.Locate(9, [NOBODYS, -1]),
     *(c.Drain(1, name) for name in NO_NAMES),
@@ -53,7 +53,7 @@ TO_DATA_NODES: list[Message] = [
     d.ReadBlock(3, NOBODYS, 1, 0, 512),
     d.Remove(0, [((1 << 48) | 1, 1, d.FINAL)], "freed"),
     d.Remove(1 << 60, [((1 << 48) | 1, 1, d.FINAL)], "freed"),
-    d.BeatHeard(1, 1 << 60, d.Void(5, [(0, 1 << 60)])),
+    d.HeartbeatAck(1, 1 << 60, d.Void(5, [(0, 1 << 60)])),
     d.WriteBlock(NOBODYS, 1, 0, [], {}, 1 << 60),
 ]
 
@@ -61,7 +61,7 @@ TO_DATA_NODES: list[Message] = [
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     with up(tmp_path_factory.mktemp("bad") / "data", "--standbys", "2") as running:
-        remote.send(running.port, "PUT", content_path("/f"), io.BytesIO(OCTETS))
+        remote.send(running.port, "PUT", content_path("/f"), io.BytesIO(BYTES))
         yield running
 
 
@@ -73,8 +73,10 @@ def events(cluster: Up, *kinds: str) -> list[Any]:
 def unharmed(cluster: Up) -> None:
     file = io.BytesIO()
     remote.receive(cluster.port, content_path("/f"), file)
-    assert file.getvalue() == OCTETS
-    assert {lamp["invariant"] for lamp in cluster.cluster()["lamps"] if lamp["state"] == "red"} == set()
+    assert file.getvalue() == BYTES
+    assert {
+        status["invariant"] for status in cluster.cluster()["invariants"] if status["state"] == "red"
+    } == set()
     assert not [log for log in logs(cluster) if "Traceback" in log]
 
 
@@ -82,15 +84,15 @@ def logs(cluster: Up) -> list[str]:
     return [file.read_text() for file in (cluster.data / "logs").glob("*.err")] + [cluster.words()]
 
 
-def test_a_stranger_who_knows_the_token_is_refused(cluster: Up) -> None:
-    told = cluster.cluster()
-    servers = {each["name"]: each["address"] for each in told["servers"]}
-    nodes = {each["name"]: each["address"] for each in told["data_nodes"]}
+def test_a_unknown_peer_who_knows_the_token_is_refused(cluster: Up) -> None:
+    reported = cluster.cluster()
+    servers = {each["name"]: each["address"] for each in reported["servers"]}
+    nodes = {each["name"]: each["address"] for each in reported["data_nodes"]}
     answers: list[tuple[str, Any]] = []
 
     async def speak() -> None:
         token = (cluster.data / "token").read_bytes().strip()
-        world = client_world("stranger", told["cluster"], token, servers | nodes)
+        world = client_world("stranger", reported["cluster"], token, servers | nodes)
         all_there = asyncio.Event()
 
         def take(peer: str, message: Message) -> None:
@@ -104,11 +106,11 @@ def test_a_stranger_who_knows_the_token_is_refused(cluster: Up) -> None:
                 for message in messages:
                     world.network.send(name, message)
         await asyncio.wait_for(all_there.wait(), 20)
-        await asyncio.wait_for(told_by_all(world), PATIENCE_S)
+        await asyncio.wait_for(reported_by_all(world), PATIENCE_S)
         world.network.close()
 
-    async def told_by_all(world: RealWorld) -> None:
-        """A server that has no connection yet hears nothing: it is told again."""
+    async def reported_by_all(world: RealWorld) -> None:
+        """Sends again until every server has received it, because a server without a connection receives nothing."""
         while deaf := set(servers) - {
             e["server"] for e in await asyncio.to_thread(events, cluster, "PacketRefused")
         }:
@@ -124,14 +126,14 @@ def test_a_stranger_who_knows_the_token_is_refused(cluster: Up) -> None:
     reasons = {e["reason"] for e in events(cluster, "PacketRefused")}
     assert any("checksum" in reason for reason in reasons), reasons
     assert "'../../etc/passwd' is no name of an image" in reasons
-    told_of = [e["what"] for e in events(cluster, "Warned")]
+    reported_of = [e["what"] for e in events(cluster, "Warned")]
     for line in ("stranger reports like a data node", "stranger commands like a metadata server of group 1"):
-        assert any(each.startswith(line) for each in told_of), told_of
+        assert any(each.startswith(line) for each in reported_of), reported_of
     assert remote.ask(cluster.port, "GET", "/api/checkpoints")["checkpoints"] == []
     unharmed(cluster)
 
 
-def test_a_partition_that_is_missing_is_told_and_keeps_nobody_out(cluster: Up) -> None:
+def test_a_partition_that_is_missing_is_reported_and_keeps_nobody_out(cluster: Up) -> None:
     standby = next(each["name"] for each in cluster.cluster()["servers"] if each["role"] == "standby")
     images = cluster.data / "servers" / standby / "image"
     cluster.await_true(lambda: ordered(cluster, "image"), "an image is ordered")
@@ -157,7 +159,7 @@ def ordered(cluster: Up, do: str) -> bool:
     return True
 
 
-# --- no room -----------------------------------------------------------------------------------------------------------
+# --- full disks --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -192,10 +194,10 @@ def fill(directory: Path) -> Path:
 
 
 def test_full_disks_cost_nothing_that_was_acknowledged(small: Path) -> None:
-    """First a data node's, then the active's: others take their places, and with room again they come back."""
+    """First a data node's disk fills, then the active's: others take over, and both return once there is room again."""
     with up(small, "--standbys", "2") as cluster:
         fill(small / "servers" / "dn1")
-        remote.send(cluster.port, "PUT", content_path("/f"), io.BytesIO(OCTETS))
+        remote.send(cluster.port, "PUT", content_path("/f"), io.BytesIO(BYTES))
         old = cluster.active()
         ballast = fill(small / "servers" / old)
         for number in range(40):

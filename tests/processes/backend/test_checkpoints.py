@@ -1,4 +1,4 @@
-"""Checkpoints on real processes, as a person marks them and goes back to one."""
+"""Checkpoints on real processes: marking one, and rolling back to it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_mark_list_and_recover(cluster: Up) -> None:
     assert "monday" in command(cluster, "list").stdout
 
     no = command(cluster, "recover", "monday", says="n\n")
-    assert no.returncode == 2 and "operations in" in no.stderr and "nothing was done" in no.stderr
+    assert no.returncode == 2 and "operations in" in no.stderr and "the cluster was not changed" in no.stderr
     with pytest.raises(LabError, match=r"sets [0-9]+ operations aside"):
         remote.ask(cluster.port, "POST", "/api/checkpoints/recover", {"name": "monday"})
     unknown = command(cluster, "recover", "tuesday", "--yes")
@@ -60,8 +60,8 @@ def test_mark_list_and_recover(cluster: Up) -> None:
 
     recovered = command(cluster, "recover", "monday", "--yes")
     assert recovered.returncode == 0, recovered.stderr
-    told = json.loads(recovered.stdout)
-    assert told["incarnation"] == 1 and told["operations"] > 0
+    reported = json.loads(recovered.stdout)
+    assert reported["incarnation"] == 1 and reported["operations"] > 0
     cluster.await_true(lambda: len(taken_back(cluster)) == 4, "every server has gone back")
     cluster.await_green()
     cluster.await_true(lambda: len(actives(cluster)) == 2, "both groups serve again")
@@ -69,11 +69,13 @@ def test_mark_list_and_recover(cluster: Up) -> None:
     with pytest.raises(LabError, match="ENOENT"):
         fs(cluster, "stat", "/after")
     assert len(servers_aside(cluster)) >= 2
-    assert {lamp["invariant"] for lamp in cluster.cluster()["lamps"] if lamp["state"] == "red"} == set()
+    assert {
+        status["invariant"] for status in cluster.cluster()["invariants"] if status["state"] == "red"
+    } == set()
 
 
 def test_data_nodes_go_back_too(cluster: Up) -> None:
-    """Blocks of before the barrier lie as they did, one for one; what was put, appended and written anew later is set aside on every disk."""
+    """Blocks from before the barrier are unchanged, one for one. Blocks of later puts, appends and overwrites are quarantined on every disk."""
     nodes = [cluster.data / "servers" / name for name in ("dn1", "dn2", "dn3")]
     old, new = Random(1).randbytes(100_000), Random(2).randbytes(100_000)
     put(cluster, "/kept", old)
@@ -96,18 +98,22 @@ def test_data_nodes_go_back_too(cluster: Up) -> None:
     cluster.await_true(lambda: len(actives(cluster)) == 2, "both groups serve again")
     assert got(cluster, "/kept") == got(cluster, "/rewritten") == old
     wanted = dict.fromkeys(("dn1", "dn2", "dn3"), (6, 300_000))
-    cluster.await_true(lambda: told_aside(cluster) == wanted, "every data node tells what it has set aside")
-    assert {lamp["invariant"] for lamp in cluster.cluster()["lamps"] if lamp["state"] == "red"} == set()
+    cluster.await_true(
+        lambda: reported_aside(cluster) == wanted, "every data node tells what it has set aside"
+    )
+    assert {
+        status["invariant"] for status in cluster.cluster()["invariants"] if status["state"] == "red"
+    } == set()
 
 
-def told_aside(cluster: Up) -> dict[str, tuple[int, int]]:
-    """Blocks and octets by data node, in the last recovery."""
+def reported_aside(cluster: Up) -> dict[str, tuple[int, int]]:
+    """Blocks and bytes that the last recovery quarantined, by data node."""
     story = cluster.get("/api/checkpoints/story")["recoveries"][-1]
-    return {name: (each["blocks"], each["octets"]) for name, each in story["data_nodes"].items()}
+    return {name: (each["blocks"], each["size"]) for name, each in story["data_nodes"].items()}
 
 
-def put(cluster: Up, path: str, octets: bytes, method: str = "PUT") -> None:
-    remote.send(cluster.port, method, content_path(path), io.BytesIO(octets))
+def put(cluster: Up, path: str, data: bytes, method: str = "PUT") -> None:
+    remote.send(cluster.port, method, content_path(path), io.BytesIO(data))
 
 
 def got(cluster: Up, path: str) -> bytes:
@@ -117,7 +123,7 @@ def got(cluster: Up, path: str) -> bytes:
 
 
 def lying(directory: Path) -> dict[str, bytes]:
-    """What is moved away while it is read does not lie there."""
+    """Files of a directory; a file that is moved away during the read is left out."""
     found: dict[str, bytes] = {}
     for file in directory.glob("*"):
         with suppress(FileNotFoundError):
@@ -137,10 +143,11 @@ def test_delete(cluster: Up) -> None:
 def test_a_name_that_is_none_is_said_in_one_short_line(cluster: Up, name: str) -> None:
     short = repr(name[:63])
     for words in (["recover", name, "--yes"], ["delete", name]):
-        told = command(cluster, *words)
-        assert told.returncode == 2 and told.stderr.count("\n") == 1, told.stderr
+        reported = command(cluster, *words)
+        assert reported.returncode == 2 and reported.stderr.count("\n") == 1, reported.stderr
         assert (
-            f"no checkpoint is called {short}; there" in told.stderr or f"{short} is no name: " in told.stderr
+            f"no checkpoint is called {short}; there" in reported.stderr
+            or f"{short} is no name: " in reported.stderr
         )
 
 
@@ -165,7 +172,7 @@ def taken_back(cluster: Up) -> set[str]:
 
 
 def test_what_an_image_says_of_a_path(cluster: Up) -> None:
-    """The present has gone on; the image tells what was, and loads only the partitions on the way."""
+    """The namespace has changed since; the image shows the old state, and only the partitions on the path are loaded."""
     fs(cluster, "mkdir", "/seen")
     fs(cluster, "create", "/seen/f")
     for group in ("g1", "g2"):
@@ -173,9 +180,9 @@ def test_what_an_image_says_of_a_path(cluster: Up) -> None:
         cluster.await_true(lambda g=group: order_image(cluster, g), f"{group} can take an image")
         cluster.await_true(lambda g=group, n=taken: len(images(cluster, g)) > n, f"{group} has another image")
     fs(cluster, "rm", "/seen/f")
-    told = look(cluster, "/seen/f")
-    assert told.returncode == 0, told.stderr
-    seen = json.loads(told.stdout)
+    reported = look(cluster, "/seen/f")
+    assert reported.returncode == 0, reported.stderr
+    seen = json.loads(reported.stdout)
     assert seen["found"]["kind"] == "file" and seen["found"]["nlink"] == 1
     assert all(len(step["loaded"]) < step["partitions"] == 8 for step in seen["steps"])
     assert json.loads(look(cluster, "/seen/g").stdout)["found"] is None
@@ -191,7 +198,7 @@ def look(cluster: Up, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def images(cluster: Up, group: str) -> list[str]:
-    """Those that are whole somewhere."""
+    """Images that are whole on at least one node."""
     run = cluster.get("/api/runs")[0]["run"]
     pool = next(each for each in cluster.get(f"/api/runs/{run}/pool") if each["group"] == group)
     return [name for name, image in pool["images"].items() if len(image["whole"]) == 2]

@@ -1,4 +1,4 @@
-"""The fabric's view of the coordination tree: the embedded server, and a kazoo client that plays a server."""
+"""The fabric's view of the coordination tree: the embedded server, and a kazoo client in the role of a server."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ G = "/cloverlab/groups/g1"
 
 
 class Played:
-    """An ensemble that is observed, what it told, and a client."""
+    """An observed ensemble, its events, and a client."""
 
     def __init__(self, home: Home, children: Children):
-        self.told: list[tuple[int, Event]] = []
+        self.reported: list[tuple[int, Event]] = []
         self.children = children
         self.home = home
-        self.ensemble = EmbeddedEnsemble(home, children, self.tell)
+        self.ensemble = EmbeddedEnsemble(home, children, self.report)
         self.client: KazooClient = None
 
-    def tell(self, server: str, event: Event, at_ns: int) -> None:
-        self.told.append((at_ns, event))
+    def report(self, server: str, event: Event, at_ns: int) -> None:
+        self.reported.append((at_ns, event))
 
     async def become_active(self) -> None:
         self.client = KazooClient(self.ensemble.hosts[0], timeout=4.0)
@@ -47,14 +47,14 @@ class Played:
             await asyncio.to_thread(
                 self.client.create, f"{G}/{path}", json.dumps(fields).encode(), ephemeral=True, makepath=True
             )
-        await self.await_told(
+        await self.await_reported(
             lambda: self.events()[-2:] == [LockHeld("g1", "mds1"), Placed("g1", "mds1", "active", 1, 3)]
         )
 
     def events(self) -> list[Event]:
-        return [event for _, event in self.told]
+        return [event for _, event in self.reported]
 
-    async def await_told(self, true: Callable[[], bool]) -> None:
+    async def await_reported(self, true: Callable[[], bool]) -> None:
         assert await wait_until(true, 15), self.events()
 
 
@@ -83,7 +83,7 @@ def test_taking_the_lock_removes_it_and_its_owners_place_at_once(tmp_path: Path)
         async with played(tmp_path) as play:
             await play.become_active()
             await play.ensemble.take_lock("g1", "mds1")
-            await play.await_told(
+            await play.await_reported(
                 lambda: {LockHeld("g1", ""), Placed("g1", "mds1", "", 0, 0)} <= set(play.events())
             )
             assert play.client.connected
@@ -109,40 +109,40 @@ def test_while_coordination_is_gone_no_lock_is_taken(tmp_path: Path, monkeypatch
     asyncio.run(body())
 
 
-def test_an_expired_session_is_told_with_all_that_it_held_at_one_time(tmp_path: Path) -> None:
+def test_an_expired_session_is_reported_with_all_that_it_held_at_one_time(tmp_path: Path) -> None:
     async def body() -> None:
         async with played(tmp_path) as play:
             await play.become_active()
             session = play.ensemble.observer.sessions["mds1"]
             await play.ensemble.expire("mds1", session)
-            await play.await_told(lambda: SessionEnded("mds1", session, "expired") in play.events())
-            last = play.told[-3:]
+            await play.await_reported(lambda: SessionEnded("mds1", session, "expired") in play.events())
+            last = play.reported[-3:]
             assert len({at_ns for at_ns, _ in last}) == 1
             assert {type(event) for _, event in last} == {LockHeld, Placed, SessionEnded}
 
     asyncio.run(body())
 
 
-def test_what_vanished_while_coordination_was_down_is_told_later(tmp_path: Path) -> None:
+def test_what_vanished_while_coordination_was_down_is_reported_later(tmp_path: Path) -> None:
     async def body() -> None:
         async with played(tmp_path) as play:
             await play.become_active()
             await play.children.by_name["coordination"].kill()
             await play.ensemble.restart()
-            await play.await_told(lambda: LockHeld("g1", "") not in play.events())
+            await play.await_reported(lambda: LockHeld("g1", "") not in play.events())
             play.client.stop()
-            await play.await_told(lambda: LockHeld("g1", "") in play.events())
+            await play.await_reported(lambda: LockHeld("g1", "") in play.events())
 
     asyncio.run(body())
 
 
 def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Path) -> None:
-    """The embedded server plays the foreign ensemble."""
+    """The embedded server stands for the foreign ensemble."""
 
     async def body() -> None:
         async with played(tmp_path / "one") as play:
             home = Home.open(tmp_path / "two", zookeeper=play.ensemble.hosts[0])
-            told: list[Event] = []
+            reported: list[Event] = []
 
             async def session_of(server: str, question: dict[str, Any]) -> dict[str, Any]:
                 assert (server, question) == ("mds1", {"do": "session"})
@@ -150,26 +150,32 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
                 return {"session": session, "password": password.hex()}
 
             hosts = play.ensemble.hosts[0]
-            foreign = RealEnsemble(home, hosts, lambda server, event, at_ns: told.append(event), session_of)
+            foreign = RealEnsemble(
+                home, hosts, lambda server, event, at_ns: reported.append(event), session_of
+            )
             await foreign.start({})
             observing = asyncio.create_task(foreign.observe())
             await play.become_active()
             placed = Placed("g1", "mds1", "active", 1, 3)
-            assert await wait_until(lambda: LockHeld("g1", "mds1") in told and placed in told, 15), told
+            assert await wait_until(lambda: LockHeld("g1", "mds1") in reported and placed in reported, 15), (
+                reported
+            )
             await foreign.take_lock("g1", "mds1")
-            assert await wait_until(lambda: LockHeld("g1", "") in told, 15), told
+            assert await wait_until(lambda: LockHeld("g1", "") in reported, 15), reported
             await play.become_active()
             assert await wait_until(lambda: foreign.observer.sessions.get("mds1", 0) != 0, 15)
             session = foreign.observer.sessions["mds1"]
             await foreign.expire("mds1", session - 1)
-            assert await wait_until(lambda: SessionEnded("mds1", session, "expired") in told, 15), told
+            assert await wait_until(lambda: SessionEnded("mds1", session, "expired") in reported, 15), (
+                reported
+            )
             observing.cancel()
             await foreign.close()
             other = Home.open(tmp_path / "three", zookeeper=play.ensemble.hosts[0])
-            stranger = RealEnsemble(other, hosts, lambda server, event, at_ns: None, session_of)
+            unknown_peer = RealEnsemble(other, hosts, lambda server, event, at_ns: None, session_of)
             with pytest.raises(CannotStart, match=f"already holds the cluster {home.name}"):
-                await stranger.start({})
-            await stranger.close()
+                await unknown_peer.start({})
+            await unknown_peer.close()
             home.close()
             other.close()
 
@@ -179,5 +185,5 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
 def test_hosts_that_are_none_get_one_line() -> None:
     assert host_and_port("zoo1:2182") == ("zoo1", 2182) and host_and_port("zoo1") == ("zoo1", 2181)
     for wrong in ("", ":1", "a:b", "a:0", "a:70000"):
-        with pytest.raises(CannotStart, match="--zookeeper wants"):
+        with pytest.raises(CannotStart, match="--zookeeper needs"):
             host_and_port(wrong)

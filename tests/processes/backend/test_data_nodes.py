@@ -32,10 +32,10 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 
 class Halting(io.BytesIO):
-    """A file that is read up to a place and no further until it is let."""
+    """A file whose read blocks at a position until the test releases it."""
 
-    def __init__(self, octets: bytes, places: list[int]):
-        super().__init__(octets)
+    def __init__(self, data: bytes, places: list[int]):
+        super().__init__(data)
         self._places = places
         self.reached = [threading.Event() for _ in places]
         self.let = [threading.Event() for _ in places]
@@ -80,31 +80,31 @@ def test_the_command_line_puts_appends_and_gets(running: Up, tmp_path: Path) -> 
         (("put", str(local), "/g", "--block-size", "1000"), b"EINVAL"),
         (("put", str(local), "/g", "--block-size", "1"), b"block_size"),
     ):
-        told = cli(running, *words)
-        assert told.returncode == 2 and says in told.stderr and told.stderr.count(b"\n") == 1
+        reported = cli(running, *words)
+        assert reported.returncode == 2 and says in reported.stderr and reported.stderr.count(b"\n") == 1
 
 
-def test_the_status_tells_of_data_nodes(running: Up) -> None:
-    told = subprocess.run(
+def test_the_status_reports_of_data_nodes(running: Up) -> None:
+    reported = subprocess.run(
         [sys.executable, "-m", "backend.cli", "status", "--json", "--port", str(running.port)],
         capture_output=True, cwd=REPOSITORY, timeout=60, check=True,
     )  # fmt: skip
-    nodes = json.loads(told.stdout)["data_nodes"]
+    nodes = json.loads(reported.stdout)["data_nodes"]
     assert [node["name"] for node in nodes] == ["dn1", "dn2", "dn3"]
     assert all(node["process"] == "running" and node["pid"] in running.pids().values() for node in nodes)
 
 
 def test_every_fault_of_a_process_works_on_a_data_node(running: Up) -> None:
-    octets, before = Random(2).randbytes(300_000), node(running, "dn3")
-    remote.send(running.port, "PUT", content_path("/struck"), io.BytesIO(octets))
+    data, before = Random(2).randbytes(300_000), node(running, "dn3")
+    remote.send(running.port, "PUT", content_path("/struck"), io.BytesIO(data))
     running.fault("slow_disk", "dn1", ms=20)
     running.fault("slow_disk", "dn1", ms=0)
     running.fault("fail_disk", "dn1", on=True)
-    assert got(running, "/struck") == octets
+    assert got(running, "/struck") == data
     running.fault("fail_disk", "dn1", on=False)
     running.fault("cut", "dn2")
     running.fault("delay", "dn3", ms=5)
-    assert got(running, "/struck") == octets
+    assert got(running, "/struck") == data
     running.fault("heal_all")
     blocks = before["blocks"] + 5
     for verb in ("power_loss", "stop"):
@@ -112,31 +112,31 @@ def test_every_fault_of_a_process_works_on_a_data_node(running: Up) -> None:
         assert node(running, "dn3")["process"] == "stopped"
         running.fault("restart", "dn3")
         running.await_true(lambda: node(running, "dn3")["blocks"] == blocks, "dn3 has its blocks again")
-    assert got(running, "/struck") == octets
-    assert node(running, "dn3")["octets"] == before["octets"] + len(octets)
-    with pytest.raises(LabError, match="has no session"):
+    assert got(running, "/struck") == data
+    assert node(running, "dn3")["size"] == before["size"] + len(data)
+    with pytest.raises(LabError, match="takes a metadata server"):
         running.fault("expire_session", "dn1")
 
 
 def test_a_file_is_whole_though_the_active_and_a_data_node_are_killed_while_it_is_written(
     running: Up,
 ) -> None:
-    """Last here: it leaves servers down."""
-    octets, before = Random(1).randbytes(LENGTH), node(running, "dn2")["blocks"]
-    source = Halting(octets, [LENGTH * 35 // 100, LENGTH * 65 // 100])
-    told: list[Any] = []
+    """The last test here: it leaves servers stopped."""
+    data, before = Random(1).randbytes(LENGTH), node(running, "dn2")["blocks"]
+    source = Halting(data, [LENGTH * 35 // 100, LENGTH * 65 // 100])
+    reported: list[Any] = []
     writing = threading.Thread(
-        target=lambda: told.append(remote.send(running.port, "PUT", content_path("/big"), source))
+        target=lambda: reported.append(remote.send(running.port, "PUT", content_path("/big"), source))
     )
     writing.start()
     for place, victim in enumerate((running.active(), "dn2")):
         assert source.reached[place].wait(30)
         share = LENGTH * 3 // 10 * (place + 1)
-        running.await_true(lambda share=share: written(running) >= share, f"{share} octets are written")
+        running.await_true(lambda share=share: written(running) >= share, f"{share} bytes are written")
         running.fault("crash", victim)
         source.let[place].set()
     writing.join(90)
-    assert told == [{"octets": LENGTH}] and got(running, "/big") == octets
+    assert reported == [{"size": LENGTH}] and got(running, "/big") == data
     assert node(running, "dn2")["process"] == "stopped"
     running.fault("restart", "dn2")
     running.await_true(
@@ -144,15 +144,15 @@ def test_a_file_is_whole_though_the_active_and_a_data_node_are_killed_while_it_i
     )
     running.fault("crash", "dn1")
     running.fault("crash", "dn3")
-    assert got(running, "/big") == octets
-    lamps = {lamp["invariant"]: lamp["state"] for lamp in running.cluster()["lamps"]}
-    assert set(lamps.values()) == {"green"} and "blocks kept" in lamps
+    assert got(running, "/big") == data
+    invariants = {status["invariant"]: status["state"] for status in running.cluster()["invariants"]}
+    assert set(invariants.values()) == {"green"} and "blocks kept" in invariants
 
 
 def written(running: Up) -> int:
-    """Octets in the file; none before it is there."""
+    """Bytes in the file; 0 before it exists."""
     try:
-        told = remote.ask(running.port, "POST", "/api/fs", {"do": "stat", "path": "/big"})
+        reported = remote.ask(running.port, "POST", "/api/fs", {"do": "stat", "path": "/big"})
     except LabError:
         return 0
-    return int(told["result"]["length"])
+    return int(reported["result"]["length"])

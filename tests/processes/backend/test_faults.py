@@ -1,4 +1,4 @@
-"""Faults on real processes, through the API, as a person does them."""
+"""Faults on real processes, through the API."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 @pytest.fixture(autouse=True)
 def green(cluster: Up) -> Iterator[Up]:
-    """Each test begins and ends with all servers in their places, no fault in force, no invariant broken."""
+    """Each test begins and ends with all servers in step, no fault in force, no invariant violated."""
     cluster.await_green()
     yield cluster
     cluster.fault("heal_all")
@@ -29,12 +29,12 @@ def green(cluster: Up) -> Iterator[Up]:
         elif server["process"] == "stopped":
             cluster.fault("restart", server["name"])
     cluster.await_green()
-    lamps = {
-        lamp["invariant"]: lamp["explanation"]
-        for lamp in cluster.cluster()["lamps"]
-        if lamp["state"] == "red"
+    invariants = {
+        status["invariant"]: status["explanation"]
+        for status in cluster.cluster()["invariants"]
+        if status["state"] == "red"
     }
-    assert lamps == {}
+    assert invariants == {}
 
 
 def commit_sn(cluster: Up) -> int:
@@ -52,7 +52,7 @@ def test_crash_the_active_and_a_standby_takes_over(cluster: Up) -> None:
     splits = cluster.await_true(
         lambda: cluster.get("/api/runs/1/timeline")["failovers"], "the split of the failover"
     )
-    assert (splits[-1]["from"], splits[-1]["to"]) == (old, new)
+    assert (splits[-1]["old"], splits[-1]["new"]) == (old, new)
     assert splits[-1]["detection_ms"] > 0 and splits[-1]["reconnect_ms"] is not None
     cluster.fault("restart", old)
     cluster.await_true(lambda: cluster.server(old)["role"] == "standby", "the junior becomes a standby")
@@ -108,12 +108,12 @@ def test_respawn_the_active(cluster: Up) -> None:
     cluster.await_true(cluster.serving, "somebody serves again")
     cluster.await_true(lambda: cluster.server(old)["role"] in ("active", "standby"), "it is in step again")
     kinds = "kinds=FaultInjected,FaultEnded,ProcessEnded&limit=5000"
-    told = cluster.get(f"/api/runs/1/events?{kinds}")["events"]
-    assert [each["kind"] for each in told if each.get("fault") == fault] == [
+    reported = cluster.get(f"/api/runs/1/events?{kinds}")["events"]
+    assert [each["kind"] for each in reported if each.get("fault") == fault] == [
         "FaultInjected",
         "FaultEnded",
     ]
-    assert not [each for each in told if each["kind"] == "ProcessEnded" and each["of_server"] == old]
+    assert not [each for each in reported if each["kind"] == "ProcessEnded" and each["of_server"] == old]
 
 
 def test_stop_gracefully_and_restart(cluster: Up) -> None:
@@ -135,10 +135,10 @@ def test_a_slow_link_is_slow_and_a_healed_one_is_not(cluster: Up) -> None:
 
     def p50_ms() -> float:
         now = cluster.cluster()["now_ns"]
-        told = cluster.get(f"/api/runs/1/timeline?from_ns={now - 1_000_000_000}&to_ns={now}&buckets=1")[
+        reported = cluster.get(f"/api/runs/1/timeline?from_ns={now - 1_000_000_000}&to_ns={now}&buckets=1")[
             "p50_ms"
         ]
-        return max((value for value in told if value is not None), default=0.0)
+        return max((value for value in reported if value is not None), default=0.0)
 
     cluster.await_true(lambda: p50_ms() >= 250, "calls take twice the delay")
     cluster.fault("heal", "client1", active)
@@ -157,8 +157,8 @@ def test_coordination_itself_can_be_killed(cluster: Up) -> None:
 def test_the_workload_is_throttled_and_paused(cluster: Up) -> None:
     from backend import remote
 
-    told = remote.ask(cluster.port, "POST", "/api/workload", {"paused": True})
-    assert told["paused"] is True
+    reported = remote.ask(cluster.port, "POST", "/api/workload", {"paused": True})
+    assert reported["paused"] is True
 
     def calls_of_last_second() -> int:
         now = cluster.cluster()["now_ns"]

@@ -1,4 +1,4 @@
-"""A group below its floor on real processes: `./cloverlab force` is refused while it serves, and brings it back when nobody else can."""
+"""A group below its floor on real processes: `./cloverlab force` is refused while it serves, and restores service when no other server can."""
 
 from __future__ import annotations
 
@@ -30,10 +30,13 @@ def test_the_last_of_three_is_forced(tmp_path: Path, capsys: pytest.CaptureFixtu
         running.fault("crash", active)
         running.await_true(lambda: running.server(left)["role"] == "active", "the place of the elected", 30)
         assert entry(["--port", str(running.port), "force", "g1", left]) == 0
-        told = json.loads(capsys.readouterr().out)
-        assert told["fault"] and f"{left} has everything up to sn" in told["detail"]
+        reported = json.loads(capsys.readouterr().out)
+        assert reported["fault"] and f"{left} has everything up to sn" in reported["detail"]
         remote.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/after"})
-        assert running.cluster()["groups"][0]["configuration"]["members"] == [left]
+        running.await_true(
+            lambda: running.cluster()["groups"][0]["configuration"]["members"] == [left],
+            "a group of the forced one",
+        )
         for name in (active, first):
             running.fault("restart", name)
         running.await_true(

@@ -1,4 +1,4 @@
-"""Servers as processes are given empty disks: they are renewed, and nothing that was answered is lost."""
+"""Servers as processes get empty disks: they are renewed, and no answered write is lost."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def test_an_empty_disk_is_filled_again(tmp_path: Path, protocol: str) -> None:
             running.await_true(lambda: running.server(name)["role"] == "standby", "mds2 in step")
         active = running.active()
         running.fault("crash", active)
-        told = remote.ask(running.port, "POST", "/api/fs", {"do": "stat", "path": "/kept"})
-        assert told["result"]["kind"] == "directory"
+        reported = remote.ask(running.port, "POST", "/api/fs", {"do": "stat", "path": "/kept"})
+        assert reported["result"]["kind"] == "directory"
         running.fault("restart", active)
         running.await_green()
-        assert [lamp for lamp in running.cluster()["lamps"] if lamp["state"] != "green"] == []
+        assert [status for status in running.cluster()["invariants"] if status["state"] != "green"] == []
         running.end()
         assert "Traceback" not in running.words()

@@ -1,4 +1,4 @@
-"""What reaches a running cluster from outside: the command line, the live stream, strangers."""
+"""Access to a running cluster from outside: the command line, the live stream, unauthenticated peers."""
 
 from __future__ import annotations
 
@@ -27,14 +27,19 @@ def cloverlab(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_status_as_json_is_what_is_promised(cluster: Up) -> None:
-    told = json.loads(cloverlab("--port", str(cluster.port), "status", "--json").stdout)
-    assert list(told) == [
+    reported = json.loads(cloverlab("--port", str(cluster.port), "status", "--json").stdout)
+    assert list(reported) == [
         "cluster", "protocol", "servers", "data_nodes", "journal_nodes", "groups", "replicated"
     ]  # fmt: skip
-    assert set(told["replicated"]) <= {server["name"] for server in told["servers"]}
-    assert sorted(server["role"] for server in told["servers"]) == ["active", "standby", "standby", "standby"]
+    assert set(reported["replicated"]) <= {server["name"] for server in reported["servers"]}
+    assert sorted(server["role"] for server in reported["servers"]) == [
+        "active",
+        "standby",
+        "standby",
+        "standby",
+    ]
     keys = ["name", "group", "role", "process", "epoch", "sn", "pid", "address"]
-    assert all(list(server) == keys for server in told["servers"])
+    assert all(list(server) == keys for server in reported["servers"])
     assert "mds1" in cloverlab("status", "--port", str(cluster.port)).stdout
 
 
@@ -68,9 +73,9 @@ def test_the_file_system_by_the_command_line(cluster: Up) -> None:
 
 
 def test_one_directory_has_one_holder(cluster: Up) -> None:
-    told = cloverlab("up", "--port", "1024", "--data", str(cluster.data))
-    assert told.returncode == 2 and f"(pid {cluster.process.pid})" in told.stderr
-    assert told.stderr.count("\n") == 1
+    reported = cloverlab("up", "--port", "1024", "--data", str(cluster.data))
+    assert reported.returncode == 2 and f"(pid {cluster.process.pid})" in reported.stderr
+    assert reported.stderr.count("\n") == 1
 
 
 async def frames(
@@ -85,17 +90,17 @@ async def frames(
         if wish is not None:
             await socket.send(json.dumps(wish))
         while kinds - set(found):
-            told = json.loads(await socket.recv())
-            found.setdefault(told["type"], told)
+            reported = json.loads(await socket.recv())
+            found.setdefault(reported["type"], reported)
     return found
 
 
-def test_the_stream_tells_events_rates_and_messages(cluster: Up) -> None:
+def test_the_stream_reports_events_rates_and_messages(cluster: Up) -> None:
     found = asyncio.run(frames(cluster, {"hello", "events", "rate", "messages"}, {"messages": True}))
     assert set(found["hello"]["picture"]["servers"]) == {"mds1", "mds2", "mds3", "mds4"}
     seqs = [event["seq"] for event in found["events"]["events"]]
     assert seqs == sorted(seqs) and seqs[0] > found["hello"]["seq"] and found["events"]["next"] == seqs[-1]
-    sender, to, kind, at_ns, count = found["messages"]["list"][0]
+    sender, to, kind, at_ns, count = found["messages"]["lines"][0]
     assert isinstance(sender, str) and isinstance(to, str) and kind and at_ns > 0 and count >= 1
 
 
@@ -105,7 +110,7 @@ def test_the_stream_fills_the_gap_of_a_page_that_comes_back(cluster: Up) -> None
     assert found["events"]["events"][0]["seq"] == seq + 1
 
 
-def test_strangers_and_nonsense_at_the_stream_are_closed(cluster: Up) -> None:
+def test_unknown_peers_and_nonsense_at_the_stream_are_closed(cluster: Up) -> None:
     async def body() -> None:
         address = f"ws://127.0.0.1:{cluster.port}/api/stream"
         with pytest.raises(websockets.InvalidStatus):
@@ -123,5 +128,5 @@ def test_strangers_and_nonsense_at_the_stream_are_closed(cluster: Up) -> None:
 
 def test_a_record_of_the_journal_is_read_by_the_server_itself(cluster: Up) -> None:
     sn = cluster.await_true(lambda: cluster.server("mds2")["sn"], "a durable group")
-    told = cluster.get(f"/api/journal/mds2/{sn}")
-    assert told["group"]["sn"] == sn
+    reported = cluster.get(f"/api/journal/mds2/{sn}")
+    assert reported["group"]["sn"] == sn

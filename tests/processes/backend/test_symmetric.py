@@ -1,4 +1,4 @@
-"""Symmetric members as processes: one is killed, work goes on, it comes back, every lamp is green."""
+"""Symmetric members as processes: one is killed, calls continue, it returns, every invariant is green."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def test_a_member_is_killed_and_work_goes_on(tmp_path: Path) -> None:
         running.await_green()
         sn = running.server("mds1")["sn"]
         running.await_true(lambda: running.server("mds1")["sn"] > sn + 20, "what it delivers")
-        lamps = {lamp["invariant"]: lamp for lamp in running.cluster()["lamps"]}
-        assert {"same order", "one primary view"} <= set(lamps) and "one active" not in lamps
-        assert [lamp for lamp in lamps.values() if lamp["state"] != "green"] == []
+        invariants = {status["invariant"]: status for status in running.cluster()["invariants"]}
+        assert {"same order", "one primary view"} <= set(invariants) and "one active" not in invariants
+        assert [status for status in invariants.values() if status["state"] != "green"] == []
         running.end()
         assert "Traceback" not in running.words()

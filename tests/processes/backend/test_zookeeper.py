@@ -1,4 +1,4 @@
-"""`up --zookeeper`: an ensemble that is not ours (here a coordination server that the test starts)."""
+"""`up --zookeeper`: a foreign ensemble (here a coordination server that the test starts)."""
 
 from __future__ import annotations
 
@@ -65,6 +65,8 @@ def test_an_unreachable_ensemble_gets_one_line(tmp_path: Path, hosts: str) -> No
         "--zookeeper",
         hosts,
     ]
-    told = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False)
-    assert (told.returncode, told.stdout, told.stderr.count("\n")) == (2, "", 1), told.stderr
-    assert "--zookeeper" in told.stderr
+    reported = subprocess.run(
+        command, cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (reported.returncode, reported.stdout, reported.stderr.count("\n")) == (2, "", 1), reported.stderr
+    assert "--zookeeper" in reported.stderr

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from backend.experiments import journal_latency
+from benchmarks.experiments import journal_latency
 
 
 def test_two_mechanisms_are_measured_side_by_side() -> None:
-    """Which is faster is not for a test to say: a third of a second on a busy machine shows nothing."""
+    """The test does not compare speeds: a third of a second on a busy machine shows nothing."""
     outcome = journal_latency.run(True)
     figures = outcome.figures
     ratio = figures["two_phase_ms_mean_1k"] / figures["ssp_ms_mean_1k"]

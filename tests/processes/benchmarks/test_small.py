@@ -1,10 +1,10 @@
-"""Experiments on processes, small: every figure of theirs is there and above nothing."""
+"""Small experiments on processes: every figure is there and above zero."""
 
 from __future__ import annotations
 
 import pytest
 
-from backend.experiments.registry import experiment_named
+from benchmarks.experiments.registry import experiment_named
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,7 @@ from backend.experiments.registry import experiment_named
     [
         ("cfs-fig8b", {"ms_mean_512", "ms_mean_32768"}),
         ("cfs-table2", {"mams_s_least", "mams_s_mean"}),
-        ("vssp-table1", {"image_over_journal_most", "octets_per_record_least"}),
+        ("vssp-table1", {"image_over_journal_most", "bytes_per_record_least"}),
         ("vssp-fig8b", {"s_5pct", "s_100pct"}),
         ("vssp-fig7-read", {"mb_per_s_1p", "mb_per_s_8p"}),
     ],

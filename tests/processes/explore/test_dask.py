@@ -1,4 +1,4 @@
-"""`explore --dask` on a cluster of real processes: the same outcomes as here, and one line for whatever is wrong with the cluster."""
+"""`explore --dask` on a cluster of real processes: the same outcomes as on this machine, and one line for each kind of faulty cluster."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.slowness import slower
 
 START_S = slower(60)
 SECONDS = slower(30)
-"""Within which a wrong cluster is told."""
+"""Seconds within which a faulty cluster is reported."""
 TARGET = Target(("single",))
 
 
@@ -43,16 +43,16 @@ class Cluster:
         self.address = ""
 
     def start(self, workers: int, root: Path | None = ROOT) -> Cluster:
-        told = self.directory / "scheduler.json"
-        self.scheduler = self.dask("scheduler", "--port", "0", "--scheduler-file", str(told))
-        until(told.exists, START_S)
-        self.address = json.loads(told.read_text())["address"]
+        reported = self.directory / "scheduler.json"
+        self.scheduler = self.dask("scheduler", "--port", "0", "--scheduler-file", str(reported))
+        until(reported.exists, START_S)
+        self.address = json.loads(reported.read_text())["address"]
         for _ in range(workers):
             self.add(root)
         return self
 
     def add(self, root: Path | None = ROOT) -> None:
-        """A worker with the code of a checkout, or with none."""
+        """Adds a worker with the code of a checkout, or with none."""
         options = ("--nthreads", "1", "--no-nanny", "--local-directory", str(self.directory))
         self.workers.append(self.dask("worker", self.address, *options, root=root))
 
@@ -98,7 +98,7 @@ def outcomes(executor: Dask | Here, seeds: range) -> dict[int, Outcome]:
     while len(done) < len(seeds):
         assert time.monotonic() < deadline
         for outcome in map(outcome_of, executor.results(0.2)):
-            # which lines run also depends on what this process has cached before
+            # the covered lines also depend on this process's caches
             done[outcome.plan.seed] = replace(outcome, coverage=frozenset())
     return done
 
@@ -128,24 +128,24 @@ def test_no_worker_is_left(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP])
 def test_the_scheduler_dies(cluster: Cluster, number: signal.Signals) -> None:
-    """Or stands still, which looks the same from here."""
+    """A frozen scheduler looks the same from outside."""
     cluster.start(1)
     assert cluster.scheduler
     scheduler = cluster.scheduler
     with joined(cluster) as dask:
-        strike = half_way(lambda: scheduler.send_signal(number))
-        tally = Campaign(TARGET, dask, range(1, 1_000), None, strike).run()
+        apply_fault = half_way(lambda: scheduler.send_signal(number))
+        tally = Campaign(TARGET, dask, range(1, 1_000), None, apply_fault).run()
         with pytest.raises(WorkersLost):
             dask.submit(b"")
     assert 3 <= tally.seeds < 20
     assert tally.lost and tally.incomplete == "the Dask scheduler has gone"
 
 
-def test_a_worker_that_joins_late_with_other_code_is_told(cluster: Cluster, tmp_path: Path) -> None:
+def test_a_worker_that_joins_late_with_other_code_is_reported(cluster: Cluster, tmp_path: Path) -> None:
     cluster.start(1)
     with joined(cluster) as dask:
-        strike = half_way(lambda: cluster.add(another_version(tmp_path)))
-        tally = Campaign(TARGET, dask, range(1, 1_000), START_S, strike).run()
+        apply_fault = half_way(lambda: cluster.add(another_version(tmp_path)))
+        tally = Campaign(TARGET, dask, range(1, 1_000), START_S, apply_fault).run()
     assert tally.seeds >= 3 and tally.lost
     assert "a Dask worker could not run a trial: it has another version" in tally.incomplete
 
@@ -155,13 +155,13 @@ def threads(dask: Dask) -> int:
     return dask.width // 2
 
 
-def half_way(strike: Callable[[], None]) -> Callable[[Tally], None]:
-    """Strikes once, when there are three results."""
-    strikes = iter([strike])
+def half_way(apply_fault: Callable[[], None]) -> Callable[[Tally], None]:
+    """Calls `apply_fault` once, when there are three results."""
+    faults_applied = iter([apply_fault])
 
     def look(tally: Tally) -> None:
         if tally.seeds >= 3:
-            next(strikes, lambda: None)()
+            next(faults_applied, lambda: None)()
 
     return look
 
@@ -176,7 +176,7 @@ def another_version(directory: Path) -> Path:
 
 
 def refused(address: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """The line that `explore` says."""
+    """The error line of `explore`."""
     began = time.monotonic()
     assert entry(["explore", "--protocol", "single", "--seeds", "1..3", "--dask", address]) == 2
     assert time.monotonic() - began < SECONDS
@@ -185,25 +185,27 @@ def refused(address: str, capsys: pytest.CaptureFixture[str]) -> str:
     return said.err
 
 
-def test_workers_without_this_project_are_told(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+def test_workers_without_this_project_are_reported(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
     said = refused(cluster.start(1, None).address, capsys)
     assert "cannot run trials: No module named 'backend'; start it in a checkout of this version" in said
 
 
-def test_workers_of_another_version_are_told(
+def test_workers_of_another_version_are_reported(
     cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     said = refused(cluster.start(1, another_version(tmp_path)).address, capsys)
     assert "cannot run trials: it has another version of this project" in said
 
 
-def test_a_cluster_without_workers_is_told(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cluster_without_workers_is_reported(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
     assert "the cluster has no worker" in refused(cluster.start(0).address, capsys)
 
 
 @pytest.mark.parametrize("answer", [None, b"", b"HTTP/1.1 400 Bad Request\r\n\r\n"])
-def test_what_is_no_scheduler_is_told(answer: bytes | None, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nobody listens; somebody who says nothing; somebody of another trade."""
+def test_what_is_no_scheduler_is_reported(answer: bytes | None, capsys: pytest.CaptureFixture[str]) -> None:
+    """No server at the address; a server that is silent; a server of another protocol."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         if answer is None:
@@ -227,5 +229,5 @@ def spoken(server: socket.socket, answer: bytes) -> None:
 @pytest.mark.parametrize(
     "address", ["", "nonsense", "http://host:1", "tcp://host:99999", "tcp://host", "a b:1"]
 )
-def test_what_is_no_address_is_told(address: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "is no address: write tcp://HOST:PORT" in refused(address, capsys)
+def test_what_is_no_address_is_reported(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "is not an address: write tcp://HOST:PORT" in refused(address, capsys)

@@ -1,4 +1,4 @@
-"""Trials on real processes: seeds of the explorer hold, and what was really lost is seen."""
+"""Trials on real processes: seeds of the explorer hold, and a real loss is detected."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def plan_of(calls: list[str], *faults: Fault, **settings: Any) -> Plan:
 @pytest.mark.timeout(slower(300))
 @pytest.mark.parametrize(("family", "seed"), [("mams", 1), ("packed-paxos", 3)])
 def test_a_seed_holds(family: str, seed: int) -> None:
-    """The family, the load and the faults are drawn; sessions are made short, so that a test is."""
+    """The family, the load and the faults are drawn; short sessions keep the test short."""
     plan = draw(seed, family)
     plan = replace(plan, cluster=replace(plan.cluster, timing=TIMING), span_ms=min(plan.span_ms, 5_000))
     outcome = run_on_processes(plan)
@@ -46,7 +46,7 @@ def test_a_seed_holds(family: str, seed: int) -> None:
 
 
 def test_killed_servers_and_clients_lose_nothing() -> None:
-    """Content besides: every byte is read back, before and after all servers lose their power."""
+    """Content, too: every byte is read back, before and after all servers lose their power."""
     plan = plan_of(
         ["mkdir /d", *(f"put /d/p{number} 700" for number in range(10)), *CREATES],
         Fault("crash", ["active of g1"], at_ms=300, for_ms=500),
@@ -61,7 +61,7 @@ def test_killed_servers_and_clients_lose_nothing() -> None:
 
 
 def test_a_name_that_is_in_no_tree_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All servers leave out a file when they are asked for their tree: clients read it, and the model has it."""
+    """All servers leave a file out when they report their tree. Clients read it, and the model has it."""
     honest = RealStage.ask
 
     def leaves_out(self: RealStage, name: str, question: dict[str, Any]) -> Any:
@@ -77,7 +77,7 @@ def test_a_name_that_is_in_no_tree_is_missed(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_content_that_is_not_there_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A client says that a record was acknowledged which nobody wrote."""
+    """A client reports an acknowledged record that it never wrote."""
     honest = TrialFabric.progress_of
 
     def boasts(self: TrialFabric, name: str) -> Progress:
@@ -93,7 +93,7 @@ def test_content_that_is_not_there_is_missed(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_search_that_is_ended_leaves_no_process_behind(directory: Path, number: signal.Signals) -> None:
-    """It says what it has come to, though a trial is under way."""
+    """It prints its results so far, although a trial is under way."""
     command = [*CLOVERLAB, "explore", "--protocol", "single", "--seeds", "1..9", "--on", "processes"]
     search = subprocess.Popen(
         command,
@@ -104,7 +104,7 @@ def test_a_search_that_is_ended_leaves_no_process_behind(directory: Path, number
     )
     until(lambda: search.poll() is not None or bool(commands_with(f"nodes server --config {directory}")))
     search.send_signal(number)
-    _, told = search.communicate(timeout=slower(30))
-    assert search.returncode == 0 and "incomplete: stopped by Ctrl-C" in told, told
-    assert "Traceback" not in told
+    _, reported = search.communicate(timeout=slower(30))
+    assert search.returncode == 0 and "incomplete: stopped by Ctrl-C" in reported, reported
+    assert "Traceback" not in reported
     assert not commands_with(str(directory)) and not list(directory.iterdir())

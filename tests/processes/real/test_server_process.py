@@ -1,4 +1,4 @@
-"""A metadata server as a process: strangers at its port, wrong files, signals; one line each, no traceback."""
+"""A metadata server as a process: unauthenticated peers at its port, invalid files, signals; one line each, no traceback."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ LIMIT_S = 15.0
 
 
 class Server:
-    """One process with nobody to talk to."""
+    """One process without any peer."""
 
     def __init__(self, directory: Path):
         self.data = directory / "data"
         self.file = directory / "mds1.json"
         (directory / "token").write_bytes(TOKEN)
-        self.told: dict[str, Any] = {
+        self.reported: dict[str, Any] = {
             "role": "server", "config": ServerConfig("mds1", "g1", one_group(0, "clover")), "data": str(self.data),
             "listen": "127.0.0.1:0", "coordination": "127.0.0.1:1", "peers": {},
             "token_file": str(directory / "token"), "control": str(directory / "c.sock"),
@@ -46,7 +46,7 @@ class Server:
         self.port = 0
 
     def start(self, **changes: Any) -> subprocess.Popen[str]:
-        self.file.write_bytes(msgspec.json.encode({**self.told, **changes}))
+        self.file.write_bytes(msgspec.json.encode({**self.reported, **changes}))
         self.process = subprocess.Popen(
             [sys.executable, "-m", "nodes", "server", "--config", str(self.file)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
@@ -55,8 +55,8 @@ class Server:
 
     def ready(self) -> None:
         assert self.process is not None and self.process.stdout is not None
-        told = json.loads(self.process.stdout.readline())
-        self.port = int(told["address"].rpartition(":")[2])
+        reported = json.loads(self.process.stdout.readline())
+        self.port = int(reported["address"].rpartition(":")[2])
 
     def events(self) -> list[Any]:
         return [stamped.event for stamped in TraceReader(self.data / "trace").read()]
@@ -82,7 +82,7 @@ def connect(server: Server) -> socket.socket:
 
 
 def closed(connection: socket.socket) -> bool:
-    """Whether the other side closes, whatever it says before."""
+    """Whether the other side closes, whatever it sends before."""
     try:
         while connection.recv(65536):
             pass
@@ -92,7 +92,7 @@ def closed(connection: socket.socket) -> bool:
 
 
 def greeted(server: Server, **changes: Any) -> socket.socket:
-    """A connection after our hello."""
+    """A connection after the test's hello."""
     connection, frames = connect(server), Frames()
     payloads: list[bytes] = []
     while not payloads:
@@ -107,17 +107,17 @@ def greeted(server: Server, **changes: Any) -> socket.socket:
     return connection
 
 
-def test_strangers_are_shown_out_and_the_server_lives(server: Server) -> None:
+def test_unknown_peers_are_shown_out_and_the_server_lives(server: Server) -> None:
     server.start()
     server.ready()
-    for octets in (
+    for data in (
         b"GET / HTTP/1.1\r\n\r\n",
         b"\xff" * 100,
         framing.frame(b"hello"),
         (1 << 30).to_bytes(4, "little"),
     ):
         connection = connect(server)
-        connection.sendall(octets)
+        connection.sendall(data)
         assert closed(connection)
     for changes in ({"proof": b"x"}, {"cluster": "other"}, {"version": 9}):
         assert closed(greeted(server, **changes))
@@ -145,7 +145,7 @@ def test_a_member_that_sends_rubbish_is_shown_out(server: Server) -> None:
     assert closed(connection)
 
 
-def test_a_silent_stranger_is_shown_out(server: Server) -> None:
+def test_a_silent_unknown_peer_is_shown_out(server: Server) -> None:
     server.start()
     server.ready()
     began = time.monotonic()
@@ -225,28 +225,29 @@ def test_a_corrupt_journal_is_moved_aside_and_the_server_goes_on(server: Server)
 
 
 def test_rot_that_is_noticed_while_serving_begins_the_process_anew(server: Server) -> None:
-    """The same process: whoever supervises it sees nothing but the events."""
+    """The same process continues: its supervisor sees only the events."""
     cluster = SimCluster(one_group(0, "clover"), 1)
     ada = cluster.start_client("ada")
     ada.call(Mkdir("/rotten"))
     ada.call(Mkdir("/later"))
     name = f"journal/{1:020d}.seg"
-    octets = bytearray(cluster.servers["mds1"].store.files[name].octets)
+    data = bytearray(cluster.servers["mds1"].store.files[name].data)
     journal = server.data / name
     journal.parent.mkdir(parents=True)
-    journal.write_bytes(octets)
+    journal.write_bytes(data)
     server.start()
     server.ready()
-    octets[octets.index(b"rotten")] ^= 1
+    data[data.index(b"rotten")] ^= 1
     with journal.open("r+b") as file:
-        file.write(octets)
+        file.write(data)
     with socket.socket(socket.AF_UNIX) as control:
-        control.connect(str(server.told["control"]))
+        control.connect(str(server.reported["control"]))
         for sn in range(1, 20):
             control.sendall(b'{"do": "group", "sn": %d}\n' % sn)
         assert closed(control)
-    until(lambda: (server.data / "unfit").exists() and len(begun(server)) == 2, LIMIT_S)
-    assert (server.data / "aside" / "damaged-01" / name).read_bytes() == octets
+    aside = server.data / "aside" / "damaged-01" / name
+    until(lambda: aside.exists() and len(begun(server)) == 2, LIMIT_S)
+    assert (server.data / "unfit").exists() and aside.read_bytes() == data
     assert {event.pid for event in begun(server)} == {begun(server)[0].pid}
     assert server.process is not None
     server.process.send_signal(signal.SIGTERM)

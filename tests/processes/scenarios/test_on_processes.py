@@ -1,5 +1,5 @@
-"""The same files on real processes, every time of theirs so much shorter that a session lasts one second or two: some, or with
-`CLOVERLAB_SCENARIOS=all` every one of several groups, of files, of the pool and of checkpoints."""
+"""The same files on real processes, scaled so that a session lasts one or two seconds. Some of them, or with `CLOVERLAB_SCENARIOS=all` every
+file about several groups, files, the pool or checkpoints."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from tests.slowness import slower
 
 ROOT = Path(__file__).resolve().parents[3] / "scenarios"
 SCALES = {"papers": 0.2, "faults": 0.2, "groups": 0.5, "recovery": 0.5, "data": 0.5, "pool": 0.5}
-"""By directory. In the others a hole is open, or another family plays."""
+"""Scale by directory. In the other directories a hole is open, or another family runs."""
 SLOWER = {"recovery/clocks-apart.yaml": 1.0}
-"""Operations are counted in it."""
+"""Files that cannot be scaled down, because they count operations."""
 FILES = sorted(str(file.relative_to(ROOT)) for kind in SCALES for file in (ROOT / kind).glob("*.yaml"))
 EVERY_RUN = (
     "papers/cfs-table3-a.yaml",
@@ -60,20 +60,20 @@ def test_it_holds(file: str) -> None:
 
 
 def commands_with(words: str) -> list[str]:
-    """Of all processes."""
-    told = subprocess.run(["ps", "-axww", "-o", "command"], capture_output=True, text=True, check=True)
-    return [line for line in told.stdout.splitlines() if words in line]
+    """Command lines of all processes with these words."""
+    reported = subprocess.run(["ps", "-axww", "-o", "command"], capture_output=True, text=True, check=True)
+    return [line for line in reported.stdout.splitlines() if words in line]
 
 
 @pytest.fixture
 def directory() -> Iterator[Path]:
-    """With a name that leaves room for those of sockets."""
+    """A directory with a name short enough for paths of sockets."""
     with tempfile.TemporaryDirectory(prefix="ended-") as name:
         yield Path(name)
 
 
 def heeds_hangups() -> None:
-    """Also where the tests themselves run under `nohup`, which every process below would inherit."""
+    """Restores SIGHUP also where the tests themselves run under `nohup`, which every child process would inherit."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
@@ -82,7 +82,7 @@ def heeds_hangups() -> None:
 def test_a_run_that_is_ended_leaves_no_server_behind(
     directory: Path, number: signal.Signals, ignoring: str
 ) -> None:
-    """Nor when a script has started it in its background, where shells have it ignore Ctrl-C."""
+    """Also when a script has started it in the background, where shells make it ignore Ctrl-C."""
     command = f"{ignoring}exec {sys.executable} -m backend.cli run scenarios/faults/calm.yaml --on processes"
     run = subprocess.Popen(
         ["sh", "-c", command],
@@ -95,6 +95,6 @@ def test_a_run_that_is_ended_leaves_no_server_behind(
     servers = f"nodes server --config {directory}"
     until(lambda: run.poll() is not None or len(commands_with(servers)) >= 3)
     run.send_signal(number)
-    _, told = run.communicate(timeout=slower(30))
-    assert run.returncode == 130 and "Traceback" not in told, told
+    _, reported = run.communicate(timeout=slower(30))
+    assert run.returncode == 130 and "Traceback" not in reported, reported
     assert not commands_with(str(directory)) and not list(directory.iterdir())

@@ -1,4 +1,4 @@
-"""A supervisor as a process of its own: who may speak to it, what it offers, and what it tells of its server."""
+"""A supervisor as a process of its own: authentication of its callers, its requests, and its reports on its server."""
 
 from __future__ import annotations
 
@@ -48,10 +48,12 @@ class Played:
                 ],
                 cwd=ROOT, stdout=log, stderr=log,
             )  # fmt: skip
-        self.told: list[Any] = []
+        self.reported: list[Any] = []
 
     def host(self, token: bytes = TOKEN) -> Host:
-        return Host("mds1", ("127.0.0.1", self.port), token, lambda host, before, now: self.told.append(now))
+        return Host(
+            "mds1", ("127.0.0.1", self.port), token, lambda host, before, now: self.reported.append(now)
+        )
 
     def words(self) -> str:
         return self.log.read_text()
@@ -78,7 +80,7 @@ async def reached(host: Host) -> None:
 def launch(**changed: Any) -> dict[str, Any]:
     cluster = one_group(cluster=CLUSTER)
     config = msgspec.to_builtins(ServerConfig("mds1", "g1", cluster))
-    told = {
+    reported = {
         "kind": "server",
         "cluster": CLUSTER,
         "config": config,
@@ -86,7 +88,7 @@ def launch(**changed: Any) -> dict[str, Any]:
         "coordination": "127.0.0.1:9",
         "seed": 1,
     }
-    return {**told, **changed}
+    return {**reported, **changed}
 
 
 def test_one_that_stands_still_does_not_go_on_showing_what_it_said(
@@ -105,7 +107,7 @@ def test_one_that_stands_still_does_not_go_on_showing_what_it_said(
     asyncio.run(play_it())
 
 
-def test_it_keeps_a_server_and_tells_its_events_and_its_end(tmp_path: Path) -> None:
+def test_it_keeps_a_server_and_reports_its_events_and_its_end(tmp_path: Path) -> None:
     async def play_it() -> None:
         async with played(tmp_path) as (play, host):
             await reached(host)
@@ -144,8 +146,8 @@ def test_it_keeps_a_data_node_and_takes_what_it_had_not_synced(tmp_path: Path) -
             await reached(host)
             await host.start(launch(kind="data-node", config=config, coordination=""))
             assert host.status is not None and (host.state, host.status.kind) == ("running", "data-node")
-            told = await host.ask("lose_power", {"seed": 1}, 8)
-            assert host.state == "stopped" and isinstance(told["lost"], list)
+            reported = await host.ask("lose_power", {"seed": 1}, 8)
+            assert host.state == "stopped" and isinstance(reported["lost"], list)
 
     asyncio.run(play_it())
 
@@ -171,13 +173,13 @@ def test_a_wrong_token_is_refused_and_said(tmp_path: Path) -> None:
     async def play_it() -> None:
         async with played(tmp_path) as (play, good):
             await reached(good)
-            stranger = play.host(b"b" * 64)
-            connecting = asyncio.create_task(stranger.keep_connected())
+            unknown_peer = play.host(b"b" * 64)
+            connecting = asyncio.create_task(unknown_peer.keep_connected())
             assert await wait_until(lambda: "proof" in play.words() or "token" in play.words(), 10), (
                 play.words()
             )
             with pytest.raises(Unavailable):
-                await stranger.ask("kill")
+                await unknown_peer.ask("kill")
             connecting.cancel()
             assert (await good.ask("status"))["status"]["name"] == "mds1"
             assert "Traceback" not in play.words()
@@ -199,13 +201,13 @@ def test_without_a_token_every_call_is_refused_until_there_is_one(tmp_path: Path
 @pytest.mark.parametrize(
     "sent", [b"GET / HTTP/1.1\r\n\r\n", bytes(64), b"\xff\xff\xff\x7f", b"\x04\x00\x00\x00\xc1\xc1\xc1\xc1"]
 )
-def test_a_stranger_at_the_port_is_closed(tmp_path: Path, sent: bytes) -> None:
+def test_a_unknown_peer_at_the_port_is_closed(tmp_path: Path, sent: bytes) -> None:
     async def play_it() -> None:
         async with played(tmp_path) as (play, host):
             await reached(host)
-            with socket.create_connection(("127.0.0.1", play.port), timeout=5) as stranger:
-                stranger.sendall(sent)
-                while stranger.recv(4096):
+            with socket.create_connection(("127.0.0.1", play.port), timeout=5) as unknown_peer:
+                unknown_peer.sendall(sent)
+                while unknown_peer.recv(4096):
                     pass
             assert (await host.ask("status"))["status"]["name"] == "mds1"
             assert "Traceback" not in play.words()

@@ -1,4 +1,4 @@
-"""A simulated cluster of a baseline with its lamps, for directed schedules."""
+"""A simulated cluster of a baseline with its invariants, for directed schedules."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def ledgers_on(bookies: int, ensemble: int, write_quorum: int, ack_quorum: int) 
 
 
 def fenced(lab: Lab) -> list[str]:
-    """Nodes that have shut earlier writers out."""
+    """Nodes that have fenced earlier writers."""
     return [stamped.server for stamped in lab.cluster.events if type(stamped.event) is WriterFenced]

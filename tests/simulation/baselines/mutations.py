@@ -1,12 +1,14 @@
-"""Schedules in which a known bug of ours does its damage, by the name of its switch (nodes/mutations.py)."""
+"""Schedules in which a seeded bug does its damage, by the name of its switch (nodes/mutations.py)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.mutations import Mutations
-from nodes.wire.journal_messages import AcceptJournal, AddEntry, JournalRead
+from nodes.sim.network import Held
+from nodes.wire.journal_messages import AcceptJournal, AddEntry, FinishSegment, JournalRead, StartSegment
 from nodes.wire.messages import Message
 from tests.simulation.baselines.lab import lab_of, ledgers_on
 from tests.simulation.mams.lab import Lab
@@ -15,7 +17,8 @@ Schedule = Callable[[int, Mutations], Lab]
 
 
 def ensemble_changed_while_closing(seed: int, mutations: Mutations) -> Lab:
-    """Who closes a ledger takes a fourth bookie for one that is silent, and dies before that has the entry; the next one can ask the fourth alone."""
+    """The server that closes a ledger replaces a silent bookie by a fourth one, and dies before that has the entry; the next server may query
+    the fourth alone."""
     lab = lab_of("bookkeeper", seed, standbys=2, journal=ledgers_on(4, 3, 3, 3), mutations=mutations)
     used: list[str] = []
     lab.cluster.hold(
@@ -44,7 +47,7 @@ def ensemble_changed_while_closing(seed: int, mutations: Mutations) -> Lab:
 
 
 def late_acceptance_cuts(seed: int, mutations: Mutations) -> Lab:
-    """Copies of the message that ended the recovery come to two nodes behind what the active has written since; no standby has read that yet."""
+    """Delayed copies of the message that ended the recovery reach two nodes after later writes of the active, which no standby has read yet."""
     lab = lab_of("qjm", seed, standbys=2, mutations=mutations)
     accepted: dict[str, tuple[str, Message]] = {}
 
@@ -72,7 +75,64 @@ def late_acceptance_cuts(seed: int, mutations: Mutations) -> Lab:
     return lab
 
 
+def late_start_cuts(seed: int, mutations: Mutations) -> Lab:
+    """The start of a segment reaches a node after entries that it has stored in that segment; then the node decides the end of the journal."""
+    lab = lab_of("qjm", seed, mutations=mutations)
+    lab.ada.call(Mkdir("/a"))
+    held = lab.cluster.hold(starts_of("jn1"))
+    lab.cluster.run_for(31 * SECOND)
+    lab.ada.call(Mkdir("/b"))
+    lab.cluster.run_for(1 * SECOND)
+    lab.faults.crash("jn3")
+    active, [standby] = lab.active, lab.standbys
+    reading = lab.cluster.hold(
+        lambda sender, receiver, message: receiver == standby and type(message) is JournalRead
+    )
+    lab.ada.call(Mkdir("/lost"))
+    lab.faults.crash(active)
+    held.release()
+    lab.run_ms(100)
+    return decided_by_jn1_and_jn3(lab, reading)
+
+
+def missed_start_passed_over(seed: int, mutations: Mutations) -> Lab:
+    """A node misses the end of a segment and the start of the next; it has the later writes, and helps to decide the end of the journal."""
+    lab = lab_of("qjm", seed, mutations=mutations)
+    lab.ada.call(Mkdir("/a"))
+    lab.cluster.run_for(1 * SECOND)
+    lost = lab.cluster.hold(starts_of("jn1"))
+    lab.cluster.run_until(lambda: len(lost.messages) >= 2)
+    lab.run_ms(500)
+    lost.drop()
+    active, [standby] = lab.active, lab.standbys
+    lab.faults.crash("jn3")
+    reading = lab.cluster.hold(
+        lambda sender, receiver, message: receiver == standby and type(message) is JournalRead
+    )
+    lab.ada.call(Mkdir("/lost"))
+    lab.faults.crash(active)
+    return decided_by_jn1_and_jn3(lab, reading)
+
+
+def starts_of(node: str) -> Callable[[str, str, Message], bool]:
+    """Matches messages by which a node learns that a segment ends and the next one begins."""
+    return lambda sender, receiver, message: (
+        receiver == node and isinstance(message, FinishSegment | StartSegment)
+    )
+
+
+def decided_by_jn1_and_jn3(lab: Lab, reading: Held) -> Lab:
+    lab.faults.restart("jn3")
+    lab.faults.crash("jn2")
+    reading.drop()
+    lab.cluster.run_for(30 * SECOND)
+    lab.finish_somehow()
+    return lab
+
+
 SCHEDULES: dict[str, Schedule] = {
     "ensemble_changed_while_closing": ensemble_changed_while_closing,
     "late_acceptance_cuts": late_acceptance_cuts,
+    "late_start_cuts": late_start_cuts,
+    "missed_start_passed_over": missed_start_passed_over,
 }

@@ -1,4 +1,4 @@
-"""The next active dies at each step of its takeover, and nodes of the journal while they are asked (CFS §2.2, §4.1.2)."""
+"""The next active dies at each step of its takeover, and journal nodes while they are queried (CFS §2.2, §4.1.2)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_at_a_message_of_a_takeover(protocol: str, kind: type[Message], end: str
     nodes, old = family_named(protocol).journal_names(), lab.active
 
     def victim(sender: str, receiver: str, message: Message) -> str:
-        """Replies to what the old active wrote last are on their way yet; they are no part of the takeover."""
+        """Replies to the old active's last write may still be on their way; they are not part of the takeover."""
         if type(message) is not kind or old in (sender, receiver):
             return ""
         node, server = (sender, receiver) if sender in nodes else (receiver, sender)

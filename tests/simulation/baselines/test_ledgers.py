@@ -1,4 +1,5 @@
-"""BookKeeper's three numbers: entries are spread, acknowledged by some of their write set, and found again by who closes the ledger."""
+"""BookKeeper's three quorum sizes: entries are striped, acknowledged by a part of their write set, and found again by the server that closes the
+ledger."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ def test_the_active_and_a_bookie_die_at_once(numbers: Numbers, seed: int) -> Non
 
 @pytest.mark.parametrize("numbers", [(3, 3, 3, 2), (5, 5, 3, 2)])
 def test_an_acknowledgement_quorum_is_enough(numbers: Numbers) -> None:
-    """Nobody can take the silent bookie's place, and nobody waits for it."""
+    """No bookie can replace the silent one, and no write waits for it."""
     lab = lab_with(numbers, 2)
     make(lab, "/a")
     lab.faults.pause("bookie1")

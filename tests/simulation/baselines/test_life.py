@@ -1,4 +1,4 @@
-"""The baselines: servers and the nodes of their journal die, are cut off, lose power; what was answered stays."""
+"""The baselines: servers and journal nodes die, are cut off, lose power; answered writes stay."""
 
 from __future__ import annotations
 
@@ -173,12 +173,12 @@ def test_an_acknowledgement_that_comes_after_the_end_of_a_tenure_changes_nothing
 
 
 def committed_by(lab: Lab, server: str) -> list[int]:
-    """Epochs of the groups that a server told to be committed."""
+    """Epochs of the groups that a server reported as committed."""
     return [s.event.epoch for s in lab.cluster.events if type(s.event) is Committed and s.server == server]
 
 
 def test_two_phase_commit_waits_for_everybody() -> None:
-    """A participant that does not answer holds up all writes until it is taken out of the configuration."""
+    """A participant that does not answer blocks all writes until it is removed from the configuration."""
     lab = lab_of("2pc", 8, standbys=2)
     make(lab, "/a")
     lab.faults.pause(lab.standbys[0])
@@ -209,7 +209,7 @@ def test_what_was_not_waited_for_can_be_lost(protocol: str, lost: bool) -> None:
 
 
 def test_hostile_messages_are_ignored() -> None:
-    """Of lower epochs, of groups that are none, of what a journal node does not take."""
+    """Messages of lower epochs, of invalid groups, and of kinds that a journal node does not accept."""
     lab = lab_of("qjm", 10)
     make(lab, "/a")
     for message in (

@@ -1,4 +1,4 @@
-"""Each known bug of the baselines is found by its schedule; without it the same schedule holds."""
+"""Each seeded bug of the baselines is found by its schedule; without it the same schedule holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Families that share a journal: their standbys take images, journals below them go, and who lacks what is gone begins from an image."""
+"""Families with a shared journal: their standbys take images, the journal below them is pruned, and a server that lacks pruned groups starts
+from an image."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ every_family = pytest.mark.parametrize("protocol", ["qjm", "hadoop-ha", "bookkee
 @pytest.fixture(autouse=True)
 def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Segments of some groups, so that pruning has something to remove."""
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 4000)
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 4000)
 
 
 class Group(AtWork):
@@ -39,8 +40,8 @@ def test_a_standby_takes_images_and_journals_below_them_go(protocol: str) -> Non
     group = Group(protocol)
     group.cluster.run_for(12 * SECOND)
     standby, active = group.of("S"), group.of("A")
-    assert len(group.told(ImageWritten, standby)) > 2
-    assert group.told(JournalPruned, active) and group.told(JournalPruned, standby)
+    assert len(group.reported(ImageWritten, standby)) > 2
+    assert group.reported(JournalPruned, active) and group.reported(JournalPruned, standby)
     group.finish()
 
 
@@ -53,7 +54,7 @@ def test_a_server_starts_from_its_image(protocol: str) -> None:
     group.cluster.run_for(1 * SECOND)
     group.cluster.faults.restart(standby)
     group.cluster.run_for(1 * SECOND)
-    assert group.told(JournalOpened, standby)[-1].image_sn > 0
+    assert group.reported(JournalOpened, standby)[-1].image_sn > 0
     group.finish()
 
 

@@ -1,4 +1,4 @@
-"""The BackupNode's stream: nobody acknowledges it, who finds a gap asks, who has left is sent no more (CFS §2.1)."""
+"""The BackupNode's stream: no backup acknowledges it, a backup with a gap requests the rest, and a removed backup receives nothing (CFS §2.1)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def kinds_of(lab: Lab) -> dict[type[Message], int]:
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("standbys", [1, 3])
 def test_no_acknowledgement_is_sent(standbys: int, seed: int) -> None:
-    """Not while it serves, not in a takeover, not when a server is renewed."""
+    """Never: neither while it serves, nor in a takeover, nor when a server is renewed."""
     lab = lab_of("backupnode", seed, standbys=standbys)
     seen = kinds_of(lab)
     for number in range(20):
@@ -93,8 +93,8 @@ def test_a_receiver_whose_session_has_ended_is_sent_no_more(seed: int) -> None:
 
 
 def test_a_receiver_far_behind_is_sent_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without answers the ticks send on; who was cut off is in step again when all is sent."""
-    monkeypatch.setattr(ssp, "PREPARE_OCTETS", 8_000)
+    """Without answers, sending continues at each tick; a server that was cut off is in step again when all is sent."""
+    monkeypatch.setattr(ssp, "PREPARE_BYTES", 8_000)
     lab = lab_of("backupnode", 4)
     lab.ada.call(Mkdir("/a"))
     [standby] = lab.standbys

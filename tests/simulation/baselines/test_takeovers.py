@@ -1,4 +1,4 @@
-"""Takeovers of a shared journal that go wrong half-way, or in a slow world."""
+"""Takeovers of a shared journal that fail half-way, or in a slow environment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tests.simulation.baselines.lab import lab_of, ledgers_on
 
 @pytest.mark.parametrize("seed", range(3))
 def test_what_a_recovery_decided_is_reported_though_nobody_lived_to_report_it(seed: int) -> None:
-    """The first active never hears that its group is safe. The second recovers it and is stuck; the third has applied it as a standby."""
+    """The first active never receives the acknowledgement of its group. The second recovers it and is stuck; the third has applied it as a
+    standby."""
     lab = lab_of("avatar", seed, standbys=2)
     lab.ada.call(Mkdir("/a"))
     first = lab.active
@@ -34,14 +35,14 @@ def test_what_a_recovery_decided_is_reported_though_nobody_lived_to_report_it(se
     stuck.drop()
     lab.run_ms(20_000)
     lab.finish()
-    assert lab.broken() == {} and lab.lamps.unjudged == []
+    assert lab.broken() == {} and lab.invariants.unjudged == []
     numbers = sorted({s.event.sn for s in lab.cluster.events if type(s.event) is Committed})
     assert numbers == list(range(1, numbers[-1] + 1))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_however_slow_coordination_is_the_bookies_are_asked(seed: int) -> None:
-    """What is read and written before takes longer than they are given."""
+    """The reads and writes before it take longer than their timeout."""
     lab = lab_of("bookkeeper", seed, standbys=2, timing=Timing(heartbeat_ms=100, session_timeout_ms=1_500))
     lab.ada.call(Mkdir("/a"))
     lab.faults.crash(lab.active)
@@ -56,7 +57,7 @@ def test_however_slow_coordination_is_the_bookies_are_asked(seed: int) -> None:
 
 @pytest.mark.parametrize("number", range(3))
 def test_a_bookie_is_replaced_while_a_ledger_is_closed(number: int) -> None:
-    """It has another disk by then; patience with it lasts longer than a session."""
+    """It has another disk by then; the timeout for it is longer than a session."""
     timing = Timing(heartbeat_ms=200, session_timeout_ms=1_000, ack_timeout_ms=1_200)
     lab = lab_of("bookkeeper", 1, standbys=2, timing=timing, journal=ledgers_on(4, 3, 2, 2))
     lab.ada.call(Mkdir("/a"))

@@ -1,4 +1,4 @@
-"""What `docs/add-a-protocol.md` says is enough: a folder with the agreement, and a line in FAMILIES."""
+"""The minimum of `docs/add-a-protocol.md`: a folder with the agreement, and a line in FAMILIES."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SCENARIOS = ("faults/calm", "faults/crash-the-active", "data/replica-rots", "gro
 
 @pytest.fixture(autouse=True)
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As `nodes/mechanisms.py` finds a folder of nodes/protocols."""
+    """Registers the toy as `nodes/mechanisms.py` finds a folder of nodes/protocols."""
     monkeypatch.setitem(mechanisms.REPLICATION, "toy", mechanism.start)
     monkeypatch.setitem(mechanisms.REPLICATING, "toy", Replicating(mechanism.COUNTED))
     monkeypatch.setattr(sim, "MESSAGES", (*mechanisms.MESSAGES, *mechanism.MESSAGES))

@@ -14,7 +14,7 @@ from nodes.metadata.placement import Granularity
 COSTS = Costs(50_000, 7_700_000, 0)
 TINY = Shape("tiny", [0, 0, 0, 1, 1, 2, 3], [2, 9, 7, 5, 0, 6, 12])
 LARGER = Shape("larger", [0, 0, 0, 1, 1, 2, 3], [20, 90, 70, 50, 0, 60, 120])
-"""Of several blocks of inodes on each server."""
+"""A shape with several blocks of inodes on each server."""
 
 
 def run(
@@ -54,11 +54,11 @@ def test_the_same_seed_gives_the_same_figures() -> None:
 def test_the_figures_of_a_namespace(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     for name, few in (("FILES", (16, 2048)), ("DIRECTORIES", (16,)), ("DEPTHS", (1,)), ("SERVERS", (1, 16))):
         monkeypatch.setattr(ddg, name, few)
-    told = ddg.Comparison([TINY] * 3, ddg.Scale(1, 8), cached=0.5).figures()
-    assert set(ddg.FIGURES_ABOVE) <= set(told)
-    assert [point["granularity"] for point in told["fig6_fig9_file_wid"]] == ["2-16-16", "2-16-2048"]
-    assert told["fig12_servers"][0] == {"servers": 1, "create": 1.0, "stat": 1.0, "delete": 1.0}
-    assert len(told["ddg"]["objects_per_group"]) == 16
+    reported = ddg.Comparison([TINY] * 3, ddg.Scale(1, 8), cached=0.5).figures()
+    assert set(ddg.FIGURES_ABOVE) <= set(reported)
+    assert [point["granularity"] for point in reported["fig6_fig9_file_wid"]] == ["2-16-16", "2-16-2048"]
+    assert reported["fig12_servers"][0] == {"servers": 1, "create": 1.0, "stat": 1.0, "delete": 1.0}
+    assert len(reported["ddg"]["objects_per_group"]) == 16
 
 
 def test_a_call_that_fails_ends_the_run() -> None:

@@ -1,4 +1,4 @@
-"""Known bugs of clients and their sessions: each schedule is quiet without its mutation, and breaks something with it."""
+"""Seeded bugs of clients and their sessions: each schedule holds without its mutation, and violates an invariant with it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def sessions_never_end(lab: Lab) -> None:
 
 
 def duplicate_after_second_failover(lab: Lab) -> None:
-    """The answers of a call are lost while two actives after each other are replaced; then it is asked again."""
+    """The answers of a call are lost while two actives in a row are replaced; then the call is sent again."""
     lab.ada.call(Mkdir("/a"))
     lost = lab.cluster.hold(lambda sender, receiver, message: receiver == "ada" and type(message) is Answer)
     call = lab.begin(lab.ada, Mkdir("/once"))
@@ -69,7 +69,7 @@ def duplicate_after_second_failover(lab: Lab) -> None:
 
 
 def view_unreachable(lab: Lab) -> None:
-    """Servers are added one by one while a client is idle, and then those of its configuration go for ever."""
+    """Servers are added one by one while a client is idle, and then those of its configuration are removed for ever."""
     lab.ada.call(Mkdir("/a"))
     configured = list(lab.cluster.view())
     for count in range(len(configured)):
@@ -82,17 +82,18 @@ def view_unreachable(lab: Lab) -> None:
 
 
 def letters(lab: Lab) -> int:
-    """How many are in step."""
+    """Number of servers in step."""
     return sum(letter in "AS" for letter in lab.cluster.view().values())
 
 
 def serves(lab: Lab, gone: str) -> bool:
-    """Somebody else is active, and the one that is gone counts no more."""
+    """Another server is active, and the removed one counts no more."""
     return lab.cluster.view()[gone] not in "AS" and "A" in lab.cluster.view().values()
 
 
 def opened_by_fresh_stamps(lab: Lab) -> None:
-    """A client is told that its call is not known, just before it is carried out; the copy that it sends then comes behind its session's end."""
+    """A client learns that its call is not known, just before the call is carried out; the copy that it then sends arrives after the end of its
+    session."""
 
     def from_ada(message: object) -> bool:
         return type(message) is Request and type(message.operation) is OpenSession

@@ -1,4 +1,4 @@
-"""Each known bug breaks something in its schedule, and the schedule is quiet without it."""
+"""Each seeded bug violates an invariant in its schedule, and the schedule holds without it."""
 
 from __future__ import annotations
 

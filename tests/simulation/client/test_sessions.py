@@ -1,4 +1,5 @@
-"""The life of a client's session: renewed while it lives, closed when it ends, ended when it is dead, and never executed behind its end."""
+"""The life of a client's session: renewed while the client lives, closed when it ends, expired when it is dead; no call is executed after its
+end."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def lab_of_short_sessions(protocol: str, seed: int = 1) -> Lab:
 
 
 def copied(lab: Lab, kinds: tuple[type, ...]) -> list[tuple[str, str, Any]]:
-    """Copies of what ada asks for with such operations from now on."""
+    """Copies of ada's requests with such operations, from now on."""
     copies: list[tuple[str, str, Any]] = []
 
     def note(sender: str, receiver: str, message: Any) -> bool:
@@ -63,7 +64,7 @@ def test_an_idle_client_that_lives_keeps_its_session(protocol: str) -> None:
 
 
 def test_a_group_that_nobody_leads_is_asked_by_one_renewal_at_a_time() -> None:
-    """Else a long outage ends with as many copies of one question as renewals were due."""
+    """Otherwise a long outage would end with one copy of the query for every due renewal."""
     lab = lab_of_short_sessions("mams")
     lab.ada.call(Mkdir("/a"))
     for name in list(lab.cluster.view()):
@@ -83,7 +84,7 @@ def test_a_group_that_nobody_leads_is_asked_by_one_renewal_at_a_time() -> None:
 @pytest.mark.parametrize("closes", [False, True])
 @pytest.mark.parametrize("protocol", FAMILIES)
 def test_late_copies_of_a_dead_client_are_never_carried_out(protocol: str, closes: bool) -> None:
-    """A copy of what opened its session comes too, before the copy of the write."""
+    """A copy of the message that opened its session arrives before the copy of the write."""
     lab = lab_of_short_sessions(protocol)
     copies = copied(lab, (OpenSession, Create))
     lab.ada.call(Create("/f"))
@@ -111,7 +112,7 @@ def test_late_copies_of_a_dead_client_are_never_carried_out(protocol: str, close
 
 @pytest.mark.parametrize("protocol", FAMILIES)
 def test_a_call_whose_session_ended_under_way_is_not_carried_out_again(protocol: str) -> None:
-    """Its answers are lost, its client is cut off until the session has ended, and then asks again."""
+    """Its answers are lost, and it is cut off until its session has ended; then it sends the call again."""
     lab = lab_of_short_sessions(protocol)
     lab.ada.call(Mkdir("/a"))
     lost = lab.cluster.hold(lambda sender, receiver, message: receiver == "ada" and type(message) is Answer)
@@ -173,7 +174,8 @@ def test_a_workload_that_has_ended_closes_its_session() -> None:
 
 @pytest.mark.parametrize("protocol", FAMILIES)
 def test_what_a_closed_session_refuses_may_still_open_it(protocol: str) -> None:
-    """A client goes on after its session was closed. One copy of its renewal is refused, the other comes when nobody remembers the closing."""
+    """A client continues after its session was closed. One copy of its renewal is refused; the other arrives when no server remembers the
+    closing."""
     lab = lab_of_short_sessions(protocol)
     lab.ada.call(Mkdir("/a"))
     lab.ada.call(CloseSession())
@@ -182,8 +184,8 @@ def test_what_a_closed_session_refuses_may_still_open_it(protocol: str) -> None:
     for sender, receiver, copy in list(copies):
         lab.cluster.net.carry(sender, receiver, [copy])
         lab.run_ms(TTL_MS // 3)
-    told = [s.event for s in lab.cluster.events if type(s.event) is Called]
-    refused = [e for e in told if type(e.operation) is OpenSession and e.error not in ("", "ETIMEDOUT")]
+    reported = [s.event for s in lab.cluster.events if type(s.event) is Called]
+    refused = [e for e in reported if type(e.operation) is OpenSession and e.error not in ("", "ETIMEDOUT")]
     assert not refused
     lab.finish()
     assert lab.broken() == {}
@@ -191,7 +193,8 @@ def test_what_a_closed_session_refuses_may_still_open_it(protocol: str) -> None:
 
 @pytest.mark.parametrize("protocol", FAMILIES)
 def test_a_late_copy_renews_no_later_session(protocol: str) -> None:
-    """One is carried out and not answered; others are lost until the session has ended. One opens it again, and then a copy of the first comes."""
+    """One call is carried out and not answered; others are lost until the session has ended. One of them opens it again, and then a copy of the
+    first arrives."""
     lab = lab_of_short_sessions(protocol)
     lab.ada.call(Mkdir("/a"))
     copies = copied(lab, (OpenSession,))
@@ -225,7 +228,7 @@ def test_a_late_copy_renews_no_later_session(protocol: str) -> None:
 def test_a_memory_that_answers_something_else_is_found(
     protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first answer is lost; what is remembered is spoilt on purpose."""
+    """The first answer is lost; the remembered result is altered on purpose."""
     lab = lab_for("sessions_never_end", 1, protocol, False)
     lab.ada.call(Mkdir("/a"))
     lost = lab.cluster.hold(lambda sender, receiver, message: receiver == "ada" and type(message) is Answer)

@@ -1,4 +1,4 @@
-"""A wall clock that jumps at whoever leads carries no stamp with it, in any family."""
+"""A jump of the leader's wall clock does not move the stamps of records, in any family."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a test did to its cluster, in the end it is whole and no check has failed."""
+"""At the end of each test its cluster is repaired, and no invariant is violated."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def all_is_well_in_the_end() -> Iterator[None]:
         lab.finish()
         lab.run_ms(10_000)
         assert lab.broken() == {}
-        kept = next(each for each in lab.lamps.lamps() if each["invariant"] == "blocks kept")
+        kept = next(each for each in lab.invariants.invariants() if each["invariant"] == "blocks kept")
         assert kept["state"] == "green" and kept["checked"] > 0

@@ -1,4 +1,4 @@
-"""A simulated cluster with data nodes, and files that can be told apart from what should be in them."""
+"""A simulated cluster with data nodes, and files whose content can be verified."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nodes.trace.block_events import BlockHealth
 from tests.simulation.mams.lab import SETTLE_NS, Lab
 
 LABS: list[DataLab] = []
-"""Those of the present test: at its end each must finish with every lamp green."""
+"""Labs of the present test: at its end each must finish with every invariant green."""
 
 
 class DataLab(Lab):
@@ -24,44 +24,44 @@ class DataLab(Lab):
         self.data_nodes = names
         self.parts_given = 0
         self.pace_ms = 5
-        """Between two parts of a file that is written."""
+        """Time between two parts of a file that is written."""
         LABS.append(self)
 
     # --- files -----------------------------------------------------------------------------------------------------
 
-    def begin_put(self, path: str, octets: bytes, part: int = 50_000, **options: Any) -> asyncio.Task[int]:
-        return self._begin(self.ada.files.put(path, self._parts("ada", octets, part), **options))
+    def begin_put(self, path: str, data: bytes, part: int = 50_000, **options: Any) -> asyncio.Task[int]:
+        return self._begin(self.ada.files.put(path, self._parts("ada", data, part), **options))
 
     def _begin(self, procedure: Any) -> asyncio.Task[Any]:
         task = self.ada.begin(procedure)
         self.tasks.append(task)
         return task
 
-    async def _parts(self, client: str, octets: bytes, part: int) -> AsyncIterator[bytes]:
-        """Slowly enough for acknowledgements to come between two parts."""
+    async def _parts(self, client: str, data: bytes, part: int) -> AsyncIterator[bytes]:
+        """Yields slowly enough for acknowledgements to arrive between two parts."""
         world = self.cluster.servers[client].world
         assert world is not None
         self.parts_given = 0
-        for start in range(0, len(octets), part):
-            yield octets[start : start + part]
+        for start in range(0, len(data), part):
+            yield data[start : start + part]
             self.parts_given += 1
             await world.clock.sleep(self.pace_ms * MILLISECOND)
 
-    def put(self, path: str, octets: bytes, **options: Any) -> None:
-        task = self.begin_put(path, octets, **options)
+    def put(self, path: str, data: bytes, **options: Any) -> None:
+        task = self.begin_put(path, data, **options)
         self.until(task.done)
-        assert task.result() == len(octets)
+        assert task.result() == len(data)
 
-    def append(self, path: str, octets: bytes, client: Any = None, **options: Any) -> None:
+    def append(self, path: str, data: bytes, client: Any = None, **options: Any) -> None:
         writer = self.ada if client is None else client
-        parts = self._parts("ada" if writer is self.ada else "eve", octets, 50_000)
+        parts = self._parts("ada" if writer is self.ada else "eve", data, 50_000)
         task = writer.begin(writer.files.append(path, parts, **options))
         self.until(task.done)
-        assert task.result() == len(octets)
+        assert task.result() == len(data)
 
     def begin_get(self, path: str) -> asyncio.Task[bytes]:
         async def gather() -> bytes:
-            return b"".join([octets async for octets in self.eve.files.get(path)])
+            return b"".join([data async for data in self.eve.files.get(path)])
 
         task: asyncio.Task[bytes] = self.eve.begin(gather())
         return task
@@ -77,7 +77,7 @@ class DataLab(Lab):
     # --- replicas --------------------------------------------------------------------------------------------------
 
     def replicas(self) -> dict[str, list[str]]:
-        """Whole replicas by block file, on the disks of data nodes that run."""
+        """Whole replicas by block file, on the disks of running data nodes."""
         found: dict[str, list[str]] = {}
         for name in self.data_nodes:
             server = self.cluster.servers[name]
@@ -88,18 +88,18 @@ class DataLab(Lab):
         return found
 
     def files_on_disks(self) -> int:
-        """Of blocks, whole or not."""
+        """Number of block files, whole or not."""
         paths = [path for name in self.data_nodes for path in self.cluster.servers[name].store.files]
         return sum(path.startswith("blocks/") for path in paths)
 
     def counts(self) -> list[int]:
-        """How many replicas there are of each block."""
+        """Number of replicas of each block."""
         return sorted(len(names) for names in self.replicas().values())
 
     def health(self) -> dict[int, str]:
-        """What the actives told last of each block."""
-        told = [stamped.event for stamped in self.cluster.events if type(stamped.event) is BlockHealth]
-        return {event.block: event.health for event in told}
+        """Last health of each block that the actives reported."""
+        reported = [stamped.event for stamped in self.cluster.events if type(stamped.event) is BlockHealth]
+        return {event.block: event.health for event in reported}
 
     def finish(self) -> None:
         super().finish()

@@ -18,77 +18,77 @@ LENGTH = 1_000_000
 def test_what_was_put_is_got() -> None:
     lab = DataLab(1)
     for number, length in enumerate((0, 1, 511, 512, 65_535, 65_536, 65_537, 300_001)):
-        octets = content(number, length)
-        lab.put(f"/f{number}", octets)
-        assert lab.get(f"/f{number}") == octets
+        data = content(number, length)
+        lab.put(f"/f{number}", data)
+        assert lab.get(f"/f{number}") == data
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_write_survives_the_crash_of_the_active(share: float, seed: int) -> None:
     lab = DataLab(seed)
-    octets = content(seed, LENGTH)
-    task = lab.begin_put("/f", octets)
+    data = content(seed, LENGTH)
+    task = lab.begin_put("/f", data)
     lab.until(lambda: lab.parts_given * 50_000 >= share * LENGTH)
     assert not task.done()
     lab.faults.crash(lab.active)
     lab.until(task.done)
     assert task.result() == LENGTH
-    assert lab.get("/f") == octets
+    assert lab.get("/f") == data
 
 
 @pytest.mark.parametrize("verb", ["crash", "power_loss", "pause", "cut"])
 @pytest.mark.parametrize("block_size", [65_536, 1 << 20])
 def test_a_write_survives_the_loss_of_a_data_node(verb: str, block_size: int) -> None:
     lab = DataLab(7, nodes=4)
-    octets = content(7, LENGTH)
-    task = lab.begin_put("/f", octets, block_size=block_size)
+    data = content(7, LENGTH)
+    task = lab.begin_put("/f", data, block_size=block_size)
     lab.until(lambda: lab.parts_given >= 8)
     assert not task.done()
     victim = next(name for names in lab.replicas().values() or [["dn1"]] for name in names)
     lab.faults.do(verb, [victim])
     lab.until(task.done)
-    assert task.result() == LENGTH and lab.get("/f") == octets
+    assert task.result() == LENGTH and lab.get("/f") == data
     lab.until(lambda: set(lab.counts()) == {3})
     lab.mend()
-    assert lab.get("/f") == octets
+    assert lab.get("/f") == data
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_large_block_goes_on_behind_what_is_acknowledged(seed: int) -> None:
-    """Two nodes of three fall away in the middle of one block: the third has all of it, under a later stamp."""
+    """Two of three nodes fail in the middle of one block: the third has all of it, under a later stamp."""
     lab = DataLab(seed, nodes=3)
-    octets = content(seed, LENGTH)
-    task = lab.begin_put("/f", octets, block_size=1 << 20)
+    data = content(seed, LENGTH)
+    task = lab.begin_put("/f", data, block_size=1 << 20)
     for parts, victim in ((6, "dn1"), (12, "dn2")):
         lab.until(lambda parts=parts: lab.parts_given >= parts)
         lab.faults.crash(victim)
     lab.until(task.done)
-    assert task.result() == LENGTH and lab.get("/f") == octets
+    assert task.result() == LENGTH and lab.get("/f") == data
     lab.mend()
     lab.until(lambda: lab.counts() == [3])
     lab.faults.crash("dn3")
-    assert lab.get("/f") == octets
+    assert lab.get("/f") == data
 
 
 def test_nothing_is_acknowledged_that_the_end_of_the_chain_lacks() -> None:
-    """The first node has packets that the others have not; then it is gone."""
+    """The first node has packets that the others lack; then it is removed."""
     lab = DataLab(4)
-    octets = content(4, LENGTH)
-    task = lab.begin_put("/f", octets, block_size=1 << 20)
+    data = content(4, LENGTH)
+    task = lab.begin_put("/f", data, block_size=1 << 20)
     lab.until(lambda: lab.parts_given >= 5)
     held = lab.cluster.hold(lambda sender, receiver, message: type(message) is Packet and sender != "ada")
     lab.until(lambda: len(held.messages) >= 4)
     lab.faults.crash(held.messages[0][0])
     held.drop()
     lab.until(task.done)
-    assert task.result() == LENGTH and lab.get("/f") == octets
+    assert task.result() == LENGTH and lab.get("/f") == data
 
 
 def test_all_data_nodes_and_the_active_crash_in_the_middle() -> None:
     lab = DataLab(3)
-    octets = content(3, LENGTH)
-    task = lab.begin_put("/f", octets, block_size=1 << 20)
+    data = content(3, LENGTH)
+    task = lab.begin_put("/f", data, block_size=1 << 20)
     lab.until(lambda: lab.parts_given >= 9)
     for name in [*lab.data_nodes, lab.active]:
         lab.faults.crash(name)
@@ -97,11 +97,11 @@ def test_all_data_nodes_and_the_active_crash_in_the_middle() -> None:
     for name in lab.data_nodes:
         lab.faults.restart(name)
     lab.until(task.done)
-    assert task.result() == LENGTH and lab.get("/f") == octets
+    assert task.result() == LENGTH and lab.get("/f") == data
 
 
-@pytest.mark.parametrize(("replaced", "told"), [(False, "ENOENT"), (True, "ESTALE")])
-def test_who_reads_a_file_that_is_removed_meanwhile_is_told_soon(replaced: bool, told: str) -> None:
+@pytest.mark.parametrize(("replaced", "reported"), [(False, "ENOENT"), (True, "ESTALE")])
+def test_who_reads_a_file_that_is_removed_meanwhile_is_reported_soon(replaced: bool, reported: str) -> None:
     lab = DataLab(5)
     lab.put("/f", content(5, 1_000))
     located = lab.cluster.hold(lambda sender, receiver, message: type(message) is ReadBlock)
@@ -113,7 +113,7 @@ def test_who_reads_a_file_that_is_removed_meanwhile_is_told_soon(replaced: bool,
     lab.until(lambda: len(lab.replicas()) == replaced)
     located.drop()
     lab.until(task.done, 3 * SECOND)
-    with pytest.raises(FsError, match=told):
+    with pytest.raises(FsError, match=reported):
         task.result()
 
 
@@ -123,10 +123,10 @@ def test_lossy_links_slow_disks_and_full_nodes_do_no_harm() -> None:
     lab.faults.duplicate("dn2", share=0.05)
     lab.faults.slow_disk("dn3", 20)
     lab.cluster.add_data_node("dn5", capacity=100_000)
-    octets = content(11, LENGTH)
-    lab.put("/f", octets)
-    assert lab.get("/f") == octets
-    assert lab.get("/f") == octets
+    data = content(11, LENGTH)
+    lab.put("/f", data)
+    assert lab.get("/f") == data
+    assert lab.get("/f") == data
 
 
 def test_appending_begins_a_block_of_its_own() -> None:
@@ -141,8 +141,8 @@ def test_appending_begins_a_block_of_its_own() -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_another_client_takes_over_what_a_crashed_one_left(seed: int) -> None:
     lab = DataLab(seed)
-    octets = content(seed, LENGTH)
-    lab.begin_put("/f", octets, block_size=1 << 18)
+    data = content(seed, LENGTH)
+    lab.begin_put("/f", data, block_size=1 << 18)
     lab.until(lambda: lab.parts_given >= 13)
     lab.faults.crash("ada")
     lab.tasks.clear()
@@ -151,29 +151,29 @@ def test_another_client_takes_over_what_a_crashed_one_left(seed: int) -> None:
     lab.append("/f", b"more", lab.eve, force=True)
     got = lab.get("/f")
     kept = len(got) - 4
-    assert got == octets[:kept] + b"more" and kept >= 500_000
+    assert got == data[:kept] + b"more" and kept >= 500_000
     lab.run_ms(3_000)
     assert set(lab.counts()) == {3} and lab.get("/f") == got
 
 
 def test_a_writer_that_lost_its_file_is_refused() -> None:
     lab = DataLab(5)
-    octets = content(5, LENGTH)
-    task = lab.begin_put("/f", octets)
+    data = content(5, LENGTH)
+    task = lab.begin_put("/f", data)
     lab.until(lambda: lab.parts_given >= 6)
     lab.append("/f", b"mine now", lab.eve, force=True)
     lab.until(task.done)
     with pytest.raises(FsError, match="ESTALE"):
         task.result()
     got = lab.get("/f")
-    assert got.endswith(b"mine now") and octets.startswith(got[:-8])
+    assert got.endswith(b"mine now") and data.startswith(got[:-8])
 
 
 def test_a_block_that_its_only_data_node_has_lost_ends_the_write_at_once() -> None:
-    """The call's deadline is a minute; who has been told that the bytes are gone waits for nobody."""
+    """The call's deadline is a minute; a writer that knows that the bytes are lost does not wait for it."""
     lab = DataLab(3, nodes=1)
-    octets = content(3, LENGTH)
-    task = lab.begin_put("/f", octets, block_size=1 << 22)
+    data = content(3, LENGTH)
+    task = lab.begin_put("/f", data, block_size=1 << 22)
     lab.until(lambda: lab.parts_given >= 6)
     lab.faults.new_disk("dn1")
     lab.faults.restart("dn1")
@@ -186,10 +186,10 @@ def test_a_block_that_its_only_data_node_has_lost_ends_the_write_at_once() -> No
 
 @pytest.mark.parametrize("seed", range(3))
 def test_whoever_reads_a_file_whose_writer_died_sees_its_finished_blocks(seed: int) -> None:
-    """Nobody was told that more is safe. The length stays, over a failover too, until somebody appends: then the rest counts."""
+    """No client was told that more is safe. The length stays, over a failover too, until an append; then the rest counts."""
     lab = DataLab(seed, session_ttl_ms=3_000)
-    octets = content(seed, LENGTH)
-    lab.begin_put("/f", octets, block_size=1 << 18)
+    data = content(seed, LENGTH)
+    lab.begin_put("/f", data, block_size=1 << 18)
     lab.until(lambda: lab.parts_given >= 13)
     lab.faults.crash("ada")
     lab.tasks.clear()
@@ -200,10 +200,10 @@ def test_whoever_reads_a_file_whose_writer_died_sees_its_finished_blocks(seed: i
     opened = lab.eve.call(Open("/f")).result
     finished = sum(block.length for block in opened.blocks)
     assert not opened.writing and opened.length == finished == 2 << 18
-    assert lab.get("/f") == octets[:finished]
+    assert lab.get("/f") == data[:finished]
     lab.faults.crash(lab.active)
     lab.await_next_active()
-    assert lab.get("/f") == octets[:finished] and lab.eve.call(Open("/f")).result == opened
+    assert lab.get("/f") == data[:finished] and lab.eve.call(Open("/f")).result == opened
     lab.append("/f", b"more", lab.eve)
     kept = len(lab.get("/f")) - 4
-    assert lab.get("/f") == octets[:kept] + b"more" and kept > finished
+    assert lab.get("/f") == data[:kept] + b"more" and kept > finished

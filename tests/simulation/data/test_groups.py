@@ -1,4 +1,4 @@
-"""Files of several groups: each has its blocks, its map and its commands; data nodes serve them all."""
+"""Files of several groups: each group has its blocks, its map and its commands; data nodes serve all groups."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class GroupsLab(DataLab):
         self.data_nodes = ["dn1", "dn2", "dn3", "dn4"]
         config = many_groups(2, 2, placement=placement, data=DataConfig(nodes=self.data_nodes))
         self.cluster = SimCluster(config, seed)
-        self.lamps = registry.start(config)
-        self.cluster.on_event(self.lamps.on_event)
+        self.invariants = registry.start(config)
+        self.cluster.on_event(self.invariants.on_event)
         self.tasks: list[asyncio.Task[Any]] = []
         self.ada, self.eve = self.cluster.start_client("ada"), self.cluster.start_client("eve")
         self.cluster.run_until(self.cluster.settled, SETTLE_NS)
@@ -56,7 +56,7 @@ def test_files_of_two_groups(placement: str, seed: int) -> None:
         lab.faults.crash(name)
     lab.append("/d0/f", b"more")
     wanted["/d0/f"] += b"more"
-    assert {path: lab.get(path) == octets for path, octets in wanted.items()} == dict.fromkeys(wanted, True)
+    assert {path: lab.get(path) == data for path, data in wanted.items()} == dict.fromkeys(wanted, True)
     lab.mend()
     lab.until(lambda: set(lab.counts()) == {3})
     for number in range(5):

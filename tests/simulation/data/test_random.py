@@ -1,4 +1,4 @@
-"""Files written and appended to while anything fails; in the end each holds what was said to be in it."""
+"""Files written and appended to under random faults; at the end each has the acknowledged content."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ VERBS = (
 SIZES = (1 << 16, 1 << 18, 1 << 20)
 
 
-def strike(lab: DataLab, rng: Random) -> None:
-    """One fault at random; at most two metadata servers and two data nodes are away."""
+def apply_fault(lab: DataLab, rng: Random) -> None:
+    """Injects one random fault; at most two metadata servers and two data nodes are down."""
     names = rng.choice((lab.data_nodes, lab.data_nodes, list(lab.cluster.view())))
     target, verb = rng.choice(names), rng.choice(VERBS)
     away = [name for name in names if lab.cluster.servers[name].process != "running"]
@@ -63,18 +63,18 @@ def run(seed: int) -> tuple[DataLab, dict[str, bytes]]:
         tasks[path] = lab.begin_put(path, wanted[path], block_size=rng.choice(SIZES))
         for _ in range(rng.randrange(6)):
             lab.run_ms(rng.randrange(0, 500))
-            strike(lab, rng)
+            apply_fault(lab, rng)
     lab.mend()
     lab.until(lambda: all(task.done() for task in tasks.values()))
-    assert [task.result() for task in tasks.values()] == [len(octets) for octets in wanted.values()]
+    assert [task.result() for task in tasks.values()] == [len(data) for data in wanted.values()]
     return lab, wanted
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_faults(seed: int) -> None:
     lab, wanted = run(seed)
-    assert {path: lab.get(path) == octets for path, octets in wanted.items()} == dict.fromkeys(wanted, True)
+    assert {path: lab.get(path) == data for path, data in wanted.items()} == dict.fromkeys(wanted, True)
     lab.until(lambda: set(lab.counts()) == {3})
     assert any(type(stamped.event) is Called for stamped in lab.cluster.events)
-    for path, octets in wanted.items():
-        assert lab.get(path) == octets
+    for path, data in wanted.items():
+        assert lab.get(path) == data

@@ -1,4 +1,4 @@
-"""Reports and requests that cannot be true: refused in one line, and nothing that is stored changes."""
+"""Impossible reports and requests: refused in one line, and no stored state changes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from nodes.wire.data_messages import (
     DAMAGED,
     FINAL,
     AskReplica,
-    BeatHeard,
     BlockRead,
     Changes,
     FullReport,
+    Heartbeat,
+    HeartbeatAck,
     Locate,
     Located,
-    NodeBeat,
     Packet,
     PacketAcked,
     ReadBlock,
@@ -35,15 +35,15 @@ from nodes.wire.data_messages import (
 from nodes.wire.messages import Message
 from tests.simulation.data.lab import DataLab, content
 
-OCTETS = content(0, 100_000)
+BYTES = content(0, 100_000)
 FIRST = (1 << 48) | 1
 NOBODYS = (1 << 48) | 0x7777
-"""A block that no server has given away."""
+"""A block that no server has allocated."""
 
 
 def stored(seed: int) -> DataLab:
     lab = DataLab(seed, standbys=1)
-    lab.put("/f", OCTETS)
+    lab.put("/f", BYTES)
     lab.run_ms(7_000)
     return lab
 
@@ -56,7 +56,7 @@ def send(lab: DataLab, sender: str, receiver: str, *messages: Message) -> None:
 
 
 def answers(lab: DataLab, receiver: str) -> list[Any]:
-    """What comes to a server from now on, and is kept from it."""
+    """Collects the messages to a server from now on; the server does not receive them."""
     found: list[Any] = []
 
     def take(sender: str, to: str, message: Message) -> bool:
@@ -75,14 +75,14 @@ def lines(lab: DataLab) -> set[str]:
 def unharmed(lab: DataLab) -> None:
     lab.run_ms(9_000)
     assert not [s for s in lab.cluster.events if type(s.event) is Stopped]
-    assert lab.counts() == [3] * 2 and lab.health() == {} and lab.get("/f") == OCTETS
+    assert lab.counts() == [3] * 2 and lab.health() == {} and lab.get("/f") == BYTES
 
 
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        (Row(FIRST, 1, 1 << 60, FINAL), "with 1152921504606846976 octets; 134217728 are the most"),
-        (Row(FIRST, 1, -1, FINAL), "with -1 octets"),
+        (Row(FIRST, 1, 1 << 60, FINAL), "with 1152921504606846976 bytes; 134217728 are the most"),
+        (Row(FIRST, 1, -1, FINAL), "with -1 bytes"),
         (Row((9 << 48) | 1, 1, 5, FINAL), "reports block 9000000000001, which is none of this group"),
         (Row(-4, 1, 5, FINAL), "none of this group"),
         (Row(FIRST, 0, 5, FINAL), "with stamp 0 in state 1"),
@@ -92,8 +92,8 @@ def unharmed(lab: DataLab) -> None:
 @pytest.mark.parametrize("full", [True, False])
 def test_a_report_that_cannot_be_true_is_refused_as_a_whole(row: Row, says: str, full: bool) -> None:
     lab = stored(1)
-    lab.cluster.hold(lambda sender, receiver, message: sender == "dn1" and type(message) is NodeBeat)
-    beat = NodeBeat(77, 0, "dn1:1", 1 << 40, 0, 1)
+    lab.cluster.hold(lambda sender, receiver, message: sender == "dn1" and type(message) is Heartbeat)
+    beat = Heartbeat(77, 0, "dn1:1", 1 << 40, 0, 1)
     bad = Row((1 << 48) | 99, 1, 5, DAMAGED)
     report: Message = FullReport(77, 0, 0, 1, [bad, row]) if full else Changes(77, 0, 1, [bad, row], [FIRST])
     send(lab, "dn1", lab.active, beat, report)
@@ -110,8 +110,8 @@ def test_a_report_that_cannot_be_true_is_refused_as_a_whole(row: Row, says: str,
 
 def test_who_is_no_data_node_of_the_cluster_is_not_believed() -> None:
     lab = stored(2)
-    told = FullReport(5, 0, 0, 1, [Row(FIRST, 1, 65_536, FINAL), Row(NOBODYS, 1, 5, FINAL)])
-    send(lab, "eve", lab.active, NodeBeat(5, 0, "nowhere", 1 << 62, 0, 1), told)
+    reported = FullReport(5, 0, 0, 1, [Row(FIRST, 1, 65_536, FINAL), Row(NOBODYS, 1, 5, FINAL)])
+    send(lab, "eve", lab.active, Heartbeat(5, 0, "nowhere", 1 << 62, 0, 1), reported)
     lab.run_ms(1_000)
     assert lines(lab) == {
         "eve reports like a data node and is none of this cluster: its report is not believed"
@@ -121,14 +121,14 @@ def test_who_is_no_data_node_of_the_cluster_is_not_believed() -> None:
 
 def test_a_beat_that_cannot_be_true_is_none() -> None:
     lab = stored(3)
-    send(lab, "dn1", lab.active, NodeBeat(5, 0, "nowhere", -5, -7, 1))
+    send(lab, "dn1", lab.active, Heartbeat(5, 0, "nowhere", -5, -7, 1))
     lab.run_ms(500)
-    assert lines(lab) == {"dn1 says that -7 of -5 octets are used: its report is not believed"}
+    assert lines(lab) == {"dn1 says that -7 of -5 bytes are used: its report is not believed"}
     unharmed(lab)
 
 
 def test_a_block_that_nobody_gave_away_is_nowhere() -> None:
-    """Asked of a metadata server and of a data node."""
+    """Requests to a metadata server and to a data node."""
     lab = stored(4)
     found = answers(lab, "eve")
     send(lab, "eve", lab.active, Locate(9, [NOBODYS, -1, 0, (9 << 48) | 1]))
@@ -147,10 +147,10 @@ def test_a_block_that_nobody_gave_away_is_removed_when_it_was_written() -> None:
     lab.run_ms(100)
     send(lab, "eve", "dn1", Packet(NOBODYS, 1, 0, b"", b"", True))
 
-    def told(kind: type) -> bool:
+    def reported(kind: type) -> bool:
         return any(type(s.event) is kind and s.event.block == NOBODYS for s in lab.cluster.events)
 
-    lab.until(lambda: told(ReplicaStored) and told(ReplicaRemoved))
+    lab.until(lambda: reported(ReplicaStored) and reported(ReplicaRemoved))
     assert f"blocks/{NOBODYS:016x}.blk" not in lab.cluster.servers["dn1"].store.files
     unharmed(lab)
 
@@ -165,7 +165,7 @@ def test_what_a_data_node_cannot_do_it_refuses_in_one_line() -> None:
         WriteBlock(NOBODYS, 1, 512, [], {}, 0), Packet(NOBODYS, 1, 0, b"x", b"\0" * 4, False),
         ReadBlock(4, FIRST, 1, -512, 1 << 40), ReadBlock(5, FIRST, 9, 0, 512),
         Remove(0, [(FIRST, 1, FINAL)], "freed"), Remove(-1, [(FIRST, 1, FINAL)], "freed"),
-        BeatHeard(1, 0, Void(5, [(0, 1 << 60)])), BeatHeard(77, 1, Void(5, [(0, 1 << 60)])),
+        HeartbeatAck(1, 0, Void(5, [(0, 1 << 60)])), HeartbeatAck(77, 1, Void(5, [(0, 1 << 60)])),
     )  # fmt: skip
     lab.run_ms(500)
     refusals = [
@@ -180,14 +180,14 @@ ABSURD = 1 << 60
 
 
 def removes(lab: DataLab) -> bool:
-    """Whether the active's commands still come through: a file that is deleted leaves every disk."""
+    """Whether the active's commands still arrive: the blocks of a deleted file leave every disk."""
     lab.ada.call(Delete("/f"))
     lab.run_ms(10_000)
     return lab.counts() == []
 
 
 def test_a_writers_absurd_epoch_does_not_make_a_data_node_deaf() -> None:
-    """Neither for a block that nobody gave away nor for one that is there."""
+    """Neither for an unallocated block nor for an existing one."""
     lab = stored(7)
     for name in lab.data_nodes:
         send(
@@ -206,8 +206,8 @@ def test_a_writers_absurd_epoch_does_not_make_a_data_node_deaf() -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        BeatHeard(1, ABSURD, Void()),
-        BeatHeard(1, ABSURD, Void(5, [(0, 1 << 60)])),
+        HeartbeatAck(1, ABSURD, Void()),
+        HeartbeatAck(1, ABSURD, Void(5, [(0, 1 << 60)])),
         Remove(ABSURD, [(FIRST, 1, FINAL)], "freed"),
         Replicate(ABSURD, FIRST, 1, "dn2", ""),
     ],
@@ -225,15 +225,15 @@ def test_only_metadata_servers_of_the_group_command(command: Message) -> None:
 
 @pytest.mark.parametrize("epoch", [ABSURD, (1 << 64) - 1])
 def test_the_epoch_of_a_server_that_is_not_configured_is_believed_while_it_speaks(epoch: int) -> None:
-    """One that was added later is heeded; so is, for a while, a stranger who asks for reports as one does."""
+    """A server that was added later is obeyed; so is, for a while, an unknown peer that asks for reports as a server does."""
     lab = stored(10)
     for name in lab.data_nodes:
-        send(lab, "eve", name, WantReport(1), BeatHeard(1, epoch, Void()))
+        send(lab, "eve", name, WantReport(1), HeartbeatAck(1, epoch, Void()))
     lab.run_ms(10_000)
     assert removes(lab)
 
 
-def test_a_writer_does_not_tell_where_servers_are() -> None:
+def test_a_writer_does_not_report_where_servers_are() -> None:
     lab = stored(9)
     addresses = dict.fromkeys(["mds1", "mds2", "dn3"], "127.0.0.1:99999999999999999999")
     for name in lab.data_nodes:

@@ -1,4 +1,4 @@
-"""What the active makes of the reports: copies, trims, removes, and says what is missing."""
+"""Reactions of the active to reports: it copies, trims and removes replicas, and reports missing blocks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from nodes.errors import FsError
 from nodes.metadata.operations import Delete, Mkdir, SetReplication
-from nodes.protocols.mams.renewing import DIRECT_GAP
+from nodes.protocols.mams.renewal import DIRECT_GAP
 from nodes.storage.chunks import sums_of
 from nodes.trace.block_events import ReplicaDamaged, ReplicaRemoved
 from nodes.trace.events import Renewing
@@ -23,19 +23,19 @@ from nodes.wire.data_messages import (
 from nodes.wire.messages import Message
 from tests.simulation.data.lab import DataLab, content
 
-OCTETS = content(0, 300_000)
+BYTES = content(0, 300_000)
 
 
 def stored(seed: int, nodes: int = 4) -> DataLab:
     lab = DataLab(seed, nodes)
-    lab.put("/f", OCTETS)
+    lab.put("/f", BYTES)
     lab.until(lambda: lab.counts() == [3] * 5)
     lab.run_ms(7_000)
     return lab
 
 
 def reasons(lab: DataLab) -> set[str]:
-    return {s.event.reason for s in lab.cluster.events if type(s.event) is ReplicaRemoved}
+    return {s.event.removal for s in lab.cluster.events if type(s.event) is ReplicaRemoved}
 
 
 def test_nothing_happens_while_all_is_well() -> None:
@@ -53,10 +53,10 @@ def test_a_dead_node_is_replaced_and_trimmed_when_it_is_back(seed: int) -> None:
     lab.until(lambda: lab.counts() == [3] * 5)
     assert "under" in lab.health().values()
     lab.faults.restart(victim)
-    assert lab.get("/f") == OCTETS
+    assert lab.get("/f") == BYTES
     lab.until(lambda: "excess" in reasons(lab) and lab.counts() == [3] * 5)
     lab.run_ms(5_000)
-    assert set(lab.health().values()) == {"whole"} and lab.get("/f") == OCTETS
+    assert set(lab.health().values()) == {"whole"} and lab.get("/f") == BYTES
 
 
 @pytest.mark.parametrize("nodes", [3, 4])
@@ -66,7 +66,7 @@ def test_a_damaged_replica_is_found_without_a_reader_and_replaced(nodes: int) ->
     lab.faults.corrupt(holder, "block")
     lab.until(lambda: "damaged" in reasons(lab) and lab.counts() == [3] * 5)
     assert any(type(s.event) is ReplicaDamaged and s.server == holder for s in lab.cluster.events)
-    assert lab.get("/f") == OCTETS
+    assert lab.get("/f") == BYTES
 
 
 def test_a_reader_goes_to_another_replica() -> None:
@@ -74,7 +74,7 @@ def test_a_reader_goes_to_another_replica() -> None:
     for name in lab.data_nodes[:2]:
         if any(name in each for each in lab.replicas().values()):
             lab.faults.corrupt(name, "block")
-    assert lab.get("/f") == OCTETS
+    assert lab.get("/f") == BYTES
 
 
 def test_what_nobody_has_is_missing_and_is_back_with_its_nodes() -> None:
@@ -89,7 +89,7 @@ def test_what_nobody_has_is_missing_and_is_back_with_its_nodes() -> None:
     for name in lab.data_nodes:
         lab.faults.restart(name)
     lab.until(lambda: set(lab.health().values()) == {"whole"})
-    assert lab.get("/f") == OCTETS
+    assert lab.get("/f") == BYTES
 
 
 def test_a_deleted_file_frees_its_blocks() -> None:
@@ -100,7 +100,9 @@ def test_a_deleted_file_frees_its_blocks() -> None:
 
 
 @pytest.mark.parametrize(("dead", "health"), [(["dn1"], "under"), (["dn1", "dn2", "dn3"], "missing")])
-def test_who_was_told_that_a_block_is_not_well_is_told_that_it_is_freed(dead: list[str], health: str) -> None:
+def test_who_was_reported_that_a_block_is_not_well_is_reported_that_it_is_freed(
+    dead: list[str], health: str
+) -> None:
     lab = stored(5, nodes=3)
     for name in dead:
         lab.faults.crash(name)
@@ -115,12 +117,12 @@ def test_replication_follows_what_is_set() -> None:
     lab.until(lambda: lab.counts() == [4] * 5)
     lab.ada.call(SetReplication("/f", 1))
     lab.until(lambda: lab.counts() == [1] * 5)
-    assert lab.get("/f") == OCTETS
+    assert lab.get("/f") == BYTES
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_new_active_knows_at_once(seed: int) -> None:
-    """Reports go to the standbys as well: nothing is collected after a failover, and no replica is touched."""
+    """Standbys receive reports, too: a failover collects none, and no replica is touched."""
     lab = stored(seed)
     lab.faults.crash(lab.active)
     held = lab.cluster.hold(
@@ -129,7 +131,7 @@ def test_the_new_active_knows_at_once(seed: int) -> None:
         )
     )
     lab.await_next_active()
-    assert lab.get("/f") == OCTETS
+    assert lab.get("/f") == BYTES
     held.release()
     lab.run_ms(10_000)
     assert lab.counts() == [3] * 5 and lab.health() == {} and reasons(lab) == set()
@@ -144,20 +146,20 @@ def test_a_whole_cluster_that_starts_again_copies_nothing() -> None:
         lab.faults.restart(name)
     lab.finish()
     lab.run_ms(20_000)
-    assert lab.counts() == [3] * 5 and lab.health() == {} and lab.get("/f") == OCTETS
+    assert lab.counts() == [3] * 5 and lab.health() == {} and lab.get("/f") == BYTES
 
 
-def test_a_metadata_server_added_later_is_told_everything() -> None:
+def test_a_metadata_server_added_later_is_reported_everything() -> None:
     lab = stored(9)
     lab.faults.add_server("g1")
     lab.until(lambda: lab.cluster.view().get("mds5") == "S")
     for name in list(lab.cluster.view())[:3]:
         lab.faults.crash(name)
         lab.run_ms(12_000)
-    assert lab.get("/f") == OCTETS
+    assert lab.get("/f") == BYTES
 
 
-def test_a_data_node_that_starts_again_is_heard_by_a_server_that_was_added_later() -> None:
+def test_a_data_node_that_starts_again_is_received_by_a_server_that_was_added_later() -> None:
     lab = stored(16, nodes=3)
     lab.faults.add_server("g1")
     lab.until(lambda: lab.cluster.view().get("mds5") == "S")
@@ -170,7 +172,7 @@ def test_a_data_node_that_starts_again_is_heard_by_a_server_that_was_added_later
         lab.await_next_active()
         lab.run_ms(3_000)
     lab.run_ms(10_000)
-    assert lab.health() == {} and lab.get("/f") == OCTETS
+    assert lab.health() == {} and lab.get("/f") == BYTES
     lab.eve.call(Delete("/f"))
     lab.until(lambda: lab.counts() == [])
 
@@ -186,7 +188,7 @@ def test_a_deletion_that_a_failover_takes_back_costs_no_replica() -> None:
         held.drop()
     lab.await_next_active()
     lab.run_ms(3_000)
-    assert lab.get("/f") == OCTETS and lab.counts() == [3] * 5 and reasons(lab) == set()
+    assert lab.get("/f") == BYTES and lab.counts() == [3] * 5 and reasons(lab) == set()
 
 
 def test_commands_of_an_earlier_epoch_and_about_another_state_are_void() -> None:
@@ -207,7 +209,8 @@ def test_commands_of_an_earlier_epoch_and_about_another_state_are_void() -> None
 
 
 def test_excess_waits_until_every_holder_obeys_the_new_active() -> None:
-    """An earlier active may have had some of the replicas removed already: with its commands on the way, another choice could take the last one."""
+    """An earlier active may have ordered the removal of some replicas: while its commands are on the way, another choice could remove the last
+    one."""
     lab = stored(12)
     deaf = next(iter(lab.replicas().values()))[0]
     lab.cluster.hold(lambda sender, receiver, message: receiver == deaf and sender.startswith("mds"))
@@ -236,7 +239,7 @@ def test_a_junior_that_read_the_image_knows_the_blocks_of_files() -> None:
     lab = DataLab(14, image_gap=5)
     behind = lab.standbys[0]
     lab.faults.crash(behind)
-    lab.put("/f", OCTETS)
+    lab.put("/f", BYTES)
     lab.until(lambda: lab.cluster.view()[behind] == "-")
     for number in range(DIRECT_GAP):
         lab.eve.call(Mkdir(f"/d{number}"))
@@ -249,9 +252,9 @@ def test_a_junior_that_read_the_image_knows_the_blocks_of_files() -> None:
         lab.faults.take_lock("g1")
         lab.await_next_active()
         lab.run_ms(3_000)
-    assert lab.get("/f") == OCTETS
+    assert lab.get("/f") == BYTES
     lab.append("/f", b"more", lab.eve)
-    assert lab.get("/f") == OCTETS + b"more"
+    assert lab.get("/f") == BYTES + b"more"
 
 
 def test_blocks_that_nobody_allocated_are_refused_or_removed() -> None:

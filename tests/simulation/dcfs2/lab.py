@@ -1,4 +1,4 @@
-"""A simulated cluster of several groups with its lamps."""
+"""A simulated cluster of several groups with its invariants."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ SETTLE_NS = 120 * SECOND
 
 
 class Groups:
-    """Everything mended by `finish`, then judged."""
+    """A lab whose `finish` repairs everything and then judges the invariants."""
 
     def __init__(self, seed: int, groups: int = 2, standbys: int = 2, **settings: Any):
         self.config: ClusterConfig = many_groups(groups, standbys, **settings)
         self.cluster = SimCluster(self.config, seed)
-        self.lamps = registry.start(self.config)
-        self.cluster.on_event(self.lamps.on_event)
+        self.invariants = registry.start(self.config)
+        self.cluster.on_event(self.invariants.on_event)
         self.ada = self.cluster.start_client("ada")
         self.eve = self.cluster.start_client("eve")
         self.calls: list[asyncio.Task[Any]] = []
-        """Begun by a schedule, and going on."""
+        """Calls that a schedule began and that are under way."""
         self.settle()
 
     def settle(self) -> None:
@@ -42,14 +42,14 @@ class Groups:
         return next(name for name in self.servers(group) if view[name] in "AP")
 
     def pages(self) -> list[Page]:
-        """Of every group's active."""
+        """The namespaces of every group's active."""
         return [
             msgspec.convert(self.cluster.ask(self.active(group.number), {"do": "tree"}), Page, strict=False)
             for group in self.config.groups
         ]
 
     def quiet(self) -> bool:
-        """Nothing is under way between the groups, and nothing is left to be reclaimed."""
+        """No operation is under way between the groups, and no record is left to be reclaimed."""
         return not any(page.open or page.orphans for page in self.pages())
 
     def mend(self) -> None:
@@ -61,14 +61,14 @@ class Groups:
         self.cluster.faults.heal_all()
 
     def finish(self) -> None:
-        """Raises AssertionError with what is wrong."""
+        """Raises AssertionError with the defects."""
         self.mend()
         self.cluster.run_for(SECOND)
         self.settle()
         self.cluster.run_until(self.quiet, SETTLE_NS)
         self.cluster.run_for(10 * SECOND)
-        self.lamps.finish()
-        failures = self.lamps.failures + self.lamps.unjudged
+        self.invariants.finish()
+        failures = self.invariants.failures + self.invariants.unjudged
         assert not failures, failures[0].explanation
         found = fsck.faults(self.pages())
         assert not found, found[0]

@@ -1,4 +1,4 @@
-"""Known bugs of operations on several groups: each schedule is quiet without its mutation, and breaks something with it."""
+"""Seeded bugs of cross-group operations: each schedule holds without its mutation, and violates an invariant with it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.simulation.dcfs2.test_caches import hear_of_moves
 
 
 def answers_lost_until_asked_again(lab: Groups, operation: Any) -> Any:
-    """Ada's answers to this operation are lost until she has sent it once more."""
+    """Drops the answers to ada's operation until she has sent it once more."""
     numbers: list[int] = []
     again: list[Any] = []
 
@@ -30,7 +30,7 @@ def answers_lost_until_asked_again(lab: Groups, operation: Any) -> Any:
 
 
 def retry_across_moved_directory(lab: Groups) -> None:
-    """The answer of a create is lost, its directory is moved, and the call is asked again."""
+    """The answer of a create is lost, its directory is moved, and the call is sent again."""
     old = directory_of(lab, 2)
     operation = Create(f"{old}/f")
     lost = answers_lost_until_asked_again(lab, operation)
@@ -46,7 +46,7 @@ def retry_across_moved_directory(lab: Groups) -> None:
 
 
 def stale_dentry_cache(lab: Groups) -> None:
-    """A directory moves, its client hears of it by another call, and goes on below the old name."""
+    """A directory moves, its client learns of it by another call, and continues below the old name."""
     old = directory_of(lab, 2)
     lab.eve.call(Rename(old, "/moved"))
     hear_of_moves(lab)
@@ -57,7 +57,7 @@ def stale_dentry_cache(lab: Groups) -> None:
 
 
 def undo_forgotten(lab: Groups) -> None:
-    """The coordinator of a rename dies when the other group has promised; whoever takes over decides Abort, and the call is tried again."""
+    """The coordinator of a rename dies when the other group has promised; its successor decides Abort, and the call is tried again."""
     old, new = directory_of(lab, 1), directory_of(lab, 2)
     lab.ada.call(Create(f"{old}/f"))
     votes = held(lab, "Vote", lab.servers(1))
@@ -110,7 +110,7 @@ def clock_jump_stamps(lab: Groups) -> None:
 
 
 def view_of_all_groups(lab: Groups) -> None:
-    """A create is carried out, whatever its group says is lost for a while, and the directory is deleted meanwhile."""
+    """A create is carried out, the messages of its group are lost for a while, and the directory is deleted meanwhile."""
     parent = directory_of(lab, 2)
     lab.ada.call(Create(f"{parent}/f"))
     lab.cluster.run_for(SECOND)

@@ -1,4 +1,4 @@
-"""The counterexamples of rules 11 and 12. Each ends where the damage is done if the hole is open; what comes after is `Groups.finish`."""
+"""The counterexamples of rules 11 and 12. Each ends where the damage is done if the hole is open; `Groups.finish` does the rest."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def home(lab: Groups, path: str) -> int:
 
 
 def directory_of(lab: Groups, group: int) -> str:
-    """A directory under the root that is at home there."""
+    """A directory under the root with its home in this group."""
     for number in range(4):
         made = lab.ada.call(Mkdir(f"/d{group}{number}")).result
         assert isinstance(made, Made)
@@ -39,7 +39,7 @@ def directory_of(lab: Groups, group: int) -> str:
 
 
 def shared_create(lab: Groups, directory: str) -> Callable[[], Any]:
-    """Ada's create of a file in this directory whose home is the other group, held before that group hears of it."""
+    """Ada's create of a file in this directory with its home in the other group, held before that group receives it."""
     other = 3 - home(lab, directory)
     for number in range(4):
         hold = held(lab, "OpReq", lab.servers(other))
@@ -57,7 +57,7 @@ def shared_create(lab: Groups, directory: str) -> Callable[[], Any]:
 
 
 def late_request(lab: Groups) -> None:
-    """The request comes after the participant has said that it has no record of the operation."""
+    """The request arrives after the participant has answered that it has no record of the operation."""
     directory = directory_of(lab, 2)
     release = shared_create(lab, directory)
     lab.cluster.faults.crash(lab.active(2))
@@ -67,7 +67,7 @@ def late_request(lab: Groups) -> None:
 
 
 def second_request(lab: Groups) -> None:
-    """The request comes a second time when the operation has ended, and its records are gone."""
+    """The request arrives a second time when the operation has ended, and its records are removed."""
     seen: list[tuple[str, str, Any]] = []
 
     def note(sender: str, receiver: str, message: Any) -> bool:
@@ -90,7 +90,7 @@ def second_request(lab: Groups) -> None:
 
 
 def create_against_rmdir(lab: Groups) -> None:
-    """A file is being made in a directory that seems to be empty."""
+    """A file is being created in a directory that seems to be empty."""
     directory = directory_of(lab, 2)
     release = shared_create(lab, directory)
     lab.calls.append(lab.eve.spawn(Delete(directory)))
@@ -121,4 +121,4 @@ SCHEDULES: dict[str, tuple[Schedule, str, str]] = {
     "create_against_rmdir": (create_against_rmdir, "dentry_locks_only", "orphan inode|Create|Delete"),
     "rename_circle": (rename_circle, "dentry_locks_only", "Rename|circle"),
 }
-"""Name to (schedule, switch, what the complaint says)."""
+"""(schedule, switch, text of the violation) by name."""

@@ -1,4 +1,4 @@
-"""What was answered at one group is not read as it was before at another that has yet to hear the decision."""
+"""A read never returns a state older than an answered write, even at a group that has not received the decision yet."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.simulation.dcfs2.schedules import directory_of, held
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_directory_is_not_told_without_a_name_that_was_answered(seed: int) -> None:
-    """The coordinator has decided a rename and answered; the new parent's group still only knows that it promised."""
+def test_a_directory_is_not_reported_without_a_name_that_was_answered(seed: int) -> None:
+    """The coordinator has decided a rename and answered; the new parent's group still only knows its promise."""
     lab = Groups(seed, 2, 1, placement="random")
     old, new = directory_of(lab, 1), directory_of(lab, 2)
     lab.ada.call(Create(f"{old}/f"))

@@ -1,4 +1,4 @@
-"""What a client remembers of the way to a directory is what it was resolved under, however late the answer comes."""
+"""A client caches a path under the state in which it was resolved, however late the answer arrives."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.simulation.dcfs2.schedules import directory_of, until_held
 
 
 def hear_of_moves(lab: Groups) -> None:
-    """Ada is referred to another group, and so told how many directories have moved."""
+    """Ada is redirected to another group, and so learns how many directories have moved."""
     for number in range(2):
         lab.ada.call(Mkdir(f"/far{number}"))
         lab.ada.client._paths._dentries.gone(f"/far{number}")
@@ -24,7 +24,7 @@ def hear_of_moves(lab: Groups) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_directory_that_was_made_before_a_move_is_not_remembered_as_made_after_it(seed: int) -> None:
-    """The answer of mkdir comes when the directory above has moved, and the client has heard of that by another call."""
+    """The answer of mkdir arrives when the directory above has moved, and the client has learned of that by another call."""
     lab = Groups(seed, 2, 1, placement="random")
     old = directory_of(lab, 1)
     lab.eve.call(Stat(old))
@@ -50,7 +50,7 @@ def test_a_directory_that_was_made_before_a_move_is_not_remembered_as_made_after
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_way_that_was_found_before_a_move_is_not_asked_for_as_found_after_it(seed: int) -> None:
-    """A call is asked again when the directory on its way has moved, and the client has heard of that by another call."""
+    """A call is sent again when the directory on its path has moved, and the client has learned of that by another call."""
     lab = Groups(seed, 2, 1, placement="random")
     old = directory_of(lab, 2)
     lab.ada.call(Mkdir(f"{old}/b"))
@@ -72,7 +72,7 @@ def test_a_way_that_was_found_before_a_move_is_not_asked_for_as_found_after_it(s
 
 @pytest.mark.parametrize("operation", [Link, Rename])
 def test_a_directory_that_is_gone_is_missed_before_anything_else_is_wrong(operation: type) -> None:
-    """The new parent, as the client remembers it, has been removed; whoever has the old name does not know that, and asks before it refuses."""
+    """The new parent in the client's cache has been removed. The group of the old name does not know that, and queries before it refuses."""
     lab = Groups(1, 2, 1, placement="random")
     old, new = directory_of(lab, 2), directory_of(lab, 1)
     lab.ada.call(Mkdir(f"{old}/sub"))

@@ -1,4 +1,4 @@
-"""What an active counts agrees with what was seen to happen."""
+"""The counters of an active agree with the observed events."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.simulation.dcfs2.lab import Groups
 
 
 def counters(lab: Groups, server: str) -> Counters | None:
-    told: Any = lab.cluster.ask(server, {"do": "counters"})["counters"]
-    return None if told is None else msgspec.convert(told, Counters)
+    reported: Any = lab.cluster.ask(server, {"do": "counters"})["counters"]
+    return None if reported is None else msgspec.convert(reported, Counters)
 
 
 def of_actives(lab: Groups) -> list[Counters]:
@@ -38,12 +38,12 @@ def test_counters_agree_with_the_tree_and_with_the_messages() -> None:
     for number in range(12):
         lab.ada.call(Create(f"/a/f{number}"))
     lab.cluster.run_until(lab.quiet, 10 * SECOND)
-    told, pages = of_actives(lab), lab.pages()
-    assert [each.objects for each in told] == [len(page.inodes) for page in pages]
-    assert [each.branch_points for each in told] == [page.branch_points for page in pages]
-    assert [each.sent for each in told] == [sent[lab.active(group.number)] for group in lab.config.groups]
-    assert sum(each.done for each in told) == sum(page.branch_points for page in pages) > 0
-    assert [(each.open, each.aborted) for each in told] == [(0, 0)] * 2
+    reported, pages = of_actives(lab), lab.pages()
+    assert [each.objects for each in reported] == [len(page.inodes) for page in pages]
+    assert [each.branch_points for each in reported] == [page.branch_points for page in pages]
+    assert [each.sent for each in reported] == [sent[lab.active(group.number)] for group in lab.config.groups]
+    assert sum(each.done for each in reported) == sum(page.branch_points for page in pages) > 0
+    assert [(each.open, each.aborted) for each in reported] == [(0, 0)] * 2
 
 
 def test_only_the_active_counts_and_a_new_one_begins_anew() -> None:
@@ -64,6 +64,6 @@ def test_only_the_active_counts_and_a_new_one_begins_anew() -> None:
 
 
 def counters_of_first(lab: Groups, but: str) -> Counters | None:
-    """Of the first group's active, unless that is `but`."""
+    """Counters of the first group's active, unless that is `but`."""
     found = [counters(lab, name) for name in lab.servers(1) if name != but]
     return next((each for each in found if each is not None), None)

@@ -14,7 +14,7 @@ from tests.simulation.dcfs2.lab import Groups
 
 
 def counted(cross_group: str) -> tuple[Counter[str], Counter[str]]:
-    """Messages between the groups, and log records, of one mkdir whose inode is at home elsewhere."""
+    """Messages between the groups, and log records, of one mkdir whose inode has its home in another group."""
     lab = Groups(2, 2, 1, placement="random", cross_group=cross_group)
     lab.ada.call(Mkdir("/a"))
     messages: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Rules 11 and 12: with the hole open a check fires, with it closed the same schedule harms nobody."""
+"""Rules 11 and 12: with the hole open an invariant is violated, with it closed the same schedule holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A call that a group has referred elsewhere is never carried out there by a copy that comes late (safety rule 25)."""
+"""A group that redirected a call never carries it out from a late copy (safety rule 25)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATH = "/x/f"
 
 
 def make_at(lab: Groups, path: str, group: int) -> None:
-    """Eve makes a directory until its home is this group."""
+    """Eve creates directories until one has its home in this group."""
     for _ in range(40):
         if home_group(lab.eve.call(Mkdir(path)).result.inode) == group:  # type: ignore[union-attr]
             return
@@ -24,7 +24,7 @@ def make_at(lab: Groups, path: str, group: int) -> None:
 
 
 def late_copy(lab: Groups) -> Any:
-    """Ada creates a file below a directory of group 2; a copy of what she asked the root's group first is on its way still."""
+    """Ada creates a file below a directory of group 2; a copy of her first request to the root's group is still on its way."""
     make_at(lab, "/x", 2)
     copies: list[tuple[str, str, Any]] = []
 
@@ -52,7 +52,8 @@ def deliver(lab: Groups, receiver: str, copy: Any) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_group_that_was_asked_before_answers_a_read_as_of_then(seed: int) -> None:
-    """A file is at home elsewhere than its name. Its reader is on the way there when the name moves; a copy of its first question comes."""
+    """A file has its home in another group than its name. Its reader is on the way there when the name moves; a copy of its first request
+    arrives."""
     lab = Groups(seed, 2, 1, placement="random")
     for number in range(40):
         if home_group(lab.eve.call(Create(f"/f{number}")).result.inode) == 2:  # type: ignore[union-attr]
@@ -99,7 +100,7 @@ def test_the_refusal_outlives_a_failover(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_way_leads_back_to_the_group_that_referred_it(seed: int) -> None:
-    """Group 1 refers to group 2, which refers to group 1: there it is carried out, though that group refused its first leg."""
+    """Group 1 redirects to group 2, which redirects back to group 1: there the call is carried out, though that group refused its first leg."""
     lab = Groups(seed, 2, 1, placement="random")
     make_at(lab, "/x", 2)
     make_at(lab, "/x/y", 1)

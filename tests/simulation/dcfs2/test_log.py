@@ -1,4 +1,4 @@
-"""The log of DCFS2 §4.3: of a fixed size, written back periodically, by force and by protocol; full, it makes writes wait and loses nothing."""
+"""The log of DCFS2 §4.3: of a fixed size, written back periodically, by force and by protocol; a full log delays writes and loses none."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pytest
 from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir, Operation, SetPermission, Stat
 from nodes.metadata.pages import Counters
-from nodes.metadata_server.imaging import Imaging
 from nodes.metadata_server.messages import TakeImage
+from nodes.metadata_server.snapshots import Imaging
 from nodes.storage import journal_file
-from nodes.trace.events import StepTaken
+from nodes.trace.events import StepTaken, WritesWait
 from nodes.trace.pool_events import JournalPruned
+from nodes.trace.prose import is_story
 from tests.simulation.dcfs2.lab import Groups
 from tests.simulation.dcfs2.schedules import home
 
@@ -24,12 +25,16 @@ LOG = 20_000
 @pytest.fixture(autouse=True)
 def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Segments of some groups, so that pruning has something to remove."""
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 4000)
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 4000)
 
 
 def counted(lab: Groups, group: int = 1) -> Counters:
-    told: Any = lab.cluster.ask(lab.active(group), {"do": "counters"})["counters"]
-    return msgspec.convert(told, Counters)
+    reported: Any = lab.cluster.ask(lab.active(group), {"do": "counters"})["counters"]
+    return msgspec.convert(reported, Counters)
+
+
+def waits(lab: Groups) -> list[WritesWait]:
+    return [each.event for each in lab.cluster.events if isinstance(each.event, WritesWait)]
 
 
 def steps(lab: Groups, step: str) -> list[str]:
@@ -47,7 +52,7 @@ def begin(lab: Groups, *operations: Operation) -> None:
 
 
 def fill(lab: Groups) -> None:
-    """Until writes wait, because nobody takes an image."""
+    """Fills the log until writes wait, because no server takes an image."""
     for number in range(600):
         begin(lab, Mkdir(f"/fill{number}"))
         lab.cluster.run_for(SECOND // 100)
@@ -64,42 +69,46 @@ def test_periodic() -> None:
     for name in ("a", "b"):
         work(lab, name, 40)
         lab.cluster.run_for(2 * SECOND)
-    told = counted(lab)
-    assert told.periodic >= 2 and told.forced == 0 and not told.log_full
+    reported = counted(lab)
+    assert reported.periodic >= 2 and reported.forced == 0 and not reported.log_full
     lab.finish()
 
 
 def test_forced_when_it_is_half_full_and_then_pruned() -> None:
-    """Nothing else asks for an image."""
-    lab = Groups(2, 1, 2, image_every=0, log_octets=LOG)
+    """No other trigger asks for an image."""
+    lab = Groups(2, 1, 2, image_every=0, log_bytes=LOG)
     for part in range(4):
         work(lab, f"part{part}-", 60)
         lab.cluster.run_for(7 * SECOND)
-        assert counted(lab).log_octets < LOG // 2
-    told = counted(lab)
-    assert told.periodic == 0 and told.forced >= 2 and not steps(lab, "full")
+        assert counted(lab).log_bytes < LOG // 2
+    reported = counted(lab)
+    assert reported.periodic == 0 and reported.forced >= 2 and not steps(lab, "full")
     assert any(type(s.event) is JournalPruned for s in lab.cluster.events)
     lab.finish()
 
 
 @pytest.mark.parametrize("cross_group", ["s2pc_mp", "two_phase"])
 def test_protocol(cross_group: str) -> None:
-    """Four records of an operation by S2PC-MP, five by two-phase commit, all on the disks before anybody is told."""
+    """Four records of an operation by S2PC-MP, five by two-phase commit, all durable before any answer."""
     lab = Groups(3, 2, 1, placement="random", cross_group=cross_group)
     work(lab, "a", 8)
     lab.cluster.run_until(lab.quiet, 10 * SECOND)
     lab.cluster.run_for(SECOND)
-    told = [counted(lab, group) for group in (1, 2)]
-    assert sum(each.protocol for each in told) == (4 if cross_group == "s2pc_mp" else 5) * told[0].done > 0
+    reported = [counted(lab, group) for group in (1, 2)]
+    assert (
+        sum(each.protocol for each in reported)
+        == (4 if cross_group == "s2pc_mp" else 5) * reported[0].done
+        > 0
+    )
     lab.finish()
 
 
-# --- pruning with something undecided --------------------------------------------------------------------------------
+# --- pruning with undecided operations -------------------------------------------------------------------------------
 
 
 def test_an_undecided_operation_outlives_the_pruning_of_its_records() -> None:
-    """Its peer is away while the log is written back and pruned and the coordinator's group starts anew from image and journal."""
-    lab = Groups(4, 2, 2, placement="random", image_every=0, log_octets=LOG)
+    """Its peer is down while the log is written back and pruned, and the coordinator's group restarts from image and journal."""
+    lab = Groups(4, 2, 2, placement="random", image_every=0, log_bytes=LOG)
     work(lab, "a", 2)
     here = next(path for path in ("/a0", "/a1") if home(lab, path) == 1)
     for name in lab.servers(2):
@@ -120,27 +129,27 @@ def test_an_undecided_operation_outlives_the_pruning_of_its_records() -> None:
     assert lab.ada.call(Stat("/open0")) and lab.ada.call(Stat("/open1"))
 
 
-# --- full ------------------------------------------------------------------------------------------------------------
+# --- full log --------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The active waits for its standbys, however long: else it takes the image itself after one silent order."""
+    """The active waits for its standbys without limit; otherwise it takes the image itself after one unanswered order."""
     monkeypatch.setattr(Imaging, "_others_can", lambda self: bool(self._takers.standbys()))
 
 
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("failover", [False, True])
 def test_a_full_log_makes_writes_wait_and_reads_go_on(failover: bool) -> None:
-    lab = Groups(5, 1, 2, image_every=0, log_octets=LOG)
+    lab = Groups(5, 1, 2, image_every=0, log_bytes=LOG)
     held = lab.cluster.hold(lambda sender, receiver, message: type(message) is TakeImage)
     fill(lab)
-    (line,) = steps(lab, "full")
-    assert f"{LOG} are the most: writes wait for an image" in line and "\n" not in line
+    (full,) = waits(lab)
+    assert steps(lab, "full") and full.waits and full.size >= full.limit == LOG and is_story(full)
     begin(lab, Mkdir("/late"))
     lab.cluster.run_for(3 * SECOND)
     assert not lab.calls[-1].done() and counted(lab).log_full
-    assert counted(lab).log_octets < 2 * LOG
+    assert counted(lab).log_bytes < 2 * LOG
     lab.eve.call(Stat("/fill0"))
     if failover:
         lab.cluster.faults.crash(lab.active(1))
@@ -148,7 +157,7 @@ def test_a_full_log_makes_writes_wait_and_reads_go_on(failover: bool) -> None:
         assert not lab.calls[-1].done()
     held.drop()
     lab.cluster.run_until(lab.calls[-1].done, 60 * SECOND)
-    assert steps(lab, "room")
+    assert steps(lab, "room") and not waits(lab)[-1].waits
     lab.finish()
     lab.all_returned()
     lab.eve.call(Stat("/late"))
@@ -156,7 +165,7 @@ def test_a_full_log_makes_writes_wait_and_reads_go_on(failover: bool) -> None:
 
 @pytest.mark.usefixtures("patient")
 def test_a_participant_whose_log_is_full_promises_nothing_new() -> None:
-    lab = Groups(6, 2, 2, placement="random", image_every=0, log_octets=LOG)
+    lab = Groups(6, 2, 2, placement="random", image_every=0, log_bytes=LOG)
     lab.ada.call(Mkdir("/before"))
     everybody = lab.servers(2)
     held = lab.cluster.hold(
@@ -167,11 +176,11 @@ def test_a_participant_whose_log_is_full_promises_nothing_new() -> None:
         lab.cluster.run_for(SECOND // 200)
         if counted(lab, 2).log_full:
             break
-    octets = counted(lab, 2).log_octets
-    assert octets >= LOG
+    size = counted(lab, 2).log_bytes
+    assert size >= LOG
     begin(lab, *(Mkdir(f"/late{number}") for number in range(6)))
     lab.cluster.run_for(5 * SECOND)
-    assert counted(lab, 2).log_octets < octets + 4_000
+    assert counted(lab, 2).log_bytes < size + 4_000
     assert not all(call.done() for call in lab.calls[-6:])
     held.drop()
     lab.finish()
@@ -180,7 +189,7 @@ def test_a_participant_whose_log_is_full_promises_nothing_new() -> None:
 
 @pytest.mark.parametrize("groups", [1, 2])
 def test_an_active_without_standbys_takes_the_image_itself(groups: int) -> None:
-    lab = Groups(7, groups, 0, placement="random", image_every=0, log_octets=LOG)
+    lab = Groups(7, groups, 0, placement="random", image_every=0, log_bytes=LOG)
     for part in range(3):
         begin(lab, *(Mkdir(f"/part{part}-{number}") for number in range(80)))
         lab.cluster.run_for(2 * SECOND)
@@ -194,7 +203,7 @@ def test_an_active_without_standbys_takes_the_image_itself(groups: int) -> None:
 
 
 def test_a_full_log_waits_for_one_silent_standby_only() -> None:
-    lab = Groups(5, 1, 2, image_every=0, log_octets=LOG)
+    lab = Groups(5, 1, 2, image_every=0, log_bytes=LOG)
     lab.cluster.hold(lambda sender, receiver, message: type(message) is TakeImage)
     fill(lab)
     begin(lab, Mkdir("/late"))

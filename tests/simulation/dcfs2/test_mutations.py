@@ -1,4 +1,4 @@
-"""Each known bug is seen by a check in its schedule, and the schedule is quiet without it."""
+"""Each seeded bug violates an invariant in its schedule, and the schedule holds without it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.simulation.dcfs2.mutations import SCHEDULES
 
 
 def run(name: str, seed: int, on: bool) -> tuple[Groups, str]:
-    """The group of checks, and what failed first; empty when nothing did."""
+    """The lab, and the first violation; empty without one."""
     lab = Groups(seed, 2, 1, placement="random", mutations=Mutations(**{name: on}))
     try:
         SCHEDULES[name](lab)
@@ -26,7 +26,7 @@ def run(name: str, seed: int, on: bool) -> tuple[Groups, str]:
 def test_with_the_mutation_a_check_fails(name: str) -> None:
     lab, trouble = run(name, 0, True)
     assert trouble
-    assert lab.lamps.failures, trouble
+    assert lab.invariants.failures, trouble
 
 
 def test_a_namespace_that_was_read_from_an_image_has_the_bug_too() -> None:

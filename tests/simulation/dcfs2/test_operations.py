@@ -1,4 +1,4 @@
-"""Every operation on every placement gives what one group alone would give."""
+"""Every operation on every placement gives the same result as a single group."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ STORY = [
 ]
 
 
-def tell(client: SimClient, operation: Any) -> Any:
+def report(client: SimClient, operation: Any) -> Any:
     """The result without numbers and times, or the name of the error."""
     try:
         result = client.call(operation).result
@@ -120,8 +120,8 @@ def test_all_placements_agree_with_one_group(placement: str, cross_group: str) -
     expected_of = alone.start_client("ada")
     lab = Groups(3, 3, 0, placement=placement, cross_group=cross_group, granularity=Granularity(2, 2, 1))
     for operation in STORY:
-        assert tell(lab.ada, operation) == tell(expected_of, operation), operation
-        assert tell(lab.eve, List("/")) == tell(expected_of, List("/"))
+        assert report(lab.ada, operation) == report(expected_of, operation), operation
+        assert report(lab.eve, List("/")) == report(expected_of, List("/"))
     lab.finish()
     if placement == "random":
         homes = {home_group(number) for page in lab.pages() for number in page.inodes}
@@ -129,7 +129,7 @@ def test_all_placements_agree_with_one_group(placement: str, cross_group: str) -
 
 
 def test_a_cached_directory_that_has_moved_is_not_used() -> None:
-    """Eve resolves a deep path, Ada moves what is above it: the old path is gone for Eve at once, in every group."""
+    """Eve resolves a deep path, Ada moves a directory above it: the old path is gone for Eve at once, in every group."""
     lab = Groups(4, 3, 0, placement="random")
     lab.ada.call(Mkdir("/a/b/c/d", True))
     lab.eve.call(Create("/a/b/c/d/one"))
@@ -151,12 +151,12 @@ def test_a_cached_directory_that_was_made_again_is_not_the_old_one() -> None:
     lab.ada.call(Delete("/a/b"))
     lab.ada.call(Mkdir("/a/b"))
     lab.eve.call(Create("/a/b/one"))
-    assert tell(lab.ada, List("/a/b")).names == ["one"]
+    assert report(lab.ada, List("/a/b")).names == ["one"]
     lab.finish()
 
 
 def test_units_are_counted_though_many_files_are_made_at_once() -> None:
-    """Every FileWid files another group is drawn, also when their operations on two groups overlap."""
+    """Every FileWid files another group is drawn, also when their cross-group operations overlap."""
     lab = Groups(6, 3, 0, placement="ddg", granularity=Granularity(2, 2, 4))
     lab.ada.call(Mkdir("/d"))
     made = [lab.ada.spawn(Create(f"/d/{number}")) for number in range(64)]
@@ -168,7 +168,7 @@ def test_units_are_counted_though_many_files_are_made_at_once() -> None:
 
 
 def test_what_has_changed_since_it_was_planned_is_planned_anew_at_once() -> None:
-    """The new name is taken between the look and the promise: nobody waits for the coordinator's patience."""
+    """The new name is taken between the lookup and the promise: no call waits for the coordinator's timeout."""
     lab = Groups(7, 3, 0, placement="random")
     for number in range(3):
         lab.ada.call(Mkdir(f"/d{number}"))

@@ -1,4 +1,4 @@
-"""A name can reach the home of its file before that group has heard that the file is made."""
+"""A name can reach the home of its file before that group has received the decision to create the file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.simulation.dcfs2.schedules import directory_of
 
 
 def named_before_made(lab: Groups, made_at: str, path: str) -> Any:
-    """A file of group 1 that has this name there, while the decision to make it is on its way; gives the hold."""
+    """A file of group 1 that has this name there, while the decision to create it is on its way; returns the hold."""
     late: list[int] = []
 
     def match(sender: str, receiver: str, message: Any) -> bool:

@@ -1,4 +1,5 @@
-"""DCFS2 §4.4 to the letter, in groups of one server: the cluster pauses, Recover-END undoes, and what the text loses is lost (safety rule 11)."""
+"""DCFS2 §4.4 to the letter, in groups of one server: the cluster pauses, Recover-END undoes, and an operation can be lost as the text implies
+(safety rule 11)."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ def alone(seed: int, groups: int = 2, **settings: Any) -> Groups:
 
 
 def prepared(seed: int) -> Groups:
-    """A directory /d in one group, and below it things whose homes are both."""
+    """A directory /d in one group, and below it objects with homes in both groups."""
     lab = alone(seed)
     lab.ada.call(Mkdir("/d"))
     for number in range(4):
@@ -48,7 +49,7 @@ def counted(lab: Groups) -> dict[type[Message], int]:
 @pytest.mark.parametrize("step", S2PC)
 @pytest.mark.parametrize("kind", OPERATIONS)
 def test_either_side_dies_at_a_step(kind: str, step: str, group: int, seed: int) -> None:
-    """The message of the step is lost with it; the operation is on both or on none."""
+    """The message of the step is lost, too; the operation is on both groups or on none."""
     lab = prepared(seed)
     made: dict[str, Operation] = {"create": Create("/d/new"), "mkdir": Mkdir("/d/new")}
     operation = made.get(kind) or shared_by_two(lab, kind)
@@ -62,7 +63,7 @@ def test_either_side_dies_at_a_step(kind: str, step: str, group: int, seed: int)
 )
 @pytest.mark.parametrize("again", [1, 2])
 def test_a_server_dies_while_another_recovers(step: str, again: int) -> None:
-    """The one that recovers, or the one that waits for it."""
+    """The recovering server, or the waiting one."""
     lab = prepared(9)
     requests = held_at(lab, "OpReq")
     calls = [lab.ada.spawn(Mkdir(f"/d/new{number}")) for number in range(4)]
@@ -84,7 +85,7 @@ def test_a_server_dies_while_another_recovers(step: str, again: int) -> None:
 
 
 def test_the_whole_cluster_pauses() -> None:
-    """A group that has nothing to do with the failed one takes no requests either, until Recover-END."""
+    """A group without a part in the failure takes no requests either, until Recover-END."""
     lab = alone(3, groups=3)
     three = directory_of_three(lab)
     lab.eve.call(Stat(three))
@@ -104,7 +105,7 @@ def test_the_whole_cluster_pauses() -> None:
 
 
 def directory_of_three(lab: Groups) -> str:
-    """A directory under the root that is at home in the third group."""
+    """A directory under the root with its home in the third group."""
     for number in range(9):
         lab.ada.call(Mkdir(f"/three{number}"))
         if home(lab, f"/three{number}") == 3:
@@ -112,7 +113,7 @@ def directory_of_three(lab: Groups) -> str:
     raise AssertionError("no directory came to group 3")
 
 
-def test_recover_end_undoes_what_the_failed_one_never_heard_of() -> None:
+def test_recover_end_undoes_what_the_failed_one_never_received_of() -> None:
     lab = alone(4)
     directory = directory_of(lab, 2)
     requests = held_at(lab, "OpReq")
@@ -142,7 +143,7 @@ def test_replicated_groups_do_not_pause() -> None:
 
 
 def test_a_request_that_comes_late_leaves_an_orphan() -> None:
-    """What the text loses: nobody has recorded that the operation was given up, so its request is carried out afterwards."""
+    """The loss in the text: no record says that the operation was given up, so its request is carried out afterwards."""
     lab = alone(1, holes=Holes(abort_without_record=True))
     directory = directory_of(lab, 2)
     release = shared_create(lab, directory)

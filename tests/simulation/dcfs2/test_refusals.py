@@ -1,4 +1,4 @@
-"""A write that was refused stays refused, whatever crosses what (safety rule 10): its error may come late, its request may come again."""
+"""A refused write stays refused, whatever the order of messages (safety rule 10): its error may arrive late, its request may arrive again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def open_session(lab: Groups) -> None:
 
 @GROUPS
 def test_an_error_that_crosses_the_same_call_asked_again(groups: int) -> None:
-    """The first try is refused, its answer is late; by the second try the parent is there."""
+    """The first try is refused, and its answer is late; by the second try the parent exists."""
     lab = Groups(1, groups, 2, placement="random")
     open_session(lab)
     answers = to_ada(lab)
@@ -53,7 +53,7 @@ def test_an_error_that_crosses_the_same_call_asked_again(groups: int) -> None:
 
 
 @GROUPS
-def test_a_request_that_comes_again_after_its_error_was_told(groups: int) -> None:
+def test_a_request_that_comes_again_after_its_error_was_reported(groups: int) -> None:
     lab = Groups(2, groups, 2, placement="random")
     open_session(lab)
     seen: list[tuple[str, str, Any]] = []
@@ -75,7 +75,7 @@ def test_a_request_that_comes_again_after_its_error_was_told(groups: int) -> Non
 
 
 @GROUPS
-def test_a_refusal_outlives_the_active_that_told_it(groups: int) -> None:
+def test_a_refusal_outlives_the_active_that_reported_it(groups: int) -> None:
     lab = Groups(3, groups, 2, placement="random")
     open_session(lab)
     answers = to_ada(lab)
@@ -102,7 +102,7 @@ def test_a_refusal_outlives_the_active_that_told_it(groups: int) -> None:
 def test_errors_that_another_group_has_decided(
     operation: Operation, mends: Operation, cross_group: str
 ) -> None:
-    """Refused by a vote, or after a look: asked again when nothing stands in the way any more it stays refused."""
+    """The write was refused by a vote, or after a lookup. Sent again without the obstacle, it stays refused."""
     lab = Groups(4, 3, 1, placement="random", cross_group=cross_group)
     open_session(lab)
     lab.ada.call(Mkdir("/full"))

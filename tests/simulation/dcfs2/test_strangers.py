@@ -1,4 +1,4 @@
-"""What groups tell each other is heeded from servers of other groups alone."""
+"""A group accepts cross-group messages only from servers of other groups."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ABSURD = 1 << 60
 
 
 def words(lab: Groups) -> list[CrossGroupMessage]:
-    """To group 1, as if from group 2."""
+    """Messages to group 1 that claim to come from group 2."""
     return [
         m.OpReq(2, ABSURD, 1, ABSURD, [], 1),
         m.OpReq(2, 99, ABSURD, 0, [], 1),
@@ -30,15 +30,15 @@ def words(lab: Groups) -> list[CrossGroupMessage]:
 
 
 @pytest.mark.parametrize("cross_group", ["s2pc_mp", "two_phase"])
-def test_a_strangers_words_between_groups_have_no_effect(cross_group: str) -> None:
+def test_a_unknown_peers_words_between_groups_have_no_effect(cross_group: str) -> None:
     lab = Groups(1, 2, 1, placement="random", cross_group=cross_group)
     for number in range(4):
         lab.ada.call(Mkdir(f"/before{number}"))
     for message in words(lab):
         lab.cluster.net.carry("eve", lab.active(1), [message])
         lab.cluster.run_for(1_100_000_000)
-    told = [s.event for s in lab.cluster.events if type(s.event) is Ignored and s.event.sender == "eve"]
-    assert [each.kind for each in told] == [type(message).__name__ for message in words(lab)]
+    reported = [s.event for s in lab.cluster.events if type(s.event) is Ignored and s.event.sender == "eve"]
+    assert [each.kind for each in reported] == [type(message).__name__ for message in words(lab)]
     assert not [s for s in lab.cluster.events if type(s.event) is Stopped]
     for number in range(8):
         lab.ada.call(Mkdir(f"/after{number}"))

@@ -1,4 +1,4 @@
-"""A vote counts for the question that it answers, and for no other."""
+"""A vote counts only for the request that it answers."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def test_a_vote_for_an_earlier_coordinator_is_none_for_its_successor(seed: int) 
     lab.finish()
 
 
-def test_a_refusal_is_told_as_of_the_vote() -> None:
-    """The new parent is gone when its group is asked, and made again before the answer is decided."""
+def test_a_refusal_is_reported_as_of_the_vote() -> None:
+    """The new parent is missing when its group is asked, and created again before the answer is decided."""
     lab = Groups(1, 2, 1, placement="random", cross_group="two_phase")
     old, new = directory_of(lab, 2), directory_of(lab, 1)
     lab.ada.call(Create(f"{old}/f"))

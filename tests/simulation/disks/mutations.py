@@ -19,7 +19,7 @@ def drop_all(lab: Lab) -> None:
 
 
 def replaced_disk_votes(lab: Lab) -> None:
-    """Of two servers one gets an empty disk, and the other dies before that one is renewed."""
+    """One of two servers gets an empty disk, and the other dies before the first is renewed."""
     lab.ada.call(Mkdir("/lost"))
     active, (other,) = lab.active, lab.standbys
     lab.faults.new_disk(other)
@@ -32,7 +32,7 @@ def replaced_disk_votes(lab: Lab) -> None:
 
 
 def cut_is_forgotten(lab: Lab) -> None:
-    """Two of three hold the last group; the tail of one rots while the other is away."""
+    """Two of three hold the last group; the tail of one rots while the other is down."""
     lab.ada.call(Mkdir("/a"))
     active, (first, second) = lab.active, lab.standbys
     lab.hold_journals(second)
@@ -49,7 +49,7 @@ def cut_is_forgotten(lab: Lab) -> None:
 
 
 def sync_failed_then_trusted(lab: Lab) -> None:
-    """A standby's sync fails; its next life acknowledges what only the page cache holds, and loses it with its power."""
+    """A standby's sync fails; its next life acknowledges data that is only in the page cache, and loses it with its power."""
     lab.ada.call(Mkdir("/a"))
     active, (other,) = lab.active, lab.standbys
     lab.faults.slow_disk(other, 20)
@@ -71,7 +71,7 @@ def sync_failed_then_trusted(lab: Lab) -> None:
 
 
 def old_rot_unseen(lab: Lab) -> None:
-    """One letter of an old record rots at whoever leads; then a server that was away is to be given all of it."""
+    """One byte of an old record rots on the leader's disk; then a server that was down is to receive the whole journal."""
     other = lab.standbys[0]
     lab.faults.crash(other)
     lab.ada.call(Mkdir("/rotten"))
@@ -84,29 +84,29 @@ def old_rot_unseen(lab: Lab) -> None:
 
 
 def rot(lab: Lab, server: str, word: bytes) -> None:
-    """The last letter of a word, wherever its journal has it."""
+    """Changes the last byte of a word, wherever the server's journal has it."""
     files = lab.cluster.servers[server].store.files
-    for octets in (file.octets for path, file in files.items() if path.startswith("journal")):
-        if word in octets:
-            octets[octets.index(word) + len(word) - 1] ^= 1
+    for data in (file.data for path, file in files.items() if path.startswith("journal")):
+        if word in data:
+            data[data.index(word) + len(word) - 1] ^= 1
 
 
 def secondary_is_replaced(lab: Lab) -> None:
-    """Paxos: two of three have accepted the last slot; one of them gets an empty disk while the other is away."""
+    """Paxos: two of three have accepted the last slot; one of them gets an empty disk while the other is down."""
     active, first = two_of_three_have_it(lab)
     lab.faults.new_disk(first)
     go_on_without(lab, active, first)
 
 
 def secondary_rots(lab: Lab) -> None:
-    """Paxos: two of three have accepted the last slot; the tail of one of them rots while the other is away."""
+    """Paxos: two of three have accepted the last slot; the tail of one of them rots while the other is down."""
     active, first = two_of_three_have_it(lab)
     lab.faults.corrupt(first, "journal_tail")
     go_on_without(lab, active, first)
 
 
 def two_of_three_have_it(lab: Lab) -> tuple[str, str]:
-    """The third is out of the view and stopped; the other two are stopped behind a write that was answered."""
+    """The third server is out of the view and stopped; the other two are stopped after an answered write."""
     lab.ada.call(Mkdir("/a"))
     active, (first, second) = lab.active, lab.standbys
     lab.faults.crash(second)
@@ -126,21 +126,21 @@ def go_on_without(lab: Lab, active: str, first: str) -> None:
 
 
 def node_is_replaced(lab: Lab) -> None:
-    """A shared journal: the last group is on two of three nodes; one of those gets an empty disk while the other is away."""
+    """A shared journal: two of three nodes have the last group; one of those gets an empty disk while the other is down."""
     standby, have, lack = two_of_three_nodes(lab)
     lab.faults.new_disk(have[1])
     shared_without(lab, standby, have, lack)
 
 
 def node_rots(lab: Lab) -> None:
-    """A shared journal: the last group is on two of three nodes; the tail of one of those rots while the other is away."""
+    """A shared journal: two of three nodes have the last group; the tail of one of those rots while the other is down."""
     standby, have, lack = two_of_three_nodes(lab)
     lab.faults.corrupt(have[1], "journal_tail")
     shared_without(lab, standby, have, lack)
 
 
 def two_of_three_nodes(lab: Lab) -> tuple[str, list[str], str]:
-    """A standby that knows nothing of the last group, the nodes that have it, and the one that lacks it; all are stopped."""
+    """A standby without the last group, the nodes that have it, and the one that lacks it; all are stopped."""
     [standby] = lab.standbys
     lab.ada.call(Mkdir("/a"))
     lab.run_ms(500)
@@ -162,7 +162,7 @@ def shared_without(lab: Lab, standby: str, have: list[str], lack: str) -> None:
 
 
 def bookie_is_replaced(lab: Lab) -> None:
-    """All bookies have the last entry; one gets an empty disk, and so does the standby; it answers first, alone."""
+    """All bookies have the last entry; one gets an empty disk, and so does the standby; the bookie answers first, alone."""
     standby, one = all_bookies_have_it(lab)
     lab.faults.new_disk(one)
     lab.faults.new_disk(standby)
@@ -177,7 +177,7 @@ def bookie_rots(lab: Lab) -> None:
 
 
 def all_bookies_have_it(lab: Lab) -> tuple[str, str]:
-    """A standby that knows nothing of the last entry, and one of the ensemble; all are stopped."""
+    """A standby without the last entry, and a bookie of the ensemble; all are stopped."""
     [standby] = lab.standbys
     lab.ada.call(Mkdir("/a"))
     lab.run_ms(500)
@@ -189,7 +189,7 @@ def all_bookies_have_it(lab: Lab) -> tuple[str, str]:
 
 
 def bookies_return(lab: Lab, standby: str, one: str) -> None:
-    """With as many idle ones that a ledger can be begun; the others of the old ensemble come later."""
+    """Starts the bookie and enough idle ones for a new ledger; the others of the old ensemble return later."""
     idle = [name for name in lab.cluster.config.journal.nodes if name not in ensemble(lab)]
     for name in [one, *idle, standby]:
         lab.faults.restart(name)
@@ -206,21 +206,21 @@ def ensemble(lab: Lab) -> set[str]:
 
 
 class Case(NamedTuple):
-    """`checks`: one of them must turn red."""
+    """`checks`: one of these invariants must be violated."""
 
     mutation: str
     protocol: str
     standbys: int
     schedule: Schedule
     nodes: int = 0
-    """Journal nodes or bookies; 0: as many as the family has."""
+    """Number of journal nodes or bookies; 0 for the family's own number."""
     checks: frozenset[str] = frozenset({"no lost write"})
     knobs: Knobs = Knobs()
 
 
 SAME_STATE = frozenset({"same sn same state"})
 FORGETFUL = Knobs(recent_records=1)
-"""What is read again is read from the disk."""
+"""Settings with a small cache, so that repeated reads reach the disk."""
 SCHEDULES = [
     Case("replaced_disk_votes", "mams", 1, replaced_disk_votes),
     Case("cut_is_forgotten", "mams", 2, cut_is_forgotten),

@@ -1,4 +1,5 @@
-"""A journal that is damaged before its end is set aside, whoever keeps it; its server begins anew and counts once it has what the others have."""
+"""A journal that is damaged before its end is quarantined, on every kind of server. The server starts with an empty one, and counts once it is
+renewed."""
 
 from __future__ import annotations
 
@@ -98,7 +99,7 @@ def test_a_crash_while_it_is_set_aside_is_gone_on_with() -> None:
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))), ids=str)
 @pytest.mark.parametrize("verb", ["new_disk", "rot"])
 def test_of_an_acceptor_while_another_is_away(verb: str, order: tuple[int, ...]) -> None:
-    """Two of three have accepted the last slot; one of them loses its disk. Whoever comes back first, nothing is lost."""
+    """Two of three have accepted the last slot; one of them loses its disk. Whichever returns first, no write is lost."""
     lab = lab_of("packed-paxos")
     write(lab, 4)
     active, (first, second) = lab.active, lab.standbys
@@ -123,7 +124,7 @@ READS_ITS_OWN = ("mams", "symmetric", *PAXOS)
 
 @pytest.mark.parametrize("protocol", [*READS_ITS_OWN, *NODES])
 def test_rot_that_is_noticed_while_serving_is_met_as_at_a_start(protocol: str) -> None:
-    """Whoever was away asks for old records, of which one letter has rotted: no traceback, and nobody is given it."""
+    """A server that was down requests old records, one byte of which has rotted: no traceback, and no server receives it."""
     lab = Lab(
         1,
         standbys=2,
@@ -157,14 +158,14 @@ def test_rot_that_is_noticed_while_serving_is_met_as_at_a_start(protocol: str) -
 
 @pytest.mark.parametrize("leads", [True, False])
 def test_of_decisions_that_nobody_reads(leads: bool) -> None:
-    """Classic two-phase commit: a log of decisions that is damaged is moved aside, and its server goes on."""
+    """Classic two-phase commit: a damaged log of decisions is quarantined, and its server continues."""
     lab = lab_of("2pc")
     write(lab, 8)
     name = lab.active if leads else lab.standbys[0]
     lab.faults.crash(name)
     files = lab.cluster.servers[name].store.files
     path = min(path for path in files if path.startswith("decisions/"))
-    files[path].octets[HEADER.size + 20] ^= 1
+    files[path].data[HEADER.size + 20] ^= 1
     lab.faults.restart(name)
     lab.run_ms(12_000)
     lab.cluster.run_until(lab.cluster.settled, 60 * SECOND)

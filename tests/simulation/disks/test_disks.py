@@ -1,4 +1,4 @@
-"""What a group does while disks are replaced, rot, and lose power."""
+"""Behaviour of a group while disks are replaced, rot, and lose power."""
 
 from __future__ import annotations
 

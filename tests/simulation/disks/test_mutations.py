@@ -1,4 +1,4 @@
-"""Each known bug of disks: switched on, a check turns red; off, the same schedule harms nobody."""
+"""Each seeded bug of disks: switched on, an invariant is violated; off, the same schedule holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit judges a cluster at rest: it waits for what is still under way, and says what never ends."""
+"""The audit judges a cluster at rest: it waits for open operations, and reports those that never end."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.simulation.dcfs2.schedules import directory_of
 @pytest.mark.parametrize("mechanism", ["s2pc_mp", "two_phase"])
 @pytest.mark.parametrize("lost_ns", [2 * SECOND, 2 * QUIET_NS])
 def test_operations_that_end_late_are_waited_for(mechanism: str, lost_ns: int) -> None:
-    """The last message of each operation is lost for so long."""
+    """The last message of each operation is lost for this time."""
     lab = Groups(3, placement="random", cross_group=mechanism)
     lost = lab.cluster.hold(lambda sender, receiver, message: type(message) in (Ack, Decided))
     directory = directory_of(lab, 2)
@@ -38,7 +38,7 @@ def test_operations_that_end_late_are_waited_for(mechanism: str, lost_ns: int) -
 def test_replicas_of_each_group_are_alike_at_some_moment(
     second: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a busy cluster there is always a group of which one server is a step behind: another one each time."""
+    """In a busy cluster some group always has a server that is a step behind, each time another one."""
     trial = Trial(draw(1))
     looks = [(True, False), (False, second)]
 
@@ -58,7 +58,7 @@ def test_replicas_of_each_group_are_alike_at_some_moment(
 
 
 def test_a_replica_that_is_always_a_message_behind_is_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It shows later what the other has shown; sessions are renewed in between."""
+    """It shows the state of the other server later; sessions are renewed in between."""
     trial, looks = Trial(draw(1)), iter(range(1_000))
 
     def pages(cluster: object) -> dict[str, dict[str, Page]]:

@@ -1,4 +1,4 @@
-"""A red check is told with what led to it: nobody has to leave the printed failure to find the message or the fault."""
+"""A violated invariant is printed with its story: the output itself has the message or fault that caused it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from backend.cli import entry
 from backend.explore.campaign import Tally
-from backend.explore.cli import tell
+from backend.explore.cli import report
 from backend.scenarios.reading import read
 from nodes.explore import trial
 from nodes.explore.draw import draw
@@ -48,7 +48,7 @@ def written(directory: Path, text: str) -> Path:
     return path
 
 
-def test_a_lost_write_is_told_from_its_call_and_the_fault_to_the_group_that_replaced_it(
+def test_a_lost_write_is_reported_from_its_call_and_the_fault_to_the_group_that_replaced_it(
     tmp_path: Path,
 ) -> None:
     [scenario] = read(written(tmp_path, LOST))
@@ -67,16 +67,16 @@ def test_the_same_is_printed_by_whoever_runs_the_trial_or_searches_for_it(
 ) -> None:
     path = written(tmp_path, LOST)
     assert entry(["run", str(path)]) == 1
-    told = capsys.readouterr().err
-    assert told.index("no lost write") < told.index("fault 2: expire_session")
-    assert told.index("fault 2: expire_session") < told.rindex("commits sn 3 of epoch 2")
+    reported = capsys.readouterr().err
+    assert reported.index("no lost write") < reported.index("fault 2: expire_session")
+    assert reported.index("fault 2: expire_session") < reported.rindex("commits sn 3 of epoch 2")
 
 
-def test_a_search_tells_it_with_the_failures_that_it_found(capsys: pytest.CaptureFixture[str]) -> None:
-    failure = Failure("no lost write", "here", "group 3 is gone", ["    1.0000 s  mds1  serves g1"])
+def test_a_search_reports_it_with_the_failures_that_it_found(capsys: pytest.CaptureFixture[str]) -> None:
+    failure = Failure("no lost write", "here", "group 3 is gone", story=["    1.0000 s  mds1  serves g1"])
     tally = Tally(failures={("mams", "no lost write", "here"): Outcome(draw(1, "mams"), [failure])})
     tally.counts["mams", "no lost write", "here"] = 1
-    tell(tally)
+    report(tally)
     assert "group 3 is gone\n        1.0000 s  mds1  serves g1\n" in capsys.readouterr().err
 
 
@@ -86,13 +86,13 @@ def test_a_scenario_whose_expectation_is_not_met_ends_with_what_happened_last(
     path = written(tmp_path, UNMET)
     report = tmp_path / "report.html"
     assert entry(["run", str(path), "--report", str(report)]) == 1
-    told = capsys.readouterr().err
-    assert "what led to it, since the workload began:" in told
-    assert "    1.0000 s  control" in told and "fault 1: pause" in told
+    reported = capsys.readouterr().err
+    assert "what led to it, since the workload began:" in reported
+    assert "    1.0000 s  control" in reported and "fault 1: pause" in reported
     assert "What led to it" in report.read_text()
 
 
-def test_where_all_held_nothing_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_where_all_held_nothing_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path, UNMET.replace("letters: A A A", "failed_calls: 0"))
     assert entry(["run", str(path)]) == 0
     assert "what led to it" not in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""A group of any family with a lock, one client that reaches everybody and one that reaches the old leader alone."""
+"""A group of any family with a lock, one client that reaches all servers and one that reaches only the old leader."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LOCKED = (
 
 
 class Lab(lab.Lab):
-    """`old` leads when a schedule begins."""
+    """`old` is the leader at the start of a schedule."""
 
     def __init__(
         self,
@@ -52,8 +52,8 @@ class Lab(lab.Lab):
         return next(name for name, letter in self.cluster.view().items() if letter in "AP")
 
     def negotiate(self, timeout_ms: int) -> None:
-        """Everybody starts anew, with sessions no longer than this."""
-        self.cluster.ensemble.max_session_ms = timeout_ms
+        """Restarts everything, with sessions no longer than this."""
+        self.cluster.ensemble.sessions.max_ms = timeout_ms
         names = list(self.cluster.view())
         for name in names:
             self.faults.stop(name)
@@ -64,10 +64,10 @@ class Lab(lab.Lab):
         self.cluster.run_until(self.cluster.settled)
         self._begin()
 
-    # --- what schedules do -----------------------------------------------------------------------------------------
+    # --- actions of schedules --------------------------------------------------------------------------------------
 
     def confirmations(self, server: str) -> int:
-        """How often the server's confirmation of the lock was written."""
+        """Number of times that the server's confirmation of the lock was written."""
         return self.cluster.ensemble.tree.nodes[f"/cloverlab/groups/g1/confirmations/{server}"].version
 
     def await_heartbeat(self) -> None:
@@ -76,7 +76,7 @@ class Lab(lab.Lab):
         self.run_ms(20)
 
     def isolate(self, from_coordination: bool = True) -> None:
-        """Nobody but eve reaches the old leader, and eve nobody else."""
+        """Cuts the old leader off from all but eve, and eve from all but the old leader."""
         for name in [*self.others, *self.cluster.config.journal.nodes, "ada"]:
             self.faults.cut(self.old, name)
         for name in self.others:
@@ -85,7 +85,7 @@ class Lab(lab.Lab):
             self.faults.cut(self.old, "coordination")
 
     def at_lonely_follower(self, cut: bool = True) -> str:
-        """The old leader's server of the ensemble is a follower that only it uses; with `cut`, one that its leader does not reach."""
+        """The old leader's coordination server is a follower that only it uses; with `cut`, one that its own leader does not reach."""
         ensemble = self.cluster.ensemble
         assert ensemble.leader is not None
         follower = next(name for name in MEMBERS if name != ensemble.leader.name)
@@ -100,7 +100,7 @@ class Lab(lab.Lab):
         return follower
 
     def read_while_written(self, duration_ms: int, every_ms: int = 50) -> None:
-        """Ada writes one directory through whoever serves; eve asks for it all the time."""
+        """Ada writes one directory through the serving leader; eve reads it all the time."""
         path = f"/new{self.cluster.now_ns}"
         self.begin(self.ada, Mkdir(path))
         for _ in range(duration_ms // every_ms):
@@ -108,12 +108,12 @@ class Lab(lab.Lab):
             self.run_ms(every_ms)
 
     def served_after_ms(self) -> int:
-        """From now until somebody serves in a later epoch."""
+        """Milliseconds from now until a server serves in a later epoch."""
         began_ns = self.cluster.now_ns
         self.await_next_active()
         return (self.cluster.now_ns - began_ns) // MILLISECOND
 
     def elected(self, epoch: int) -> bool:
-        """Whether somebody has written this epoch into the view."""
+        """Whether a server has written this epoch into the view."""
         roles = [each.event for each in self.cluster.events if type(each.event) is RoleChanged]
         return any((each.role, each.epoch) == ("elected", epoch) for each in roles)

@@ -1,4 +1,4 @@
-"""Schedules in which a known mistake about leases lets somebody read what is old, by the name of its switch (nodes/mutations.py)."""
+"""Schedules in which a seeded bug about leases allows a stale read, by the name of its switch (nodes/mutations.py)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FASTER_PPM, SLOWER_PPM = 90_000, -90_000
 
 
 def session_ended_early(seed: int, protocol: str, mutations: Mutations) -> Lab:
-    """An operator ends the session of an active that is cut off and knows nothing of it; its lease goes on."""
+    """An operator ends the session of an active that is cut off and does not learn of it; its lease continues."""
     lab = Lab(seed, protocol, mutations)
     lab.await_heartbeat()
     lab.isolate()
@@ -27,9 +27,11 @@ def session_ended_early(seed: int, protocol: str, mutations: Mutations) -> Lab:
 
 
 def heartbeat_by_follower_read(seed: int, protocol: str, mutations: Mutations) -> Lab:
-    """The active's server of the ensemble is cut off from the others: it answers reads for the sync limit, but nobody counts the session alive.
+    """The active's coordination server is cut off from the ensemble. It answers reads up to the sync limit, but the ensemble does not count the
+    session as alive.
 
-    A primary of Paxos syncs several times a second, too: its reads wait behind a sync that is not answered. There an operator ends the session.
+    A primary of Paxos also syncs several times a second: its reads wait behind a sync that is not answered. There an operator ends the
+    session.
     """
     lab = Lab(seed, protocol, mutations)
     lab.run_ms(2_000)
@@ -45,7 +47,7 @@ def heartbeat_by_follower_read(seed: int, protocol: str, mutations: Mutations) -
 
 
 def lease_without_margin(seed: int, protocol: str, mutations: Mutations) -> Lab:
-    """The old active's clock is slow, those of the others are fast. It is cut off late in its lease: what it proposes now is undecided."""
+    """The old active's clock is slow, the clocks of the others are fast. It is cut off late in its lease: its present proposals are undecided."""
     lab = Lab(seed, protocol, mutations)
     drift(lab)
     lab.await_heartbeat()
@@ -65,7 +67,7 @@ def drift(lab: Lab) -> None:
 
 
 def await_grant(lab: Lab, secondary: str) -> None:
-    """Until a secondary has just been granted a lease."""
+    """Waits until a secondary has just been granted a lease."""
     granted: list[str] = []
 
     def look(sender: str, receiver: str, message: Message) -> bool:
@@ -80,7 +82,7 @@ def await_grant(lab: Lab, secondary: str) -> None:
 
 
 def read_lease_without_margin(seed: int, protocol: str, mutations: Mutations) -> Lab:
-    """A secondary with a slow clock is cut off from a primary with a fast one, which leaves it out and goes on."""
+    """A secondary with a slow clock is cut off from a primary with a fast one, which removes it from the view and continues."""
     lab = Lab(seed, protocol, mutations)
     slow, other = lab.others
     lab.faults.drift_clock(slow, SLOWER_PPM)
@@ -97,7 +99,7 @@ def read_lease_without_margin(seed: int, protocol: str, mutations: Mutations) ->
 
 
 def configured_not_negotiated(seed: int, protocol: str, mutations: Mutations) -> Lab:
-    """The service makes sessions of 2 s where 5 s are configured."""
+    """The service grants sessions of 2 s where 5 s are configured."""
     lab = Lab(seed, protocol, mutations)
     lab.negotiate(2_000)
     lab.await_heartbeat()
@@ -117,4 +119,4 @@ SCHEDULES: dict[str, tuple[Schedule, tuple[str, ...]]] = {
     "lease_without_margin of secondaries": (read_lease_without_margin, PAXOS),
     "configured_not_negotiated": (configured_not_negotiated, LOCKED),
 }
-"""Switch, and where it has several what it does there, to (schedule, the families that it is played in)."""
+"""(schedule, families that run it) by switch; for a switch with several effects the key also names the effect."""

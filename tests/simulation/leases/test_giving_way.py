@@ -1,4 +1,4 @@
-"""A leader that reaches coordination but none of the others lets them try: its own links may be what is broken."""
+"""A leader that reaches coordination but none of the others lets them take over: its own links may be broken."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nodes.mutations import NO_MUTATIONS, Mutations
 from tests.simulation.leases.lab import Lab
 
 COUNTING = ("mams", "packed-paxos", "multi-paxos")
-"""Families whose members are the quorum; writers of a shared journal stop when that is out of reach."""
+"""Families whose members form the quorum; writers of a shared journal stop when its quorum is out of reach."""
 TWO_SESSIONS_MS = 12_000
 
 
@@ -25,7 +25,7 @@ def written_without_the_leader(protocol: str, mutations: Mutations) -> bool:
 
 
 def written_by_another(lab: Lab, than: str = "") -> bool:
-    """Within the time for which one that asks is waited for, and a round."""
+    """Whether another server writes within the time for which a candidate is waited for, and one round."""
     task = lab.begin(lab.ada, Mkdir("/b"))
     lab.run_ms(3 * TWO_SESSIONS_MS)
     done = task.done() and lab.active != (than or lab.old)
@@ -46,7 +46,7 @@ def test_else_nobody_serves(protocol: str) -> None:
 
 @pytest.mark.parametrize("protocol", ["mams", "2pc"])
 def test_one_of_two_takes_over_and_renews_who_was_removed(protocol: str) -> None:
-    """The configuration has shrunk to the leader and one other when the leader loses that one too; the one that was removed is there again."""
+    """The configuration has shrunk to the leader and one other when the leader loses that one, too; the removed one is there again."""
     lab = Lab(1, protocol, NO_MUTATIONS)
     first, second = lab.others
     lab.faults.cut(lab.old, first)
@@ -59,7 +59,7 @@ def test_one_of_two_takes_over_and_renews_who_was_removed(protocol: str) -> None
 
 
 def test_who_has_nobody_to_give_way_to_stays() -> None:
-    """The others are dead: reads go on."""
+    """The others are dead: reads continue."""
     lab = Lab(1, "mams", NO_MUTATIONS)
     for name in lab.cluster.view():
         if name != lab.old:
@@ -72,7 +72,7 @@ def test_who_has_nobody_to_give_way_to_stays() -> None:
 @pytest.mark.parametrize("direction", ["to", "from"])
 @pytest.mark.parametrize("protocol", [*COUNTING, "2pc"])
 def test_links_that_are_broken_one_way(protocol: str, direction: str) -> None:
-    """Those who hear nothing of the leader may go on asking it."""
+    """Servers without contact to the leader may continue to ask for the lock."""
     lab = Lab(1, protocol)
     lab.faults.cut(lab.old, direction=direction, others=lab.others)
     assert written_by_another(lab)
@@ -81,7 +81,7 @@ def test_links_that_are_broken_one_way(protocol: str, direction: str) -> None:
 @pytest.mark.parametrize("direction", ["both", "to"])
 @pytest.mark.parametrize("protocol", [*COUNTING, "2pc"])
 def test_the_others_were_started_anew(protocol: str, direction: str) -> None:
-    """None of them is a standby any more, and they have everything; with one way whole the leader tries to renew them all the time."""
+    """None of them is a standby any more, and they have every group; over one working direction the leader tries to renew them all the time."""
     lab = Lab(1, protocol)
     lab.faults.cut(lab.old, direction=direction, others=lab.others)
     for name in lab.others:
@@ -92,7 +92,7 @@ def test_the_others_were_started_anew(protocol: str, direction: str) -> None:
 
 @pytest.mark.parametrize("protocol", ["mams", "2pc"])
 def test_who_took_over_gives_way_to_whom_it_made_a_junior(protocol: str) -> None:
-    """The next leader of two members reaches nobody either; the one before reaches the one that was removed."""
+    """The next leader of two members reaches no server either; the previous one reaches the removed member."""
     lab = Lab(1, protocol)
     first, second = lab.others
     lab.faults.cut(lab.old, first)
@@ -105,7 +105,7 @@ def test_who_took_over_gives_way_to_whom_it_made_a_junior(protocol: str) -> None
 
 @pytest.mark.parametrize("protocol", ["packed-paxos", "multi-paxos"])
 def test_who_is_slow_after_a_long_silence_comes_to_count(protocol: str) -> None:
-    """Nobody had anything to answer for minutes; then disks need longer than a session lasts."""
+    """No message needed an answer for minutes; then disks need longer than a session lasts."""
     lab = Lab(1, protocol)
     lab.run_ms(10 * TWO_SESSIONS_MS)
     for name in lab.others:
@@ -118,7 +118,7 @@ def test_who_is_slow_after_a_long_silence_comes_to_count(protocol: str) -> None:
 
 @pytest.mark.parametrize("protocol", ["mams", "2pc"])
 def test_who_is_the_last_that_has_anything_stays(protocol: str) -> None:
-    """The others came back with empty disks: whoever of them took the lock could never go on, and the leader not any more either."""
+    """The others returned with empty disks: none of them could continue with the lock, and neither could the leader then."""
     lab = Lab(1, protocol)
     for name in lab.others:
         lab.faults.cut(lab.old, name)

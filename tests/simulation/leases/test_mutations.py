@@ -1,4 +1,4 @@
-"""Each known mistake about leases: switched on, somebody reads what is old; off, the same schedule harms nobody."""
+"""Each seeded bug about leases: switched on, a read is stale; off, the same schedule holds."""
 
 from __future__ import annotations
 

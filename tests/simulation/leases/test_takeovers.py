@@ -1,4 +1,4 @@
-"""When the next active serves: not before the lease that the old one may hold is over, and no later than it must (safety rule 16)."""
+"""Start of the next active's service: not before the old active's lease may be over, and no later than necessary (safety rule 16)."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_an_active_that_was_paused_answers_nothing_old(protocol: str, pause_ms: 
 def test_a_confirmation_whose_outcome_is_unknown_is_waited_for_when_it_was_seen(
     protocol: str, seed: int
 ) -> None:
-    """It lands although its writer never hears of it; the writer's lease is shorter, the wait is longer."""
+    """The write takes effect although its writer never learns of it; the writer's lease is shorter, the wait is longer."""
     lab = Lab(seed, protocol)
     lab.await_heartbeat()
     lab.faults.cut(lab.old, "coordination", direction="from")
@@ -88,7 +88,7 @@ def test_a_confirmation_whose_outcome_is_unknown_is_waited_for_when_it_was_seen(
 @pytest.mark.parametrize("protocol", SOME)
 @pytest.mark.parametrize("seed", range(3))
 def test_two_takeovers_in_a_row_hide_nobody(protocol: str, seed: int) -> None:
-    """The elected that never served is not the one whose lease counts."""
+    """The lease that counts is not that of an elected server that never served."""
     lab = Lab(seed, protocol, standbys=3)
     lab.await_heartbeat()
     lab.isolate()
@@ -105,7 +105,7 @@ def test_two_takeovers_in_a_row_hide_nobody(protocol: str, seed: int) -> None:
 @pytest.mark.parametrize("protocol", SOME)
 @pytest.mark.parametrize("seed", range(3))
 def test_a_server_that_starts_during_the_takeover_waits_from_its_own_start(protocol: str, seed: int) -> None:
-    """It saw no confirmation of the old active before: how old the newest is it does not know."""
+    """It saw no confirmation of the old active before, so it does not know the age of the newest one."""
     lab = Lab(seed, protocol, standbys=2)
     for name in lab.others:
         lab.faults.crash(name)
@@ -137,7 +137,7 @@ def test_clocks_may_drift_by_nine_parts_in_a_hundred(protocol: str, drift: tuple
 @pytest.mark.parametrize("protocol", SOME)
 @pytest.mark.parametrize("seed", range(3))
 def test_coordination_is_restarted_while_the_old_active_is_cut_off(protocol: str, seed: int) -> None:
-    """Its session's time-out starts afresh; its lease does not."""
+    """Its session timeout starts again; its lease does not."""
     lab = Lab(seed, protocol)
     lab.await_heartbeat()
     lab.isolate()
@@ -153,7 +153,8 @@ def test_coordination_is_restarted_while_the_old_active_is_cut_off(protocol: str
 @pytest.mark.parametrize("protocol", SOME)
 @pytest.mark.parametrize("seed", range(3))
 def test_an_active_beside_the_leader_of_coordination_that_is_cut_off(protocol: str, seed: int) -> None:
-    """Its writes are not committed, its pings are answered: it stops, and goes on when another leader is there, or somebody else does."""
+    """Its writes are not committed, its pings are answered: it stops, and continues when the ensemble has a new leader, or another server takes
+    over."""
     lab = Lab(seed, protocol)
     ensemble = lab.cluster.ensemble
     assert ensemble.leader is not None
@@ -175,7 +176,7 @@ def test_a_record_of_its_stop_that_arrives_late_does_not_speak_of_the_next_tenur
 
     def stops(changes: list[Any]) -> bool:
         return any(
-            getattr(each, "path", "") == root and b"true" in getattr(each, "octets", b"") for each in changes
+            getattr(each, "path", "") == root and b"true" in getattr(each, "data", b"") for each in changes
         )
 
     held = lab.cluster.hold_write(lab.old, stops)
@@ -209,7 +210,7 @@ def test_the_holder_writes_once_per_heartbeat_and_the_others_read_as_often() -> 
 
 @pytest.mark.parametrize("protocol", SOME)
 def test_a_connection_that_is_there_again_is_confirmed_at_once(protocol: str) -> None:
-    """What the loss of one server of the ensemble suspended is not left so until the next heartbeat."""
+    """A suspension by the loss of one coordination server ends before the next heartbeat."""
     lab = Lab(1, protocol)
     lab.await_heartbeat()
     lab.faults.crash(lab.cluster.ensemble.member_of(lab.old))
@@ -220,7 +221,7 @@ def test_a_connection_that_is_there_again_is_confirmed_at_once(protocol: str) ->
 
 
 def test_the_wait_is_the_lease_with_its_margin() -> None:
-    """An active that is cut off and never heard of: its lease, with margin, from the last confirmation on."""
+    """A silent active that is cut off: its lease, with margin, counts from the last confirmation."""
     lab = Lab(1, "mams")
     lab.await_heartbeat()
     began_ns = lab.cluster.now_ns

@@ -1,4 +1,4 @@
-"""A simulated cluster with its lamps, for directed schedules."""
+"""A simulated cluster with its invariants, for directed schedules."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SETTLE_NS = 120 * SECOND
 
 
 class Lab:
-    """`holes` are open; everything else is the default variant."""
+    """A lab with open `holes`; everything else is the default variant."""
 
     def __init__(self, seed: int, *holes: str, standbys: int = 3, **settings: Any):
         config: ClusterConfig = one_group(standbys, holes=Holes(**dict.fromkeys(holes, True)), **settings)
         self.cluster = SimCluster(config, seed)
-        self.lamps = registry.start(config)
-        self.cluster.on_event(self.lamps.on_event)
+        self.invariants = registry.start(config)
+        self.cluster.on_event(self.invariants.on_event)
         self.tasks: list[asyncio.Task[Any]] = []
         self.ada = self.cluster.start_client("ada")
         self.eve = self.cluster.start_client("eve")
@@ -39,13 +39,13 @@ class Lab:
         return [name for name, letter in self.cluster.view().items() if letter == "S"]
 
     def begin(self, client: Any, operation: Any) -> asyncio.Task[Any]:
-        """A call that goes on while the cluster runs."""
+        """Begins a call that continues while the cluster runs."""
         task = client.spawn(operation)
         self.tasks.append(task)
         return task  # type: ignore[no-any-return]
 
     def begin_and_wait(self, client: Any, operation: Any) -> asyncio.Task[Any]:
-        """A call that has returned, whatever came of it."""
+        """Begins a call and waits for its end, whatever the outcome."""
         task = self.begin(client, operation)
         self.cluster.run_until(task.done, 3 * SECOND)
         return task
@@ -57,18 +57,18 @@ class Lab:
         return [stamped for stamped in self.cluster.events if type(stamped.event) is Serving]
 
     def await_next_active(self) -> None:
-        """Until somebody serves in a later epoch than now."""
+        """Waits until a server serves in a later epoch than now."""
         before = len(self.serving())
         self.cluster.run_until(lambda: len(self.serving()) > before, SETTLE_NS)
 
     def hold_journals(self, *receivers: str) -> Held:
-        """Keeps journal groups back on their way to these."""
+        """Holds journal groups on their way to these servers."""
         return self.cluster.hold(
             lambda sender, receiver, message: type(message) is Prepare and receiver in receivers
         )
 
     def mend(self) -> None:
-        """No fault is in force and everybody runs."""
+        """Ends all faults and starts every server."""
         for held in list(self.cluster.net.holds):
             held.drop()
         for name, server in self.cluster.servers.items():
@@ -84,21 +84,21 @@ class Lab:
         self.faults.heal_all()
 
     def finish(self) -> None:
-        """Mended, settled, every call returned, every check judged. Raises Stuck."""
+        """Repairs the cluster, waits until every call has returned, and judges every invariant. Raises Stuck."""
         self.mend()
         self.run_ms(1_000)
         self.cluster.run_until(self.cluster.settled, SETTLE_NS)
         self.cluster.run_until(lambda: all(task.done() for task in self.tasks), SETTLE_NS)
         self.run_ms(2_000)
-        self.lamps.finish()
+        self.invariants.finish()
 
     def broken(self) -> dict[str, str]:
-        """The lamps that are red."""
-        return {each.invariant: each.explanation for each in reversed(self.lamps.failures)}
+        """The violated invariants."""
+        return {each.invariant: each.explanation for each in reversed(self.invariants.failures)}
 
     def finish_somehow(self) -> None:
-        """With a hole open a cluster may well not settle."""
+        """Finishes although a cluster with an open hole may not settle."""
         try:
             self.finish()
         except Stuck:
-            self.lamps.finish()
+            self.invariants.finish()

@@ -1,4 +1,4 @@
-"""Schedules in which a known bug of ours does its damage, by the name of its switch (nodes/mutations.py)."""
+"""Schedules in which a seeded bug does its damage, by the name of its switch (nodes/mutations.py)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.simulation.mams.lab import Lab
 
 Schedule = Callable[[Lab], None]
 SETTLES = "settles"
-"""That what the schedule waits for comes in time, and that all servers are in step again after every fault has ended."""
+"""Pseudo-invariant: the schedule's awaited conditions come in time, and all servers are in step again after every fault has ended."""
 
 
 def at_step(lab: Lab, procedure: str, step: str) -> list[str]:
-    """Becomes the server that takes this step first."""
+    """A list that receives the server that takes this step first."""
     seen: list[str] = []
 
     def look(stamped: Stamped) -> None:
@@ -37,7 +37,7 @@ def drop_all(lab: Lab) -> None:
 
 
 def configured(lab: Lab, members: int) -> list[str]:
-    """Becomes the members of the first record of so many."""
+    """A list that receives the members of the first record with so many members."""
     seen: list[str] = []
 
     def look(stamped: Stamped) -> None:
@@ -50,7 +50,7 @@ def configured(lab: Lab, members: int) -> list[str]:
 
 
 def hold_while(lab: Lab, begun: list[str], kind: type, *receivers: str) -> Held:
-    """Keeps messages of a kind back on their way to these, from when `begun` is filled."""
+    """Holds messages of a kind on their way to these servers, once `begun` has an entry."""
 
     def match(sender: str, receiver: str, message: Any) -> bool:
         return bool(begun) and type(message) is kind and receiver in receivers
@@ -59,7 +59,7 @@ def hold_while(lab: Lab, begun: list[str], kind: type, *receivers: str) -> Held:
 
 
 def join_under_load(lab: Lab) -> None:
-    """N grows from 3 to 4 while groups commit on two of three; those two go, the other two are a read quorum of four."""
+    """N grows from 3 to 4 while groups commit on two of three; those two die, the other two are a read quorum of four."""
     lab.ada.call(Mkdir("/a"))
     active, (first, second) = lab.active, lab.standbys
     lab.faults.delay(active, "coordination", ms=30)
@@ -80,7 +80,7 @@ def join_under_load(lab: Lab) -> None:
 
 
 def readmit_during_shrink(lab: Lab) -> None:
-    """Both standbys were silent; while {A, S1} is written S2 is back, and a write commits on {A, S2}."""
+    """Both standbys were silent; while {A, S1} is written S2 returns, and a write commits on {A, S2}."""
     lab.ada.call(Mkdir("/a"))
     active, (first, second) = lab.active, lab.standbys
     for name in (first, second):
@@ -109,7 +109,7 @@ def readmit_during_shrink(lab: Lab) -> None:
 
 
 def off_by_one_quorum(lab: Lab) -> None:
-    """Half of four is enough to answer; the other half has never seen the group."""
+    """Half of four counts as a quorum; the other half never received the group."""
     lab.ada.call(Mkdir("/a"))
     active, (first, *others) = lab.active, lab.standbys
     lab.hold_journals(*others)
@@ -125,7 +125,7 @@ def off_by_one_quorum(lab: Lab) -> None:
 
 
 def commit_before_sync(lab: Lab) -> None:
-    """The active's copy counts before its disk has it; its power fails, and the other copy is gone for a while."""
+    """The active's copy counts before its disk has it; its power fails, and the other copy is unreachable for a while."""
     lab.ada.call(Mkdir("/a"))
     active, (other,) = lab.active, lab.standbys
     lab.faults.slow_disk(active, 300)
@@ -160,7 +160,7 @@ def ack_of_gap(lab: Lab) -> None:
 
 
 def reused_epoch(lab: Lab) -> None:
-    """The old active is cut off with a group that nobody has; who comes after it writes another one under the same epoch and sn."""
+    """The old active is cut off with a group that no other server has; its successor writes another one under the same epoch and sn."""
     lab.ada.call(Mkdir("/a"))
     old = lab.active
     lab.hold_journals(*lab.standbys)
@@ -177,7 +177,7 @@ def reused_epoch(lab: Lab) -> None:
 
 
 def forgotten_watch(lab: Lab) -> None:
-    """A lock that is taken again is noticed as soon as it was the first time; then whoever leads dies."""
+    """A second take of the lock must be noticed as fast as the first; then the leader dies."""
     lab.ada.call(Mkdir("/a"))
     drew = at_step(lab, "election", "draw")
     for _ in range(4):
@@ -192,7 +192,7 @@ def forgotten_watch(lab: Lab) -> None:
 
 
 def floor_without_way_back(lab: Lab) -> None:
-    """1A2S: one standby dies, then the active's machine is gone for ever: the third server has everything, and is below the floor."""
+    """1A2S: one standby dies, then the active's machine is lost for ever. The third server has everything, and is below the floor."""
     lab.ada.call(Mkdir("/a"))
     old, (first, second) = lab.active, lab.standbys
     lab.faults.crash(second)
@@ -218,4 +218,4 @@ SCHEDULES: dict[str, tuple[Schedule, int, set[str]]] = {
     "floor_without_way_back": (floor_without_way_back, 2, {SETTLES}),
     "forgotten_watch": (forgotten_watch, 2, {SETTLES}),
 }
-"""Switch to (schedule, standbys, checks of which one must turn red)."""
+"""(schedule, standbys, invariants of which one must be violated) by switch."""

@@ -1,6 +1,6 @@
 """The counterexamples of the papers' holes, one schedule each, by the name of the switch.
 
-Each ends where the damage is done if the hole is open; what comes after is `Lab.finish`.
+Each ends where the damage is done if the hole is open; `Lab.finish` does the rest.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def sn_without_epoch(lab: Lab) -> None:
 
 
 def late_watch(lab: Lab) -> None:
-    """A member that was asked goes on to acknowledge the old active."""
+    """A member continues to acknowledge the old active after it answered the candidate."""
     lab.ada.call(Mkdir("/a"))
     old, cluster = lab.active, lab.cluster
     release_watches = cluster.hold_watch(old)
@@ -78,7 +78,7 @@ def note(promised: list[str], sender: str, message: Any) -> bool:
 
 
 def configuration_is_liveness(lab: Lab) -> None:
-    """Both holders of the last group die; the third one's N seems to be one."""
+    """Both holders of the last group die; the third server takes N to be one."""
     lab.ada.call(Mkdir("/a"))
     old, (first, second) = lab.active, lab.standbys
     lab.hold_journals(second)
@@ -93,7 +93,7 @@ def configuration_is_liveness(lab: Lab) -> None:
 
 
 def silent_shrink(lab: Lab) -> None:
-    """The active counts only those it still reaches."""
+    """The active counts only the servers that it still reaches."""
     lab.ada.call(Mkdir("/a"))
     old = lab.active
     for name in lab.standbys:
@@ -108,7 +108,7 @@ def silent_shrink(lab: Lab) -> None:
 
 
 def junior_election_eager(lab: Lab) -> None:
-    """The active goes on alone and dies; a junior that is behind takes over."""
+    """The active continues alone and dies; a junior that is behind takes over."""
     lab.ada.call(Mkdir("/a"))
     old, (other,) = lab.active, lab.standbys
     lab.faults.crash(other)
@@ -138,7 +138,7 @@ def short_duplicate_memory(lab: Lab) -> None:
 
 
 def reads_before_flush(lab: Lab) -> None:
-    """A read shows a group that nobody else has."""
+    """A read shows a group that no other server has."""
     lab.ada.call(Mkdir("/a"))
     lab.eve.call(Stat("/a"))
     old = lab.active
@@ -158,7 +158,7 @@ def reads_before_flush(lab: Lab) -> None:
 
 
 def no_fencing(lab: Lab) -> None:
-    """An active that reaches nobody but a client goes on answering it."""
+    """An active that reaches only a client continues to answer it."""
     lab.ada.call(Mkdir("/a"))
     lab.eve.call(Stat("/a"))
     old = lab.active
@@ -171,7 +171,7 @@ def no_fencing(lab: Lab) -> None:
 
 
 def stale_view_write(lab: Lab) -> None:
-    """The old "write epoch 2" of one elected lands after another has taken the lock."""
+    """The old "write epoch 2" of one elected server takes effect after another has taken the lock."""
     lab.ada.call(Mkdir("/a"))
     cluster = lab.cluster
     late: list[Any] = []
@@ -198,7 +198,7 @@ def raises_epoch(changes: list[Any]) -> bool:
 
 
 def async_flush(lab: Lab) -> None:
-    """Acknowledged before any disk had it; then the power fails everywhere."""
+    """A write is acknowledged before any disk has it; then the power fails everywhere."""
     lab.ada.call(Mkdir("/a"))
     names = list(lab.cluster.view())
     for name in names:
@@ -217,7 +217,7 @@ def async_flush(lab: Lab) -> None:
 
 
 def checksum_vote(lab: Lab) -> None:
-    """Two replicas that stopped early outvote the only copy of what was acknowledged since; the elected is one of them."""
+    """Two replicas that stopped early outvote the only copy of later acknowledged groups; the elected server is one of them."""
     lab.ada.call(Mkdir("/a"))
     old, (first, copy, *behind) = lab.active, lab.standbys
     lab.hold_journals(*behind)
@@ -249,4 +249,4 @@ SCHEDULES: dict[str, tuple[Schedule, int, set[str]]] = {
     "async_flush": (async_flush, 3, {"no lost write"}),
     "checksum_vote": (checksum_vote, 4, {"no lost write"}),
 }
-"""Switch to (schedule, standbys, lamps of which one must turn red)."""
+"""(schedule, standbys, invariants of which one must be violated) by switch."""

@@ -19,7 +19,7 @@ def writes_configuration(changes: list[Any]) -> bool:
 
 
 def shrinking(seed: int) -> tuple[Lab, str, str, str, Any]:
-    """One of three is silent, and the record without it is on its way: lab, active, who stays, who is silent, the write."""
+    """One of three servers is silent, and the record without it is on its way: lab, active, the remaining standby, the silent one, the write."""
     lab = Lab(seed, standbys=2)
     lab.ada.call(Mkdir("/a"))
     active, (stays, silent) = lab.active, lab.standbys
@@ -92,7 +92,7 @@ def test_a_lock_that_is_lost_meanwhile_ends_the_attempt_and_the_tenure(seed: int
 
 @pytest.mark.parametrize("seed", range(3))
 def test_an_idle_group_removes_who_died_so_that_it_survives_the_next(seed: int) -> None:
-    """CFS Table 3's double failures, with nobody who writes: one standby, and when that is committed the active."""
+    """CFS Table 3's double failures, without writes: one standby, and when that is committed the active."""
     lab = Lab(seed, standbys=2, min_in_step=1)
     lab.ada.call(Mkdir("/a"))
     active, (stays, dies) = lab.active, lab.standbys

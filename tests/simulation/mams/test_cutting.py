@@ -1,4 +1,4 @@
-"""A member cuts its journal while the active goes on writing: what comes during the cut follows on what is left."""
+"""A member truncates its journal while the active continues to write: groups that arrive meanwhile follow the remaining ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.simulation.mams.lab import Lab
 
 @pytest.mark.parametrize("seed", range(3))
 def test_groups_that_come_during_a_cut_are_applied_once(seed: int) -> None:
-    """A copy of what opened a renewing session long ago comes to a member that is in step, and whose disk is slow."""
+    """A copy of the message that opened an old renewing session reaches a member that is in step, and whose disk is slow."""
     lab = Lab(seed, standbys=2, knobs=Knobs(direct_groups=1))
     lab.ada.call(Mkdir("/a"))
     member = lab.standbys[0]

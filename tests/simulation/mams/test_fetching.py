@@ -1,11 +1,11 @@
-"""What a pool node reads of its disk for a junior that fetches its journal."""
+"""Disk reads of a pool node for a junior that fetches its journal."""
 
 from __future__ import annotations
 
 import pytest
 
 from nodes.metadata.operations import Mkdir
-from nodes.protocols.mams import pool_node, renewing
+from nodes.protocols.mams import pool_node, renewal
 from nodes.protocols.mams.messages import FetchGroups, Groups
 from nodes.sim.disk import SimDisk
 from nodes.storage import journal_file
@@ -14,18 +14,18 @@ from tests.simulation.mams.lab import Lab
 
 
 def test_every_answer_reads_what_it_sends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A gap of many answers: none of them reads the rest of the gap."""
-    monkeypatch.setattr(renewing, "DIRECT_GAP", 8)
-    monkeypatch.setattr(pool_node, "FETCHED_OCTETS", 2_000)
+    """A gap that takes many answers: none of them reads the rest of the gap."""
+    monkeypatch.setattr(renewal, "DIRECT_GAP", 8)
+    monkeypatch.setattr(pool_node, "FETCHED_BYTES", 2_000)
     monkeypatch.setattr(journal_file, "RECENT", 4)
     read: list[int] = []
     answers: list[tuple[int, int, int]] = []
     whole = SimDisk.read
 
     def counted(disk: SimDisk, path: str, offset: int = 0, length: int | None = None) -> bytes:
-        octets = whole(disk, path, offset, length)
-        read.append(len(octets))
-        return octets
+        data = whole(disk, path, offset, length)
+        read.append(len(data))
+        return data
 
     def look(sender: str, receiver: str, message: object) -> bool:
         if type(message) is Groups:

@@ -1,4 +1,4 @@
-"""Groups below their floor: they come back with whoever can be renewed, or a person forces a server (safety rules 4 and 19)."""
+"""Groups below their floor: they return with any server that can be renewed, or a person forces a server (safety rules 4 and 19)."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ def members(lab: Lab) -> list[str]:
 
 
 def steps(lab: Lab, server: str) -> list[str]:
-    """What became of an order at a server."""
+    """Outcomes of an order at a server."""
     found = [each.event for each in lab.cluster.events if each.server == server]
     return [each.step for each in found if type(each) is StepTaken and each.procedure == "force"]
 
 
 def below_floor(seed: int) -> tuple[Lab, str, str]:
-    """One of three died, then the active: the third has everything and may not go on alone. The lab, that one, who died first."""
+    """One of three died, then the active: the third has every group and may not continue alone. Returns the lab, the third server and the first
+    dead one."""
     lab = Lab(seed, standbys=2)
     lab.ada.call(Mkdir("/a"))
     old, (left, first) = lab.active, lab.standbys
@@ -206,7 +207,7 @@ def test_an_old_active_that_is_cut_off_answers_nobody_any_more_before_the_forced
 
 
 def test_a_server_that_has_to_be_renewed_takes_no_order() -> None:
-    """What it holds is set aside: the order could not be carried out, and would stand until its time is over."""
+    """Its journal is quarantined: the order could not be carried out, and would stay until its timeout."""
     lab, left, first = below_floor(1)
     lab.faults.crash(left)
     lab.run_ms(8_000)

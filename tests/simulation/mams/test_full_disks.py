@@ -1,4 +1,4 @@
-"""A disk on which no room is left: one line, nothing that was acknowledged is lost, and with room again all goes on."""
+"""A full disk: one line, no loss of acknowledged writes, and service continues when there is room again."""
 
 from __future__ import annotations
 
@@ -57,16 +57,16 @@ def test_when_no_server_has_room_nothing_is_lost() -> None:
 
 @pytest.mark.parametrize("left", [0, 20_000, 200_000])
 def test_a_data_node_without_room_is_passed_over(left: int) -> None:
-    """Also one whose disk fills in the middle of a block, before it has told."""
+    """Also a disk that fills in the middle of a block, before the server's report."""
     lab = DataLab(33, nodes=3, standbys=2)
     lab.run_ms(3_000)
     fill(lab, "dn1", left)
-    octets = content(1, 400_000)
-    lab.put("/f", octets)
-    assert lab.get("/f") == octets
+    data = content(1, 400_000)
+    lab.put("/f", data)
+    assert lab.get("/f") == data
     node = lab.cluster.servers["dn1"]
     assert node.process == "running"
     empty(lab, "dn1")
     lab.until(lambda: set(lab.counts()) == {3} and len(lab.counts()) == 7)
     lab.finish()
-    assert lab.get("/f") == octets and lab.broken() == {}
+    assert lab.get("/f") == data and lab.broken() == {}

@@ -1,4 +1,4 @@
-"""An open group takes so many records and no more: writes wait for the next one, however many come."""
+"""An open group has a maximum of records: further writes wait for the next group."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_records_that_wait_for_room_count_from_when_they_were_due(monkeypatch: p
     cluster.run_until(cluster.settled)
     cluster.run_for(1 * SECOND)
     active = next(name for name, letter in cluster.view().items() if letter == "A")
-    question = {"do": "load_journal", "rate": 1_000_000, "count": 5_000, "octets": 100}
+    question = {"do": "load_journal", "rate": 1_000_000, "count": 5_000, "size": 100}
     task = cluster.begin_asking(active, question)
     cluster.run_until(task.done, 10 * SECOND)
     assert task.result()["mean_ms"] > 10

@@ -1,4 +1,4 @@
-"""Each hole of the papers: open, a check fires; closed, the same schedule harms nobody."""
+"""Each hole of the papers: open, an invariant is violated; closed, the same schedule holds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ WORDS = {
     "async_flush": "group",
     "checksum_vote": "group",
 }
-"""What the explanation of a red lamp says."""
+"""Text in the explanation of the violated invariant."""
 
 
 def test_every_hole_has_its_schedule() -> None:
@@ -39,7 +39,7 @@ def test_every_hole_has_its_schedule() -> None:
 
 @pytest.mark.parametrize("hole", SCHEDULES)
 def test_an_open_hole_is_found_by_a_seed_search(hole: str) -> None:
-    schedule, standbys, lamps = SCHEDULES[hole]
+    schedule, standbys, invariants = SCHEDULES[hole]
     for seed in range(SEEDS):
         lab = Lab(seed, hole, standbys=standbys)
         try:
@@ -47,7 +47,7 @@ def test_an_open_hole_is_found_by_a_seed_search(hole: str) -> None:
         except Stuck:
             continue
         lab.finish_somehow()
-        if lamps & set(lab.broken()):
+        if invariants & set(lab.broken()):
             assert any(WORDS[hole] in line for line in lab.broken().values()), lab.broken()
             return
     pytest.fail(f"no seed of {SEEDS} shows {hole}")
@@ -60,5 +60,5 @@ def test_closed_it_harms_nobody(hole: str, seed: int) -> None:
     lab = Lab(seed, standbys=standbys)
     schedule(lab)
     lab.finish()
-    assert {lamp["state"] for lamp in lab.lamps.lamps()} == {"green"}
+    assert {status["state"] for status in lab.invariants.invariants()} == {"green"}
     assert all(task.exception() is None or "ENOENT" in str(task.exception()) for task in lab.tasks)

@@ -1,4 +1,4 @@
-"""Images in a group: taken by standbys, read by juniors, and what may be pruned below them."""
+"""Images in a group: taken by standbys, read by juniors; and pruning below them."""
 
 from __future__ import annotations
 
@@ -28,42 +28,42 @@ MIX: dict[str, float] = {"create": 5, "mkdir": 1, "stat": 3, "rename": 1, "delet
 @pytest.fixture(autouse=True)
 def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Segments of some groups, so that pruning has something to remove."""
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 4000)
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 4000)
 
 
 class Group:
-    """A group at work, its lamps lit."""
+    """A group under load, with live invariants."""
 
     def __init__(self, seed: int, **settings: Any):
         config = one_group(**({"image_every": 200, "image_gap": 600} | settings))
         self.cluster = SimCluster(config, seed, WorkloadConfig(clients=8, rate_per_s=300, mix=MIX))
-        self.lamps = registry.start(config)
-        self.cluster.on_event(self.lamps.on_event)
+        self.invariants = registry.start(config)
+        self.cluster.on_event(self.invariants.on_event)
         self.cluster.run_until(self.cluster.settled)
 
     def of(self, letter: str) -> list[str]:
         return [name for name, each in self.cluster.view().items() if each == letter]
 
-    def told(self, kind: type, server: str = "") -> list[Any]:
+    def reported(self, kind: type, server: str = "") -> list[Any]:
         return [s.event for s in self.cluster.events if type(s.event) is kind and server in ("", s.server)]
 
     def finish(self) -> None:
         self.cluster.run_until(self.cluster.settled, 120 * SECOND)
         self.cluster.run_for(2 * SECOND)
-        self.lamps.finish()
-        assert self.lamps.failures == []
+        self.invariants.finish()
+        assert self.invariants.failures == []
 
 
 def test_images_come_regularly_and_journals_below_them_go() -> None:
     group = Group(1)
     group.cluster.run_for(8 * SECOND)
-    written = group.told(ImageWritten)
+    written = group.reported(ImageWritten)
     assert len(written) >= 5 and all(len(each.holders) == 4 for each in written)
     steps = [b.sn - a.sn for a, b in pairwise(written)]
     assert all(200 <= step <= 320 for step in steps)
     for name in group.cluster.servers:
         if group.cluster.servers[name].group:
-            pruned = group.told(JournalPruned, name)
+            pruned = group.reported(JournalPruned, name)
             assert pruned and written[-3].sn - 100 < pruned[-1].first_sn <= written[-1].sn + 1
     group.finish()
 
@@ -75,7 +75,7 @@ def test_a_server_restarts_from_its_image_and_the_rest_of_its_journal() -> None:
         group.cluster.faults.power_loss(name)
         group.cluster.faults.restart(name)
         group.cluster.run_for(SECOND // 10)
-        opened = group.told(JournalOpened, name)[-1]
+        opened = group.reported(JournalOpened, name)[-1]
         assert opened.image_sn > 0 and 1 < opened.first_sn <= opened.image_sn + 1 <= opened.last_sn + 1
     group.cluster.run_for(SECOND)
     group.finish()
@@ -115,12 +115,12 @@ def test_a_damaged_image_is_passed_over_for_the_one_before() -> None:
     group.cluster.faults.crash(victim)
     files = group.cluster.servers[victim].store.files
     newest = max(path for path in files if path.endswith(".p03"))
-    files[newest].octets[-20] ^= 1
+    files[newest].data[-20] ^= 1
     group.cluster.faults.restart(victim)
     group.cluster.run_for(SECOND // 10)
-    assert newest.removeprefix("image/").startswith(group.told(ImageRefused, victim)[0].image)
-    assert not group.told(Stopped, victim) and not group.told(Warned, victim)
-    assert 0 < group.told(JournalOpened, victim)[-1].image_sn < rank_of(newest[6:-4])[2]
+    assert newest.removeprefix("image/").startswith(group.reported(ImageRefused, victim)[0].image)
+    assert not group.reported(Stopped, victim) and not group.reported(Warned, victim)
+    assert 0 < group.reported(JournalOpened, victim)[-1].image_sn < rank_of(newest[6:-4])[2]
     group.cluster.run_for(SECOND)
     assert newest not in files and f"aside/images/{newest[6:]}" in files, "it is kept for a person"
     group.finish()
@@ -133,14 +133,14 @@ def test_an_image_of_another_version_is_not_touched() -> None:
     group.cluster.faults.crash(victim)
     files = group.cluster.servers[victim].store.files
     newest = max(path for path in files if path.endswith(".manifest"))
-    files[newest].octets[8:10] = stored(9).to_bytes(2, "little")
-    before = {path: bytes(file.octets) for path, file in files.items()}
+    files[newest].data[8:10] = stored(9).to_bytes(2, "little")
+    before = {path: bytes(file.data) for path, file in files.items()}
     group.cluster.faults.restart(victim)
     group.cluster.run_for(SECOND)
-    assert "format 9; this version reads format 1" in group.told(Stopped, victim)[-1].reason
-    assert {path: bytes(file.octets) for path, file in files.items()} == before
-    group.lamps.finish()
-    assert group.lamps.failures == []
+    assert "format 9; this version reads format 1" in group.reported(Stopped, victim)[-1].reason
+    assert {path: bytes(file.data) for path, file in files.items()} == before
+    group.invariants.finish()
+    assert group.invariants.failures == []
 
 
 def test_a_junior_whose_journal_was_pruned_away_reads_the_image() -> None:
@@ -148,16 +148,16 @@ def test_a_junior_whose_journal_was_pruned_away_reads_the_image() -> None:
     standby = group.of("S")[0]
     group.cluster.faults.crash(standby)
     group.cluster.run_for(8 * SECOND)
-    assert group.told(JournalPruned)
+    assert group.reported(JournalPruned)
     group.cluster.faults.restart(standby)
     group.cluster.run_until(lambda: group.cluster.view()[standby] == "S", 60 * SECOND)
-    phases = [event.phase for event in group.told(Renewing, standby)]
+    phases = [event.phase for event in group.reported(Renewing, standby)]
     assert phases[0] == "image" and phases[-1] == "done"
     group.finish()
 
 
 def test_a_known_junior_keeps_its_journal() -> None:
-    """Nothing is pruned that a junior still needs, as long as it goes on from its journal."""
+    """No group is pruned that a junior still needs, while it continues from its journal."""
     group = Group(6, image_gap=100_000, image_every=3000)
     standby = group.of("S")[0]
     group.cluster.run_for(3 * SECOND)
@@ -166,14 +166,14 @@ def test_a_known_junior_keeps_its_journal() -> None:
     held = group.cluster.hold(lambda sender, receiver, message: type(message) is Renew)
     group.cluster.faults.restart(standby)
     group.cluster.run_for(10 * SECOND)
-    end = group.told(JournalOpened, standby)[-1].last_sn
-    assert group.told(ImageWritten) and held.messages and group.cluster.view()[standby] == "J"
-    assert all(event.first_sn <= end + 1 for event in group.told(JournalPruned))
+    end = group.reported(JournalOpened, standby)[-1].last_sn
+    assert group.reported(ImageWritten) and held.messages and group.cluster.view()[standby] == "J"
+    assert all(event.first_sn <= end + 1 for event in group.reported(JournalPruned))
     held.drop()
     group.cluster.run_until(lambda: group.cluster.view()[standby] == "S", 60 * SECOND)
-    assert "image" not in [event.phase for event in group.told(Renewing, standby)]
+    assert "image" not in [event.phase for event in group.reported(Renewing, standby)]
     group.cluster.run_for(7 * SECOND)
-    assert any(event.first_sn > end + 1 for event in group.told(JournalPruned))
+    assert any(event.first_sn > end + 1 for event in group.reported(JournalPruned))
     group.finish()
 
 
@@ -187,15 +187,15 @@ def test_a_junior_that_restarts_within_the_image_goes_on_where_it_was() -> None:
         lambda sender, receiver, message: type(message) is FilePiece and message.file.endswith(".p01")
     )
     group.cluster.run_until(
-        lambda: any(e.file.endswith(".p00") for e in group.told(Repairing, junior)), 60 * SECOND
+        lambda: any(e.file.endswith(".p00") for e in group.reported(Repairing, junior)), 60 * SECOND
     )
     group.cluster.faults.crash(junior)
     held.drop()
     group.cluster.run_for(SECOND)
     group.cluster.faults.restart(junior)
-    told = len(group.told(Repairing, junior))
+    reported = len(group.reported(Repairing, junior))
     group.cluster.run_until(lambda: group.cluster.view()[junior] == "S", 60 * SECOND)
-    again = group.told(Repairing, junior)[told:]
+    again = group.reported(Repairing, junior)[reported:]
     assert not any(e.file.endswith(".p00") and e.began == 0 for e in again), (
         "what was there is not read again"
     )
@@ -248,13 +248,13 @@ def test_an_order_that_is_lost_is_given_again() -> None:
 
 
 def steps(lab: Lab, procedure: str, step: str) -> list[str]:
-    """What was told of it, in order."""
-    told = [s.event for s in lab.cluster.events if type(s.event) is StepTaken]
-    return [event.detail for event in told if (event.procedure, event.step) == (procedure, step)]
+    """Events of a procedure's step, in order."""
+    reported = [s.event for s in lab.cluster.events if type(s.event) is StepTaken]
+    return [event.detail for event in reported if (event.procedure, event.step) == (procedure, step)]
 
 
 def begin_image(lab: Lab) -> tuple[Held, str]:
-    """An image of which no packet leaves its writer."""
+    """An image whose packets all stay at its writer."""
     held = lab.cluster.hold(lambda sender, receiver, message: type(message) is ImagePacket)
     for number in range(6):
         lab.ada.call(Mkdir(f"/d{number}"))
@@ -320,7 +320,7 @@ def test_an_image_that_was_given_up_counts_when_it_comes_after_all() -> None:
 
 
 def test_a_node_that_does_not_report_keeps_no_image_waiting() -> None:
-    """The active asks for reports before it prunes, and a node that is gone answers none of them; the next image is due long before it gives up."""
+    """The active asks for reports before it prunes, and a dead node answers none of them; the next image is due long before its timeout."""
     lab = Lab(19, image_every=5)
     reports = lab.cluster.hold(lambda sender, receiver, message: type(message) is FileReport)
     for number in range(50):
@@ -346,11 +346,11 @@ def test_journals_go_also_when_an_image_is_always_due() -> None:
 def test_no_image_is_taken_when_none_is_wanted() -> None:
     group = Group(11, image_every=0)
     group.cluster.run_for(4 * SECOND)
-    assert group.told(ImageShelved) == [] and group.told(JournalPruned) == []
+    assert group.reported(ImageShelved) == [] and group.reported(JournalPruned) == []
 
 
 def test_the_baseline_serves_the_same() -> None:
     group = Group(12, image_store="hdfs_pipeline")
     group.cluster.run_for(4 * SECOND)
-    assert len(group.told(ImageWritten)) >= 2
+    assert len(group.reported(ImageWritten)) >= 2
     group.finish()

@@ -1,4 +1,4 @@
-"""A server leaves its group in good order: it is counted no more before it stops, and nothing that was answered depends on it."""
+"""A server leaves its group in good order: it stops counting before it stops, and no answered write depends on it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_one_that_is_counted_no_more_leaves_at_once() -> None:
     assert lab.cluster.servers[leaver].gone
 
 
-def test_who_cannot_leave_is_told_why() -> None:
+def test_who_cannot_leave_is_reported_why() -> None:
     lab = Lab(1, standbys=1)
     lab.run_ms(1_000)
     before = [each for each in lab.cluster.events if type(each.event) is Configured]

@@ -18,7 +18,7 @@ def phases(cluster: SimCluster, server: str) -> list[str]:
 
 
 def busy(seconds: int, image_gap: int) -> tuple[SimCluster, str]:
-    """A cluster at work, one standby of which was away for so long and is back in step."""
+    """A cluster under load, one standby of which was down for so long and is in step again."""
     cluster = SimCluster(
         one_group(image_gap=image_gap), 5, WorkloadConfig(clients=8, rate_per_s=300, mix=MIX)
     )
@@ -69,12 +69,12 @@ def test_a_corrupt_journal_is_kept_aside_and_its_server_renewed() -> None:
     lab.faults.corrupt(victim, "journal")
     lab.faults.restart(victim)
     lab.run_ms(1_000)
-    told = [s.event for s in lab.cluster.events if s.server == victim and type(s.event) is JournalCorrupt]
-    assert told and told[0].file.startswith("journal/")
+    reported = [s.event for s in lab.cluster.events if s.server == victim and type(s.event) is JournalCorrupt]
+    assert reported and reported[0].file.startswith("journal/")
     warned = [s.event.what for s in lab.cluster.events if s.server == victim and type(s.event) is Warned]
     assert "moved to aside/damaged-01" in warned[0] and "does not count before it is renewed" in warned[0]
     files = lab.cluster.servers[victim].store.files
-    assert f"aside/damaged-01/{told[0].file}" in files
+    assert f"aside/damaged-01/{reported[0].file}" in files
     lab.ada.call(Mkdir("/more"))
     lab.finish()
     assert "unfit" not in files and lab.cluster.view()[victim] == "S"
@@ -110,7 +110,7 @@ def test_a_failing_disk_ends_the_active_and_another_takes_over() -> None:
 @pytest.mark.parametrize("standbys", [3, 0])
 @pytest.mark.parametrize("step", ["2", "2b", "4", "5"])
 def test_an_elected_that_cannot_say_that_it_gives_up_does_not_keep_the_lock(standbys: int, step: str) -> None:
-    """Its connection is in doubt while it upgrades, and whole again before its session ends."""
+    """Its connection is suspended while it upgrades, and restored before its session ends."""
     lab = Lab(6, standbys=standbys)
     elected: list[str] = []
 

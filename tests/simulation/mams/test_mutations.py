@@ -1,4 +1,4 @@
-"""Each known bug: switched on, a check turns red; off, the same schedule harms nobody."""
+"""Each seeded bug: switched on, an invariant is violated; off, the same schedule holds."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def test_switched_on_a_check_turns_red(mutation: str, seed: int) -> None:
 
 
 def broken_by(lab: Lab, schedule: Schedule) -> set[str]:
-    """The checks that the schedule breaks."""
+    """The invariants that the schedule violates."""
     stuck: set[str] = set()
     for part in (lambda: schedule(lab), lab.finish):
         try:
             part()
         except Stuck:
             stuck.add(SETTLES)
-    lab.lamps.finish()
+    lab.invariants.finish()
     return {*lab.broken(), *stuck}
 
 

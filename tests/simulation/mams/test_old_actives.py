@@ -1,4 +1,4 @@
-"""Who may still answer reads is outlived, however many were elected since (safety rule 16)."""
+"""A new active waits out every server that may still answer reads, however many were elected since (safety rule 16)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.simulation.mams.lab import Lab
 
 
 def elected(lab: Lab, epoch: int) -> bool:
-    """Whether somebody has written this epoch into the view."""
+    """Whether a server has written this epoch into the view."""
     roles = [stamped.event for stamped in lab.cluster.events if type(stamped.event) is RoleChanged]
     return any((each.role, each.epoch) == ("elected", epoch) for each in roles)
 
@@ -25,7 +25,7 @@ def elected(lab: Lab, epoch: int) -> bool:
 @pytest.mark.parametrize("protocol", ["mams", "qjm", "hadoop-ha", "bookkeeper"])
 @pytest.mark.parametrize("seed", range(2))
 def test_an_elected_that_never_served_does_not_hide_the_active_before_it(protocol: str, seed: int) -> None:
-    """The lock is taken twice: the second elected knows only the first as the active, while the one before still answers reads."""
+    """The lock is taken twice: the second elected server knows only the first as the active, while the one before still answers reads."""
     journal = JournalConfig(nodes=family_named(protocol).journal_names())
     lab = Lab(seed, protocol=protocol, journal=journal)
     lab.ada.call(Mkdir("/a"))
@@ -48,7 +48,7 @@ def test_an_elected_that_never_served_does_not_hide_the_active_before_it(protoco
 
 
 def test_who_has_lost_the_lock_is_named_to_clients_no_more() -> None:
-    """A standby that named the old active until the epoch is written would send them to one that does not answer."""
+    """A standby that named the old active until the epoch is written would send clients to a server that does not answer."""
     named: list[str] = []
     for seed in range(6):
         lab = Lab(seed)

@@ -1,4 +1,4 @@
-"""A person's order for an image is carried out, or it is told why not: whoever was to take it may be busy, gone, or the last."""
+"""A person's order for an image is carried out, or refused with the reason: the standby that should take it may be busy, dead, or the last one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.simulation.mams.lab import Lab
 
 
 def ordered(seed: int, **settings: int) -> Lab:
-    """Nobody but a person wants images in it."""
+    """A lab in which images are taken only by order."""
     lab = Lab(seed, image_every=0, **settings)
     lab.ada.call(Mkdir("/d"))
     return lab
@@ -23,12 +23,12 @@ def order(lab: Lab) -> None:
 
 
 def steps(lab: Lab, step: str) -> list[str]:
-    told = [s.event for s in lab.cluster.events if type(s.event) is StepTaken]
-    return [event.detail for event in told if (event.procedure, event.step) == ("image", step)]
+    reported = [s.event for s in lab.cluster.events if type(s.event) is StepTaken]
+    return [event.detail for event in reported if (event.procedure, event.step) == ("image", step)]
 
 
 def declining(lab: Lab, times: int) -> None:
-    """The next so many orders are answered by "none"."""
+    """Answers the next orders with "none"."""
     left = times
 
     def decline(sender: str, receiver: str, message: Message) -> bool:
@@ -74,7 +74,7 @@ def test_one_who_dies_is_followed_by_the_next() -> None:
     end(lab)
 
 
-def test_when_nobody_takes_one_it_is_told_once_in_one_line() -> None:
+def test_when_nobody_takes_one_it_is_reported_once_in_one_line() -> None:
     lab = ordered(3)
     declining(lab, 3)
     order(lab)
@@ -90,7 +90,7 @@ def test_when_nobody_takes_one_it_is_told_once_in_one_line() -> None:
     end(lab)
 
 
-def test_the_last_standby_that_dies_is_told_of() -> None:
+def test_the_last_standby_that_dies_is_reported_of() -> None:
     lab = ordered(4, standbys=1, min_in_step=1)
     order_to_one_who_dies(lab)
     lab.cluster.run_until(lambda: bool(steps(lab, "failed")), 60 * SECOND)

@@ -1,4 +1,4 @@
-"""A simulated group of a Paxos family with its lamps, for directed schedules."""
+"""A simulated group of a Paxos family with its invariants, for directed schedules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SETTLE_NS = lab.SETTLE_NS
 
 
 class Lab(lab.Lab):
-    """`holes` are open; everything else is the default variant."""
+    """A lab with open `holes`; everything else is the default variant."""
 
     def __init__(
         self, seed: int, *holes: str, secondaries: int = 2, protocol: str = "packed-paxos", **settings: Any
@@ -33,8 +33,8 @@ class Lab(lab.Lab):
         self.cluster.run_until(lambda: self.letter(server) == letter, SETTLE_NS)
 
     def await_next_primary(self) -> None:
-        """Until somebody serves in a later ballot than now."""
+        """Waits until a server serves in a later ballot than now."""
         self.await_next_active()
 
-    def told(self, kind: type) -> list[Stamped]:
+    def reported(self, kind: type) -> list[Stamped]:
         return [stamped for stamped in self.cluster.events if type(stamped.event) is kind]

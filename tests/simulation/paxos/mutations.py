@@ -1,4 +1,4 @@
-"""Schedules in which a known bug of ours does its damage, by the name of its switch (nodes/mutations.py)."""
+"""Schedules in which a seeded bug does its damage, by the name of its switch (nodes/mutations.py)."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Schedule = Callable[[Lab], None]
 
 
 def executes_past_hole(lab: Lab) -> None:
-    """A member comes back; what was decided without it does not reach it, later slots do, and the primary says that all are decided."""
+    """A member returns; decisions that it missed do not reach it, later slots do, and the primary reports that all are decided."""
     lab.ada.call(Mkdir("/a"))
     behind = lab.secondaries[0]
     lab.faults.crash(behind)
     lab.run_ms(8_000)
     lab.ada.call(Mkdir("/lost"))
-    missing = max(stamped.event.sn for stamped in lab.told(Committed))
+    missing = max(stamped.event.sn for stamped in lab.reported(Committed))
     lab.ada.call(Mkdir("/after"))
     slots: list[int] = []
 

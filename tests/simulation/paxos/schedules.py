@@ -1,6 +1,6 @@
 """The counterexamples of the holes of this family, one schedule each, by the name of the switch.
 
-Each ends where the damage is done if the hole is open; what comes after is `Lab.finish`.
+Each ends where the damage is done if the hole is open; `Lab.finish` does the rest.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.simulation.paxos.lab import Lab
 
 
 def redo_without_phase_one(lab: Lab) -> None:
-    """A secondary outside the view wins the election; another one has what was answered without it."""
+    """A secondary outside the view wins the election; another one has writes that were answered without it."""
     lab.ada.call(Mkdir("/a"))
     old, (first, second) = lab.primary, lab.secondaries
     lab.faults.cut(old, second)
@@ -34,7 +34,7 @@ def redo_without_phase_one(lab: Lab) -> None:
 
 
 def no_read_lease(lab: Lab) -> None:
-    """A secondary that was taken out of the view goes on answering."""
+    """A secondary that was removed from the view continues to answer."""
     lab.ada.call(Mkdir("/a"))
     old, second = lab.primary, lab.secondaries[1]
     lab.faults.cut(old, second)
@@ -50,7 +50,7 @@ def no_read_lease(lab: Lab) -> None:
 
 
 def answer_set_shrinks(lab: Lab) -> None:
-    """The primary takes everybody out of its view, answers alone, and dies."""
+    """The primary removes all others from its view, answers alone, and dies."""
     lab.ada.call(Mkdir("/a"))
     old = lab.primary
     for name in lab.secondaries:
@@ -65,7 +65,7 @@ def answer_set_shrinks(lab: Lab) -> None:
 
 
 def memory_only_accept(lab: Lab) -> None:
-    """Everybody loses power before anybody's disk has what was answered, and nothing of it reached a medium by chance."""
+    """All servers lose power before any disk has the answered write, and by chance none of it reached a medium."""
     lab.ada.call(Mkdir("/a"))
     names = [lab.primary, *lab.secondaries]
     for name in names:
@@ -88,4 +88,4 @@ SCHEDULES: dict[str, tuple[Callable[[Lab], None], set[str]]] = {
     "answer_set_shrinks": (answer_set_shrinks, {"no lost write"}),
     "memory_only_accept": (memory_only_accept, {"no lost write"}),
 }
-"""The schedule, and the checks of which one fires."""
+"""(schedule, invariants of which one must be violated) by switch."""

@@ -1,6 +1,6 @@
-"""The new primary dies at each step of its takeover, secondaries while they promise, accept and come back (DCFS3, Recovery; safety rule 8).
+"""The new primary dies at each step of its takeover, secondaries while they promise, accept and return (DCFS3, Recovery; safety rule 8).
 
-Whoever dies stays away until clients have been served without it.
+A dead server stays down until clients have been served without it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def at_work(protocol: str, secondaries: int, seed: int = 1) -> Lab:
 def test_the_next_primary_at_a_step_of_its_takeover(
     protocol: str, procedure: str, step: str, verb: str
 ) -> None:
-    """It dies right after the one before it; three of five are left."""
+    """It dies right after its predecessor; three of five are left."""
     lab = at_work(protocol, 4)
     blow = Blow(lab, verb).at_step(procedure, step, lambda name: [name])
     lab.faults.crash(lab.primary)
@@ -52,7 +52,7 @@ def test_the_next_primary_at_a_step_of_its_takeover(
 
 @pytest.mark.parametrize(("procedure", "step"), STEPS)
 def test_two_at_once_at_a_step(procedure: str, step: str) -> None:
-    """The next primary and a secondary: two of five are left, and go on as soon as a third is back."""
+    """The next primary and a secondary die: two of five are left, and continue as soon as a third returns."""
     lab = at_work("packed-paxos", 4)
     old = lab.primary
     blow = Blow(lab).at_step(procedure, step, lambda name: [name, others_of(lab, name, old)[-1]])

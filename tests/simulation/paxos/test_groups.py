@@ -1,4 +1,4 @@
-"""Clusters of several groups: operations on two of them through failovers, reads at primaries alone, images of each group."""
+"""Clusters of several groups: cross-group operations through failovers, reads at primaries only, images of each group."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FAMILIES = ("packed-paxos", "multi-paxos")
 
 
 def prepared(protocol: str, seed: int = 7) -> Groups:
-    """A directory in one group, and below it things whose homes are others."""
+    """A directory in one group, and below it objects with homes in other groups."""
     lab = Groups(seed, 2, 2, placement="random", protocol=protocol)
     lab.ada.call(Mkdir("/d"))
     for number in range(4):
@@ -72,7 +72,7 @@ def test_only_primaries_answer_reads_and_clients_ask_them(protocol: str) -> None
     lab.finish()
 
 
-def test_what_a_group_commits_for_another_is_told() -> None:
+def test_what_a_group_commits_for_another_is_reported() -> None:
     lab = prepared("packed-paxos")
     steps = {s.event.step for s in lab.cluster.events if type(s.event) is SharedStep}
     assert {"begin", "decide", "vote"} <= steps
@@ -80,7 +80,7 @@ def test_what_a_group_commits_for_another_is_told() -> None:
 
 
 def test_each_group_prunes_and_starts_from_its_images(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 2_000)
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 2_000)
     lab = Groups(3, 2, 2, placement="random", protocol="packed-paxos", image_every=20)
     lab.ada.call(Mkdir("/d"))
     for number in range(160):

@@ -1,4 +1,4 @@
-"""Each hole of this family: open, a check fires; closed, the same schedule harms nobody."""
+"""Each hole of this family: open, an invariant is violated; closed, the same schedule holds."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tests.simulation.paxos.schedules import SCHEDULES
 
 @pytest.mark.parametrize("hole", SCHEDULES)
 def test_an_open_hole_is_found(hole: str) -> None:
-    schedule, lamps = SCHEDULES[hole]
+    schedule, invariants = SCHEDULES[hole]
     lab = Lab(2, hole)
     schedule(lab)
     lab.finish_somehow()
-    assert lamps & set(lab.broken()), lab.lamps.lamps()
+    assert invariants & set(lab.broken()), lab.invariants.invariants()
 
 
 @pytest.mark.parametrize("hole", SCHEDULES)
@@ -24,5 +24,7 @@ def test_closed_it_harms_nobody(hole: str, seed: int) -> None:
     lab = Lab(seed)
     schedule(lab)
     lab.finish()
-    assert {lamp["state"] for lamp in lab.lamps.lamps()} == {"green"}, lab.lamps.lamps()
+    assert {status["state"] for status in lab.invariants.invariants()} == {"green"}, (
+        lab.invariants.invariants()
+    )
     assert all(task.exception() is None or "ENOENT" in str(task.exception()) for task in lab.tasks)

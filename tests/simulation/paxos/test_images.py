@@ -1,4 +1,5 @@
-"""Secondaries take images, logs below them go, and who lacks what is gone begins from an image: joining, restarted, or elected."""
+"""Secondaries take images, logs below them are pruned, and a server that lacks pruned slots starts from an image: joining, restarted, or
+elected."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ every_family = pytest.mark.parametrize("protocol", ["packed-paxos", "multi-paxos
 @pytest.fixture(autouse=True)
 def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Segments of some slots, so that pruning has something to remove."""
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 2_000)
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 2_000)
 
 
 class Group(AtWork):
@@ -37,8 +38,8 @@ def test_a_secondary_takes_images_and_logs_below_them_go(protocol: str) -> None:
     group = Group(protocol)
     group.cluster.run_for(12 * SECOND)
     secondary, primary = group.of("S"), group.of("P")
-    assert len(group.told(ImageWritten, secondary)) > 2
-    assert group.told(JournalPruned, primary) and group.told(JournalPruned, secondary)
+    assert len(group.reported(ImageWritten, secondary)) > 2
+    assert group.reported(JournalPruned, primary) and group.reported(JournalPruned, secondary)
     group.finish()
 
 
@@ -51,7 +52,7 @@ def test_a_member_starts_from_its_image_and_the_log_behind_it(protocol: str) -> 
         group.cluster.run_for(SECOND // 2)
         group.cluster.faults.restart(name)
         group.cluster.run_for(8 * SECOND)
-        opened = group.told(JournalOpened, name)[-1]
+        opened = group.reported(JournalOpened, name)[-1]
         assert 0 < opened.image_sn <= opened.last_sn
     group.finish()
 
@@ -64,7 +65,7 @@ def test_who_joins_without_what_is_pruned_reads_an_image(protocol: str) -> None:
     group.cluster.faults.do("new_disk", [secondary])
     group.cluster.faults.restart(secondary)
     group.cluster.run_for(5 * SECOND)
-    assert group.told(Renewing, secondary)
+    assert group.reported(Renewing, secondary)
     assert group.cluster.view()[secondary] == "S"
     group.crash_and_restart(group.of("P"))
     group.finish()
@@ -75,12 +76,12 @@ def test_a_server_that_is_added_reads_an_image() -> None:
     group.cluster.run_for(10 * SECOND)
     group.cluster.faults.add_server("g1")
     group.cluster.run_until(lambda: group.cluster.view().get("mds4") == "S", 30 * SECOND)
-    assert group.told(Renewing, "mds4")
+    assert group.reported(Renewing, "mds4")
     group.finish()
 
 
 class Behind:
-    """One of three was away while the others went on without it and pruned what it lacks; images every 20 slots."""
+    """One of three was down while the others continued without it and pruned the slots that it lacks; images every 20 slots."""
 
     def __init__(self, seed: int = 1):
         self.lab = Lab(seed, image_every=20)
@@ -97,7 +98,7 @@ class Behind:
         assert all(self._pruned(name) for name in (self.primary, self.other))
 
     def _pruned(self, name: str) -> bool:
-        return any(s.server == name for s in self.lab.told(JournalPruned))
+        return any(s.server == name for s in self.lab.reported(JournalPruned))
 
     def finish(self) -> None:
         self.lab.finish()
@@ -106,7 +107,7 @@ class Behind:
 
 
 def test_the_elected_reads_an_image_of_what_the_others_have_pruned() -> None:
-    """Only it may draw: whoever has more is kept from the lock, and promises."""
+    """Only this server may draw: servers with more slots are kept from the lock, and promise."""
     behind = Behind()
     lab, away = behind.lab, behind.away
     for name in (behind.primary, behind.other):
@@ -115,7 +116,7 @@ def test_the_elected_reads_an_image_of_what_the_others_have_pruned() -> None:
     lab.cluster.run_until(lambda: lab.cluster.ensemble.observer.holders.get("g1") == away)
     lab.faults.restart(behind.other)
     lab.await_next_primary()
-    assert lab.primary == away and lab.told(Renewing)[0].server == away
+    assert lab.primary == away and lab.reported(Renewing)[0].server == away
     lab.eve.call(Stat("/a"))
     lab.faults.restart(behind.primary)
     behind.finish()
@@ -146,7 +147,7 @@ def test_an_image_that_is_being_read_when_its_reader_dies_is_read_again(verb: st
 
 
 def test_two_members_that_are_pruned_differently_go_on_without_the_third() -> None:
-    """One lost the orders to prune: its log reaches further back, and either may be elected."""
+    """One server lost the orders to prune: its log reaches further back, and either may be elected."""
     for dies in (0, 1):
         lab = Lab(3 + dies, image_every=20)
         lab.ada.call(Mkdir("/a"))
@@ -158,7 +159,7 @@ def test_two_members_that_are_pruned_differently_go_on_without_the_third() -> No
         for number in range(120):
             lab.ada.call(Mkdir(f"/d{number}"))
         lab.run_ms(3_000)
-        assert not any(s.server == deaf for s in lab.told(JournalPruned))
+        assert not any(s.server == deaf for s in lab.reported(JournalPruned))
         held.drop()
         lab.faults.crash(primary)
         lab.await_next_primary()
@@ -167,8 +168,8 @@ def test_two_members_that_are_pruned_differently_go_on_without_the_third() -> No
         assert lab.broken() == {}
 
 
-def test_accepted_slots_above_an_image_that_is_read_are_told_in_phase_one() -> None:
-    """The reader of an image has accepted, and acknowledged, a slot above it; the primary dies, and the slot is gone on with."""
+def test_accepted_slots_above_an_image_that_is_read_are_reported_in_phase_one() -> None:
+    """The reader of an image has accepted, and acknowledged, a slot above it. The primary dies, and its successor continues the slot."""
     behind = Behind()
     lab = behind.lab
     lab.faults.restart(behind.away)
@@ -187,7 +188,7 @@ def test_accepted_slots_above_an_image_that_is_read_are_told_in_phase_one() -> N
     lab.faults.power_loss(behind.away)
     lab.faults.restart(behind.away)
     lab.await_next_primary()
-    redone = [s.event.detail for s in lab.told(StepTaken) if s.event.step == "2"][-1]
+    redone = [s.event.detail for s in lab.reported(StepTaken) if s.event.step == "2"][-1]
     assert "1 accept" in redone, redone
     lab.cluster.run_until(task.done, 10 * SECOND)
     lab.eve.call(Stat("/open"))
@@ -196,7 +197,7 @@ def test_accepted_slots_above_an_image_that_is_read_are_told_in_phase_one() -> N
 
 @pytest.mark.parametrize("image", ["newest", "all"])
 def test_images_that_rot_on_one_member_lose_nothing(image: str) -> None:
-    """The log leads on from the older image; where none is left the member begins anew and counts once it has what the others have."""
+    """The log continues from the older image. A member without any image starts empty and counts once it is renewed."""
     group = Group(image_every=50)
     group.cluster.run_for(10 * SECOND)
     secondary = group.of("S")
@@ -205,7 +206,7 @@ def test_images_that_rot_on_one_member_lose_nothing(image: str) -> None:
     if image == "all":
         files = group.cluster.servers[secondary].store.files
         for path in [path for path in files if path.startswith("image/")]:
-            files[path].octets[:] = b"rot" * (len(files[path].octets) // 3)
+            files[path].data[:] = b"rot" * (len(files[path].data) // 3)
     group.cluster.faults.restart(secondary)
     group.cluster.run_for(6 * SECOND)
     assert group.cluster.view()[secondary] == "S"
@@ -214,7 +215,7 @@ def test_images_that_rot_on_one_member_lose_nothing(image: str) -> None:
 
 
 def test_a_promise_that_is_lost_does_not_hide_what_was_pruned() -> None:
-    """The elected lacks what is pruned, and hears of it only when the promise that was lost is given again."""
+    """The elected server lacks pruned slots, and learns of it only when the lost promise is sent again."""
     behind = Behind()
     lab, away = behind.lab, behind.away
     for name in (behind.primary, behind.other):
@@ -225,7 +226,7 @@ def test_a_promise_that_is_lost_does_not_hide_what_was_pruned() -> None:
     lab.faults.restart(behind.other)
     lab.run_ms(300)
     lost.drop()
-    lab.cluster.run_until(lambda: bool(lab.told(Renewing)), 60 * SECOND)
+    lab.cluster.run_until(lambda: bool(lab.reported(Renewing)), 60 * SECOND)
     lab.faults.restart(behind.primary)
     lab.cluster.run_until(lab.cluster.settled, 60 * SECOND)
     lab.eve.call(Stat("/a"))
@@ -236,5 +237,5 @@ def test_who_takes_an_image_answers_no_read_from_what_stands_still() -> None:
     """Under load with an image always due, reads at secondaries stay linearisable."""
     group = Group(image_every=2, image_partitions=8)
     group.cluster.run_for(10 * SECOND)
-    assert len(group.told(ImageWritten)) > 10
+    assert len(group.reported(ImageWritten)) > 10
     group.finish()

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from backend.experiments.gaps import gap
-from backend.experiments.primary_dies import session_has_ended
+from benchmarks.experiments.gaps import gap
+from benchmarks.experiments.primary_dies import session_has_ended
 from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.paxos.messages import Accept
@@ -17,12 +17,14 @@ from tests.simulation.paxos.lab import Lab
 
 def good(lab: Lab) -> None:
     lab.finish()
-    assert {lamp["state"] for lamp in lab.lamps.lamps()} == {"green"}, lab.lamps.lamps()
+    assert {status["state"] for status in lab.invariants.invariants()} == {"green"}, (
+        lab.invariants.invariants()
+    )
     assert [task.exception() for task in lab.tasks] == [None] * len(lab.tasks)
 
 
 def known_slot(lab: Lab) -> int:
-    return max(s.event.sn for s in lab.told(Committed))
+    return max(s.event.sn for s in lab.reported(Committed))
 
 
 @pytest.mark.parametrize("protocol", ["packed-paxos", "multi-paxos"])
@@ -32,9 +34,9 @@ def test_writes_go_to_the_primary_and_reads_to_every_member(protocol: str) -> No
     lab.run_ms(500)
     for _ in range(9):
         lab.eve.call(Stat("/a"))
-    answered = Counter(s.event.server for s in lab.told(Called) if type(s.event.operation) is Stat)
+    answered = Counter(s.event.server for s in lab.reported(Called) if type(s.event.operation) is Stat)
     assert answered == dict.fromkeys(["mds1", "mds2", "mds3"], 3)
-    assert {s.event.server for s in lab.told(Called) if type(s.event.operation) is Mkdir} == {lab.primary}
+    assert {s.event.server for s in lab.reported(Called) if type(s.event.operation) is Mkdir} == {lab.primary}
     good(lab)
 
 
@@ -53,7 +55,7 @@ def test_a_group_of_one_serves() -> None:
 def test_an_elected_that_cannot_say_that_it_gives_up_does_not_keep_the_lock(
     secondaries: int, step: str
 ) -> None:
-    """Its connection is in doubt while it takes over, and whole again before its session ends."""
+    """Its connection is suspended while it takes over, and restored before its session ends."""
     lab = Lab(6, secondaries=secondaries)
     lab.ada.call(Mkdir("/a"))
     elected: list[str] = []
@@ -90,7 +92,7 @@ def test_the_primary_dies_and_the_next_one_redoes_what_was_open() -> None:
     lab.faults.crash(old)
     held.drop()
     lab.await_next_primary()
-    redone = [s.event.detail for s in lab.told(StepTaken) if s.event.step == "2"][-1]
+    redone = [s.event.detail for s in lab.reported(StepTaken) if s.event.step == "2"][-1]
     assert "1 accept, 0 empty" in redone
     lab.cluster.run_until(task.done, 5 * SECOND)
     lab.eve.call(Stat("/open"))
@@ -115,7 +117,7 @@ def test_an_empty_slot_becomes_a_no_op_and_what_names_it_goes_with_it() -> None:
     for each in list(lab.cluster.net.holds):
         each.drop()
     lab.await_next_primary()
-    redone = [s.event.detail for s in lab.told(StepTaken) if s.event.step == "2"][-1]
+    redone = [s.event.detail for s in lab.reported(StepTaken) if s.event.step == "2"][-1]
     assert "0 accept, 2 empty" in redone
     lab.cluster.run_until(lambda: lost.done() and kept.done(), 10 * SECOND)
     good(lab)
@@ -133,7 +135,7 @@ def test_a_member_that_was_away_catches_up_and_serves_reads_again() -> None:
     lab.run_ms(500)
     for _ in range(6):
         lab.eve.call(Stat("/d29"))
-    assert away in {s.event.server for s in lab.told(Called) if type(s.event.operation) is Stat}
+    assert away in {s.event.server for s in lab.reported(Called) if type(s.event.operation) is Stat}
     good(lab)
 
 
@@ -208,14 +210,14 @@ def test_what_makes_no_sense_is_ignored() -> None:
     send(other, victim, [Accept(1 << 40, 0, 3, [])])
     send(lab.primary, victim, [Accept(1, 0, known_slot(lab) + 1, [b"nonsense"])])
     lab.run_ms(100)
-    warned = [s.event.what for s in lab.told(Warned)]
+    warned = [s.event.what for s in lab.reported(Warned)]
     assert any("ballot" in what for what in warned) and any("no record" in what for what in warned)
     lab.ada.call(Mkdir("/b"))
     good(lab)
 
 
 def test_every_call_is_answered_within_fifty_milliseconds_of_the_detection() -> None:
-    """Reads too, which are kept until there is a lease again; a refusal that comes late leads nobody to the dead primary."""
+    """Reads, too, which wait until there is a lease again; a late refusal sends no client to the dead primary."""
     for seed in (1, 4, 6):
         found = gap("packed-paxos", session_has_ended, "P", seed)
         assert found.beyond_ms <= 50 and not found.failed, found

@@ -1,4 +1,4 @@
-"""Each known bug of the Paxos families is seen by a check in its schedule; without it the same schedule holds."""
+"""Each seeded bug of the Paxos families violates an invariant in its schedule; without it the same schedule holds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may happen in the middle of a takeover, and who is waited for before one."""
+"""Events in the middle of a takeover, and the servers that it waits for."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tests.simulation.paxos.lab import Lab
 def test_a_place_that_vanishes_between_look_and_write_is_looked_at_again(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     lab = Lab(1)
     lab.ada.call(Mkdir("/a"))
-    places, struck = GlobalView.places, []
+    places, faulted = GlobalView.places, []
 
     async def seen_before(self: GlobalView) -> dict[str, Place]:
-        """One place more than there is, as if it had gone just behind the look."""
+        """One place more than the view has, as if it had vanished just after the look."""
         found = await places(self)
-        if self.name == elected() and not struck and "mds9" not in found:
-            struck.append(self.name)
+        if self.name == elected() and not faulted and "mds9" not in found:
+            faulted.append(self.name)
             found = {**found, "mds9": Place("secondary", 1, 0)}
         return found
 
@@ -30,7 +30,7 @@ def test_a_place_that_vanishes_between_look_and_write_is_looked_at_again(monkeyp
     lab.faults.crash(old)
     monkeypatch.setattr(GlobalView, "places", seen_before)
     for _ in range(3):
-        struck.clear()
+        faulted.clear()
         lab.run_ms(2_000)
     lab.await_letter(lab.primary, "P")
     lab.eve.call(Stat("/a"))
@@ -39,7 +39,7 @@ def test_a_place_that_vanishes_between_look_and_write_is_looked_at_again(monkeyp
 
 
 def test_nobody_waits_for_the_draw_of_a_member_that_is_never_elected() -> None:
-    """An added server alone is a secondary when all that the group was configured with come back."""
+    """An added server alone is a secondary when all configured servers return."""
     lab = Lab(1)
     lab.ada.call(Mkdir("/a"))
     configured = list(lab.cluster.view())

@@ -1,4 +1,4 @@
-"""Files in a cluster that marks checkpoints, and what lies on its data nodes."""
+"""Files in a cluster that marks checkpoints, and the files on its data nodes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from tests.simulation.recovery.lab import Checkpoints
 NODES = ["dn1", "dn2", "dn3"]
 
 
-def put(lab: Checkpoints, path: str, octets: bytes) -> None:
-    written(lab, lab.ada.files.put(path, parts_of(octets)))
+def put(lab: Checkpoints, path: str, data: bytes) -> None:
+    written(lab, lab.ada.files.put(path, parts_of(data)))
 
 
-def append(lab: Checkpoints, path: str, octets: bytes) -> None:
-    written(lab, lab.ada.files.append(path, parts_of(octets)))
+def append(lab: Checkpoints, path: str, data: bytes) -> None:
+    written(lab, lab.ada.files.append(path, parts_of(data)))
 
 
-async def parts_of(octets: bytes) -> AsyncIterator[bytes]:
-    yield octets
+async def parts_of(data: bytes) -> AsyncIterator[bytes]:
+    yield data
 
 
 def written(lab: Checkpoints, writing: Coroutine[Any, Any, int]) -> None:
@@ -31,7 +31,7 @@ def written(lab: Checkpoints, writing: Coroutine[Any, Any, int]) -> None:
 
 def get(lab: Checkpoints, path: str) -> bytes:
     async def gather() -> bytes:
-        return b"".join([octets async for octets in lab.eve.files.get(path)])
+        return b"".join([data async for data in lab.eve.files.get(path)])
 
     task = lab.eve.begin(gather())
     lab.cluster.run_until(task.done, 60 * SECOND)
@@ -48,10 +48,10 @@ def with_data(seed: int, groups: int, **settings: Any) -> Checkpoints:
 
 
 def disk(lab: Checkpoints, node: str, room: str) -> dict[str, bytes]:
-    """What lies in `blocks` or `aside` of a data node, by name."""
+    """Content of `blocks` or `aside` of a data node, by name."""
     files = lab.cluster.servers[node].store.files
     return {
-        path.rpartition("/")[2]: bytes(file.octets)
+        path.rpartition("/")[2]: bytes(file.data)
         for path, file in files.items()
         if path.startswith(room + "/")
     }

@@ -1,4 +1,4 @@
-"""A simulated cluster of several groups that marks checkpoints and goes back to them."""
+"""A simulated cluster of several groups that marks checkpoints and rolls back to them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANSWER_NS = 30 * SECOND
 
 class Checkpoints(Groups):
     def ask(self, question: dict[str, Any], server: str = "") -> Any:
-        """Of the first group's active unless told."""
+        """Queries a server, by default the first group's active."""
         task = self.begin(question, server)
         self.cluster.run_until(task.done, ANSWER_NS)
         return task.result()
@@ -27,7 +27,7 @@ class Checkpoints(Groups):
         return self.cluster.begin_asking(server or self.active(1), question)
 
     def mark(self, name: str, server: str = "") -> dict[str, Any]:
-        """A complete checkpoint."""
+        """Marks a checkpoint, which must become complete."""
         answer = self.ask({"do": "mark_checkpoint", "name": name}, server)
         assert answer.get("checkpoint", {}).get("state") == "complete", answer
         return dict(answer["checkpoint"])
@@ -39,7 +39,7 @@ class Checkpoints(Groups):
         return {each["name"]: each["state"] for each in self.ask({"do": "checkpoints"})["checkpoints"]}
 
     def recover(self, name: str) -> None:
-        """Goes back, and serves again."""
+        """Rolls back, and waits until every group serves again."""
         answer = self.ask({"do": "recover", "name": name})
         assert answer.get("checkpoint") == name, answer
         self.run_ms(50)
@@ -53,7 +53,7 @@ class Checkpoints(Groups):
     def run_ms(self, duration: int) -> None:
         self.cluster.run_for(duration * MILLISECOND)
 
-    def told(self, kind: type, server: str = "") -> list[Any]:
+    def reported(self, kind: type, server: str = "") -> list[Any]:
         return [s.event for s in self.cluster.events if type(s.event) is kind and server in ("", s.server)]
 
     def steps(self, step: str) -> list[str]:
@@ -65,17 +65,17 @@ class Checkpoints(Groups):
         ]
 
     def barriers(self, name: str) -> dict[str, BarrierWritten]:
-        return {each.group: each for each in self.told(BarrierWritten) if each.name == name}
+        return {each.group: each for each in self.reported(BarrierWritten) if each.name == name}
 
     def taken_back(self) -> list[TakenBack]:
-        return self.told(TakenBack)
+        return self.reported(TakenBack)
 
     def content(self) -> list[dict[int, Any]]:
         """Inodes and dentries of every group."""
         return [page.inodes for page in self.pages()]
 
     def call(self, operation: Operation) -> Answer:
-        """By ada, once more where a recovery has forgotten her session."""
+        """A call by ada, sent once more where a recovery has forgotten her session."""
         try:
             return self.ada.call(operation)
         except FsError as error:
@@ -91,7 +91,7 @@ class Checkpoints(Groups):
             self.call(Create(f"/{name}/d{number}/f"))
 
     def settle(self) -> None:
-        """Everybody in step, and every group serves."""
+        """Waits until every server is in step, and every group serves."""
         self.cluster.run_until(lambda: self.cluster.settled() and self.serve(), SETTLE_NS)
 
     def serve(self) -> bool:

@@ -1,4 +1,4 @@
-"""Schedules in which a known bug of checkpoints does its damage, by the name of its switch (nodes/mutations.py)."""
+"""Schedules in which a seeded bug of checkpoints does its damage, by the name of its switch (nodes/mutations.py)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from nodes.trace.pool_events import JournalPruned
 from tests.simulation.recovery.lab import Checkpoints
 
 SERVES, PRUNES, BACK = "serves", "prunes", "goes back"
-"""That a write is answered within the bound; that every server's journal is pruned now and then; that whoever held a checkpoint goes back to it."""
+"""Pseudo-invariants: a write is answered within the bound; every server's journal is pruned from time to time; each holder of a checkpoint rolls
+back to it."""
 BOUND_NS = 40 * SECOND
 
 
@@ -23,7 +24,7 @@ def others(lab: Checkpoints) -> list[str]:
 
 
 def images(lab: Checkpoints, server: str) -> list[str]:
-    """With a manifest, oldest first."""
+    """Images with a manifest, oldest first."""
     files = lab.cluster.servers[server].store.files
     return sorted(
         path.removesuffix(".manifest")
@@ -33,14 +34,14 @@ def images(lab: Checkpoints, server: str) -> list[str]:
 
 
 def work(lab: Checkpoints, name: str, rounds: int = 3) -> None:
-    """Several images, and journals pruned below them."""
+    """Takes several images, and prunes journals below them."""
     for number in range(rounds):
         lab.fill(f"{name}{number}", 20)
         lab.run_ms(3_000)
 
 
 def marked(lab: Checkpoints, servers: list[str] | None = None) -> str:
-    """A checkpoint behind an image, and newer images; the image that it needs."""
+    """Marks a checkpoint after an image, takes newer images, and returns the image that the checkpoint needs."""
     work(lab, "before")
     lab.mark("one")
     needed = images(lab, lab.active(1))[-1]
@@ -50,11 +51,11 @@ def marked(lab: Checkpoints, servers: list[str] | None = None) -> str:
 
 
 def checkpoint_copies_thin_out(lab: Checkpoints) -> set[str]:
-    """Two of three servers cannot go back any more; then the third is gone."""
+    """Two of three servers can no longer roll back; then the third is lost."""
     needed = marked(lab)
     gone, thin = lab.active(1), others(lab)
     for name in thin:
-        lab.cluster.servers[name].store.files[f"{needed}.p00"].octets[-9] ^= 1
+        lab.cluster.servers[name].store.files[f"{needed}.p00"].data[-9] ^= 1
     answer = lab.ask({"do": "recover", "name": "one"})
     lab.run_ms(5)
     lab.cluster.faults.power_loss(gone)
@@ -67,7 +68,7 @@ def checkpoint_copies_thin_out(lab: Checkpoints) -> set[str]:
 
 
 def images_barred_for_good(lab: Checkpoints) -> set[str]:
-    """A server slept through checkpoint and recovery, and was given the image that the checkpoint needs; then that of another one rots."""
+    """A server missed checkpoint and recovery, and received the image that the checkpoint needs; then another server's copy rots."""
     sleeper = others(lab)[0]
     lab.cluster.faults.crash(sleeper)
     needed = marked(lab, [name for name in lab.servers(1) if name != sleeper])
@@ -78,7 +79,7 @@ def images_barred_for_good(lab: Checkpoints) -> set[str]:
     lab.settle()
     assert needed in images(lab, sleeper)
     rotten = others(lab)[0] if others(lab)[0] != sleeper else others(lab)[1]
-    lab.cluster.servers[rotten].store.files[f"{needed}.p00"].octets[-9] ^= 1
+    lab.cluster.servers[rotten].store.files[f"{needed}.p00"].data[-9] ^= 1
     answer = lab.ask({"do": "recover", "name": "one"})
     lab.run_ms(6_000)
     lab.settle()
@@ -92,7 +93,7 @@ def serves(lab: Checkpoints) -> bool:
 
 
 def journal_cut_before_images(lab: Checkpoints) -> set[str]:
-    """Two of three lose power while they go back, as soon as the journal of the first of them is cut."""
+    """Two of three lose power during the rollback, as soon as the journal of the first of them is truncated."""
     needed = marked(lab)
     victims = others(lab)
     first = lab.cluster.servers[victims[0]].store.files
@@ -112,7 +113,7 @@ def journal_cut_before_images(lab: Checkpoints) -> set[str]:
 
 
 def journal_bytes(files: dict[str, Any]) -> int:
-    return sum(len(file.octets) for path, file in files.items() if path.startswith("journal/"))
+    return sum(len(file.data) for path, file in files.items() if path.startswith("journal/"))
 
 
 def never_prunes_again(lab: Checkpoints) -> set[str]:
@@ -129,11 +130,11 @@ def never_prunes_again(lab: Checkpoints) -> set[str]:
     lab.cluster.faults.restart(server)
     lab.run_ms(6_000)
     lab.settle()
-    assert any(each.phase == "image" for each in lab.told(Renewing, server))
+    assert any(each.phase == "image" for each in lab.reported(Renewing, server))
     unread.drop()
-    before = len(lab.told(JournalPruned, server))
+    before = len(lab.reported(JournalPruned, server))
     work(lab, "later", 4)
-    return set() if len(lab.told(JournalPruned, server)) > before else {PRUNES}
+    return set() if len(lab.reported(JournalPruned, server)) > before else {PRUNES}
 
 
 Schedule = Callable[[Checkpoints], set[str]]
@@ -143,4 +144,4 @@ SCHEDULES: dict[str, tuple[Schedule, set[str]]] = {
     "images_barred_for_good": (images_barred_for_good, {BACK}),
     "never_prunes_again": (never_prunes_again, {PRUNES}),
 }
-"""Switch to (schedule in one group of three, checks of which one must turn red)."""
+"""(schedule in one group of three, invariants of which one must be violated) by switch."""

@@ -1,4 +1,4 @@
-"""Known bugs of checkpoints: each schedule is quiet without its mutation, and breaks something with it."""
+"""Seeded bugs of checkpoints: each schedule holds without its mutation, and violates an invariant with it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def one_phase_barrier(lab: Checkpoints) -> None:
 
 
 def checkpoint_unpinned(lab: Checkpoints) -> None:
-    """Newer images are written, and the journals below them go; then the cluster is to go back."""
+    """Newer images are written, and the journals below them are pruned; then the cluster must roll back."""
     lab.fill("a", 4)
     lab.mark("one")
     for number in range(120):
@@ -41,4 +41,4 @@ SCHEDULES: dict[str, tuple[Schedule, int]] = {
     "one_phase_barrier": (one_phase_barrier, 2),
     "checkpoint_unpinned": (checkpoint_unpinned, 1),
 }
-"""Switch to (schedule, groups)."""
+"""(schedule, groups) by switch."""

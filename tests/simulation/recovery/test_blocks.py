@@ -1,4 +1,4 @@
-"""Data nodes go back with the cluster: what stood at the barrier lies there as it did, what came later is set aside (CFS §4.3; safety rule 14)."""
+"""Data nodes roll back with the cluster: blocks of the barrier are there as they were, later ones are quarantined (CFS §4.3; safety rule 14)."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from nodes.trace.block_events import BlocksSetAside, ReplicaRemoved
 from tests.simulation.recovery.content import NODES, append, disk, get, put, with_data
 from tests.simulation.recovery.lab import Checkpoints
 
-OCTETS = 100_000
+BYTES = 100_000
 
 
 def went_back(lab: Checkpoints, incarnation: int = 1) -> bool:
-    told = {
+    reported = {
         (s.server, s.event.group)
         for s in lab.cluster.events
         if isinstance(s.event, BlocksSetAside) and s.event.incarnation == incarnation
     }
-    return told == {(node, group.name) for node in NODES for group in lab.config.groups}
+    return reported == {(node, group.name) for node in NODES for group in lab.config.groups}
 
 
 def content(number: int) -> bytes:
-    return Random(number).randbytes(OCTETS)
+    return Random(number).randbytes(BYTES)
 
 
 @pytest.mark.parametrize("groups", [1, 2])
 def test_every_data_node_is_as_it_was_at_the_barrier(groups: int) -> None:
-    """Files put, appended to and written anew after the barrier; later blocks stay in `aside`, also when the checkpoint is deleted."""
+    """Files are put, appended to and overwritten after the barrier; later blocks stay in `aside`, also when the checkpoint is deleted."""
     lab = with_data(11, groups)
     put(lab, "/a", content(1))
     put(lab, "/b", content(2))
@@ -50,7 +50,7 @@ def test_every_data_node_is_as_it_was_at_the_barrier(groups: int) -> None:
     lab.cluster.run_until(lambda: went_back(lab), 10 * SECOND)
     for node in NODES:
         assert disk(lab, node, "blocks") == at_barrier[node]
-        later = {name: octets for name, octets in before[node].items() if name not in at_barrier[node]}
+        later = {name: data for name, data in before[node].items() if name not in at_barrier[node]}
         assert disk(lab, node, "aside") == later and len(later) == 12
     assert get(lab, "/a") == content(1) and get(lab, "/b") == content(2)
     put(lab, "/c", content(6))
@@ -58,14 +58,14 @@ def test_every_data_node_is_as_it_was_at_the_barrier(groups: int) -> None:
     lab.run_ms(12_000)
     assert get(lab, "/c") == content(6)
     assert all(len(disk(lab, node, "aside")) == 12 for node in NODES)
-    told = [event for event in lab.told(BlocksSetAside) if event.blocks]
-    assert sum(event.octets for event in told) == len(NODES) * 3 * OCTETS
-    assert not [event for event in lab.told(ReplicaRemoved) if event.reason == "freed"]
+    reported = [event for event in lab.reported(BlocksSetAside) if event.blocks]
+    assert sum(event.size for event in reported) == len(NODES) * 3 * BYTES
+    assert not [event for event in lab.reported(ReplicaRemoved) if event.removal == "freed"]
     lab.finish()
 
 
 def test_a_data_node_that_slept_through_two_recoveries_sets_both_aside() -> None:
-    """Though a checkpoint that was marked meanwhile keeps all blocks with lower numbers."""
+    """The blocks are quarantined although a checkpoint that was marked meanwhile keeps all blocks with lower numbers."""
     lab = with_data(12, 1)
     put(lab, "/a", content(1))
     lab.mark("one")
@@ -106,7 +106,7 @@ def test_a_power_loss_while_setting_aside_loses_nothing(after_us: int) -> None:
     lab.finish()
 
 
-def test_a_failing_disk_is_told_and_what_is_left_is_done_later() -> None:
+def test_a_failing_disk_is_reported_and_what_is_left_is_done_later() -> None:
     lab = with_data(14, 1)
     put(lab, "/a", content(1))
     lab.mark("one")
@@ -122,10 +122,10 @@ def test_a_failing_disk_is_told_and_what_is_left_is_done_later() -> None:
 
 
 def test_a_writer_that_went_on_behind_the_barrier_is_refused_after_the_recovery() -> None:
-    """Else the file would have a hole where the blocks were that were set aside, and the writer success."""
+    """Otherwise the file would have a gap in place of the blocks that were quarantined, and the writer would get success."""
     lab = with_data(15, 1)
     size = 1 << 16
-    octets = Random(7).randbytes(8 * size)
+    data = Random(7).randbytes(8 * size)
     allowed = 2
 
     async def parts() -> AsyncIterator[bytes]:
@@ -133,7 +133,7 @@ def test_a_writer_that_went_on_behind_the_barrier_is_refused_after_the_recovery(
         for number in range(8):
             while number >= allowed:
                 await world.clock.sleep(20 * MILLISECOND)
-            yield octets[number * size : (number + 1) * size]
+            yield data[number * size : (number + 1) * size]
 
     def blocks() -> int:
         found = lab.ada.call(Open("/f", 0, 10)).result
@@ -156,15 +156,15 @@ def test_a_writer_that_went_on_behind_the_barrier_is_refused_after_the_recovery(
     taking = lab.ada.begin(lab.ada.files.append("/f", one(b"end"), force=True))
     lab.cluster.run_until(taking.done, 60 * SECOND)
     taking.result()
-    assert get(lab, "/f") == octets[: 2 * size] + b"end"
+    assert get(lab, "/f") == data[: 2 * size] + b"end"
     lab.finish()
 
 
-async def one(octets: bytes) -> AsyncIterator[bytes]:
-    yield octets
+async def one(data: bytes) -> AsyncIterator[bytes]:
+    yield data
 
 
-# --- broken on purpose -----------------------------------------------------------------------------------------------
+# --- seeded damage ---------------------------------------------------------------------------------------------------
 
 
 async def leave_it(self: SettingAside, block: int) -> int:
@@ -187,6 +187,6 @@ def test_a_later_block_that_stays_in_use_is_found(broken: str, monkeypatch: pyte
     put(lab, "/b", content(2))
     lab.recover("one")
     lab.run_ms(12_000)
-    lab.lamps.finish()
-    assert {failure.invariant for failure in lab.lamps.failures} == {"exactly up to the barrier"}
-    assert "was numbered after the barrier, was still in use there" in lab.lamps.failures[0].explanation
+    lab.invariants.finish()
+    assert {failure.invariant for failure in lab.invariants.failures} == {"exactly up to the barrier"}
+    assert "was numbered after the barrier, was still in use there" in lab.invariants.failures[0].explanation

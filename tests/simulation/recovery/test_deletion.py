@@ -1,4 +1,4 @@
-"""Checkpoints that are deleted, and the blocks that a kept one names (safety rule 14)."""
+"""Deleted checkpoints, and the blocks that a kept one names (safety rule 14)."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def test_one_that_is_being_marked_or_gone_back_to_stays() -> None:
     lab.cluster.run_until(task.done, 30 * SECOND)
     going = lab.begin({"do": "recover", "name": "one"})
     lab.cluster.run_until(going.done, 30 * SECOND)
-    told = lab.ask({"do": "delete_checkpoint", "name": "one"}, lab.servers(1)[0])
-    assert told["refused"].startswith("the cluster is going back to one just now")
+    reported = lab.ask({"do": "delete_checkpoint", "name": "one"}, lab.servers(1)[0])
+    assert reported["refused"].startswith("the cluster is going back to one just now")
     lab.run_ms(50)
     lab.settle()
     assert lab.ask({"do": "delete_checkpoint", "name": "one"}) == {"deleted": "one"}
@@ -66,12 +66,12 @@ def test_a_void_one_is_no_goal_and_its_name_is_free_once_it_is_deleted() -> None
     lab.finish()
 
 
-# --- kept and let go -------------------------------------------------------------------------------------------------
+# --- kept and removed ------------------------------------------------------------------------------------------------
 
 
 def test_what_was_kept_for_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     """The journal below its barrier is pruned once the checkpoint is deleted, not before."""
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 4000)
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 4000)
     lab = Checkpoints(4, 1, 2, image_every=20)
     lab.mark("one")
     barrier = lab.barriers("one")["g1"].sn
@@ -81,7 +81,7 @@ def test_what_was_kept_for_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
         for number in range(80):
             lab.call(Mkdir(f"/{name}{number}"))
         lab.run_ms(8_000)
-        return max((event.first_sn for event in lab.told(JournalPruned)), default=0)
+        return max((event.first_sn for event in lab.reported(JournalPruned)), default=0)
 
     assert work("a") <= barrier
     lab.ask({"do": "delete_checkpoint", "name": "one"})
@@ -118,25 +118,25 @@ def test_blocks_that_it_names_stay_until_it_is_deleted(groups: int) -> None:
 
 @pytest.mark.parametrize("unpinned", [False, True])
 def test_blocks_are_compared_with_the_barrier_when_the_cluster_has_gone_back(unpinned: bool) -> None:
-    """With the hole open data nodes remove what only the checkpoint names, and the namespace alone is as it was."""
+    """With the hole open data nodes remove blocks that only the checkpoint names, and only the namespace is as it was."""
     lab = with_data(9, 1, holes=Holes(checkpoint_unpinned=unpinned))
     put(lab, "/kept", Random(1).randbytes(150_000))
     lab.mark("one")
-    [copy] = lab.told(BlocksAtBarrier)
+    [copy] = lab.reported(BlocksAtBarrier)
     assert len(copy.blocks) == len(set(replicas(lab)))
     lab.call(Delete("/kept"))
     lab.run_ms(12_000)
     lab.recover("one")
     lab.run_ms(1_000)
-    lab.lamps.finish()
-    found = {failure.invariant for failure in lab.lamps.failures}
+    lab.invariants.finish()
+    found = {failure.invariant for failure in lab.invariants.failures}
     assert found == ({"exactly up to the barrier"} if unpinned else set())
     if unpinned:
-        assert "removed it as freed" in lab.lamps.failures[0].explanation
+        assert "removed it as freed" in lab.invariants.failures[0].explanation
 
 
 def test_no_block_number_is_given_again() -> None:
-    """What was written after the barrier lies on the data nodes still when the next file is written."""
+    """Blocks from after the barrier are still on the data nodes when the next file is written."""
     lab = with_data(6, 1)
     lab.call(Mkdir("/a"))
     lab.mark("one")

@@ -1,4 +1,4 @@
-"""A checkpoint is whole or void, whoever dies while it is marked, and the cluster serves on (safety rule 13)."""
+"""A checkpoint is complete or void, whichever server dies while it is marked, and the cluster continues to serve (safety rule 13)."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def served(lab: Checkpoints) -> None:
 def test_every_group_writes_the_barrier_under_the_agreed_time(groups: int) -> None:
     lab = Checkpoints(1, groups, 1, placement="random")
     lab.fill("a")
-    told = lab.mark("one", lab.active(groups))
+    reported = lab.mark("one", lab.active(groups))
     barriers = lab.barriers("one")
-    assert set(barriers) == set(told["barriers"]) == {group.name for group in lab.config.groups}
-    assert {each.stamp_ns for each in barriers.values()} == {told["stamp_ns"]}
+    assert set(barriers) == set(reported["barriers"]) == {group.name for group in lab.config.groups}
+    assert {each.stamp_ns for each in barriers.values()} == {reported["stamp_ns"]}
     assert {group: each.sn for group, each in barriers.items()} == {
-        group: each["sn"] for group, each in told["barriers"].items()
+        group: each["sn"] for group, each in reported["barriers"].items()
     }
     assert sorted(lab.steps("drained")) == sorted(lab.active(number + 1) for number in range(groups))
     served(lab)
@@ -71,7 +71,7 @@ def test_two_at_once_do_not_cross() -> None:
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("cross_group", ["s2pc_mp", "two_phase"])
 def test_operations_of_several_groups_in_flight_are_not_split(seed: int, cross_group: str) -> None:
-    """The check of the barrier sees every decision; many checkpoints are marked while operations come and go."""
+    """The invariant of the barrier sees every decision; many checkpoints are marked during concurrent operations."""
     lab = Checkpoints(seed, 3, 1, placement="random", cross_group=cross_group)
     lab.fill("a", 2)
     lab.ada.call(Mkdir("/b"))
@@ -87,17 +87,17 @@ def test_operations_of_several_groups_in_flight_are_not_split(seed: int, cross_g
         if number % 8 == 4:
             lab.mark(f"c{number}")
     lab.cluster.run_until(lambda: all(call.done() for call in calls), 60 * SECOND)
-    assert len([each for each in lab.told(CheckpointOutcome) if each.outcome == "complete"]) == 3
+    assert len([each for each in lab.reported(CheckpointOutcome) if each.outcome == "complete"]) == 3
     served(lab)
 
 
-WHEN = ("BeginMarking", "TellTime", "Drain", "Drained", "WriteBarrier", "BarrierStands")
+WHEN = ("BeginMarking", "TimeQuestion", "Drain", "Drained", "WriteBarrier", "BarrierStands")
 
 
 @pytest.mark.parametrize("moment", WHEN[1:])
 @pytest.mark.parametrize("victim", ["time server", "other"])
 def test_whoever_dies_while_marking_it_is_whole_or_void(moment: str, victim: str) -> None:
-    """The messages of one step to or from the second group are kept back until somebody has died."""
+    """The messages of one step to or from the second group are held until a server has died."""
     lab = Checkpoints(11, 2, 1, placement="random")
     lab.fill("a", 3)
     first, second = lab.active(1), lab.active(2)
@@ -133,7 +133,7 @@ def time_server(lab: Checkpoints) -> str:
 
 
 def test_a_group_that_hears_nothing_voids_the_checkpoint_and_serves_on() -> None:
-    """A marked and an unmarked group; the time server's words are lost, its session lives."""
+    """A marked and an unmarked group; the time server's messages are lost, its session lives."""
     lab = Checkpoints(12, 2, 1, placement="random")
     lab.fill("a", 2)
     lab.begin_mark("one")
@@ -157,7 +157,7 @@ def test_an_upgrading_server_voids_what_it_finds_pending() -> None:
     lab.cluster.run_until(lambda: bool(lab.steps("drain")), 10 * SECOND)
     server = time_server(lab)
     lab.cluster.faults.take_lock("g1" if server == second else "g2")
-    lab.cluster.run_until(lambda: lab.told(CheckpointOutcome) or task.done(), 30 * SECOND)
+    lab.cluster.run_until(lambda: lab.reported(CheckpointOutcome) or task.done(), 30 * SECOND)
     assert not lab.barriers("one")
     lab.mend()
     lab.settle()
@@ -166,7 +166,7 @@ def test_an_upgrading_server_voids_what_it_finds_pending() -> None:
 
 
 def test_refused_requests_of_other_groups_leave_nothing_open() -> None:
-    """An operation is begun before the drain and reaches the other group after it: it is aborted, and done again later."""
+    """An operation begins before the drain and reaches the other group after it: it is aborted, and repeated later."""
     lab = Checkpoints(14, 2, 1, placement="random")
     lab.fill("a", 4)
     held = lab.cluster.hold(lambda sender, receiver, message: isinstance(message, CrossGroupMessage))
@@ -182,8 +182,8 @@ def test_refused_requests_of_other_groups_leave_nothing_open() -> None:
     served(lab)
 
 
-def tell(lab: Checkpoints, *messages: Message) -> None:
-    """Eve, who is a client, speaks to every server."""
+def report(lab: Checkpoints, *messages: Message) -> None:
+    """Eve, a client, sends messages to every server."""
     for server in lab.cluster.view():
         lab.cluster.net.carry("eve", server, list(messages))
         lab.run_ms(500)
@@ -197,17 +197,17 @@ def test_words_about_what_is_no_checkpoint_have_no_effect(name: str) -> None:
         m.WriteBarrier(2, name, 5, False),
         m.WriteBarrier(3, name, 1 << 63, True),
     ):
-        tell(lab, message)
-    tell(lab, m.CheckpointDecided(name))
-    assert lab.told(Stopped) == []
-    assert lab.steps("drain") == lab.steps("resume") and lab.told(BarrierWritten) == []
+        report(lab, message)
+    report(lab, m.CheckpointDecided(name))
+    assert lab.reported(Stopped) == []
+    assert lab.steps("drain") == lab.steps("resume") and lab.reported(BarrierWritten) == []
     lab.mark("one")
     served(lab)
 
 
 @pytest.mark.parametrize("name", ["", "../../token", "a/b", "x\ny", "ü\0", "n" * 300])
 def test_nobody_begins_a_checkpoint_under_what_is_no_name(name: str) -> None:
-    """Also not from server to server."""
+    """Neither from server to server."""
     lab = Checkpoints(41, 2, 1)
     ended: list[str] = []
 
@@ -217,8 +217,8 @@ def test_nobody_begins_a_checkpoint_under_what_is_no_name(name: str) -> None:
         return to == "eve"
 
     held = lab.cluster.hold(take)
-    tell(lab, m.BeginMarking(1, name))
+    report(lab, m.BeginMarking(1, name))
     held.drop()
-    assert lab.told(Stopped) == [] and lab.states() == {}
+    assert lab.reported(Stopped) == [] and lab.states() == {}
     assert sum(line.startswith(f"{name[:63]!r} is no name: ") for line in ended) == 2, ended
     served(lab)

@@ -1,4 +1,4 @@
-"""Each known bug of checkpoints: switched on, a check turns red; off, the same schedule harms nobody."""
+"""Each seeded bug of checkpoints: switched on, an invariant is violated; off, the same schedule holds."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SEEDS = 3
 
 @pytest.fixture(autouse=True)
 def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Segments of a few groups, so that there is something to prune."""
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 500)
+    """Segments of a few groups, so that pruning has something to remove."""
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 500)
 
 
 def lab_of(seed: int, **settings: Any) -> Checkpoints:
@@ -30,8 +30,8 @@ def test_switched_on_a_check_turns_red(mutation: str, seed: int) -> None:
     schedule, checks = SCHEDULES[mutation]
     lab = lab_of(seed, mutations=Mutations(**{mutation: True}))
     broken = schedule(lab)
-    lab.lamps.finish()
-    assert checks & {*broken, *(each.invariant for each in lab.lamps.failures)}
+    lab.invariants.finish()
+    assert checks & {*broken, *(each.invariant for each in lab.invariants.failures)}
 
 
 @pytest.mark.parametrize("mutation", SCHEDULES)
@@ -41,4 +41,4 @@ def test_switched_off_it_harms_nobody(mutation: str, seed: int) -> None:
     lab = lab_of(seed)
     assert schedule(lab) == set()
     lab.finish()
-    assert lab.lamps.failures == []
+    assert lab.invariants.failures == []

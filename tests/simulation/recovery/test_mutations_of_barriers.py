@@ -1,4 +1,4 @@
-"""Each known bug is seen by a check in its schedule, and the schedule is quiet without it."""
+"""Each seeded bug violates an invariant in its schedule, and the schedule holds without it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_with_the_mutation_a_check_fails(name: str) -> None:
     lab = lab_for(name, 0, True)
     with pytest.raises(AssertionError):
         SCHEDULES[name](lab)
-    assert lab.lamps.failures
+    assert lab.invariants.failures
 
 
 @pytest.mark.parametrize("name", SCHEDULES)

@@ -1,4 +1,4 @@
-"""Marks, recoveries and faults at random, while clients work: whatever comes of it, every check stays green and the namespaces fit together."""
+"""Marks, recoveries and random faults while clients call: in every case all invariants hold and the namespaces agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who can go back to a checkpoint: copies follow servers that are renewed, and a recovery that would lose is refused (safety rule 14)."""
+"""Servers that can roll back to a checkpoint: copies follow renewed servers, and a recovery that would lose data is refused (safety rule 14)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.simulation.recovery.mutations import images, marked, others, work
 
 @pytest.fixture(autouse=True)
 def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 500)
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 500)
 
 
 def lab_of(seed: int, standbys: int = 2) -> Checkpoints:
@@ -22,7 +22,7 @@ def lab_of(seed: int, standbys: int = 2) -> Checkpoints:
 
 
 def replace(lab: Checkpoints, server: str) -> None:
-    """An empty disk, and renewed."""
+    """Gives a server an empty disk, and waits until it is renewed."""
     lab.cluster.faults.power_loss(server)
     lab.cluster.run_for(8 * SECOND)
     lab.cluster.servers[server].store.files.clear()
@@ -32,7 +32,7 @@ def replace(lab: Checkpoints, server: str) -> None:
 
 
 def recover_without(lab: Checkpoints, name: str) -> None:
-    """Goes back while somebody is away, and serves again."""
+    """Rolls back while a server is down, and waits for service."""
     backs = len(lab.taken_back())
     answer = lab.ask({"do": "recover", "name": name})
     assert answer.get("checkpoint") == name, answer
@@ -46,13 +46,13 @@ def test_a_checkpoint_is_copied_to_every_server_that_is_renewed() -> None:
     needed = marked(lab)
     for server in lab.servers(1):
         replace(lab, server)
-        assert "image" in [each.phase for each in lab.told(Renewing, server)]
+        assert "image" in [each.phase for each in lab.reported(Renewing, server)]
         assert images(lab, server)[0] == needed
         work(lab, f"then-{server}", 2)
     lab.recover("one")
     assert all(each.sn for each in lab.taken_back())
     lab.finish()
-    assert lab.lamps.failures == []
+    assert lab.invariants.failures == []
 
 
 def test_a_server_that_is_away_is_counted_out_and_comes_back() -> None:
@@ -68,7 +68,7 @@ def test_a_server_that_is_away_is_counted_out_and_comes_back() -> None:
     lab.cluster.faults.crash(other)
     lab.fill("more")
     lab.finish()
-    assert lab.lamps.failures == []
+    assert lab.invariants.failures == []
 
 
 def test_too_few_servers_are_refused_and_nothing_has_happened() -> None:
@@ -86,7 +86,7 @@ def test_too_few_servers_are_refused_and_nothing_has_happened() -> None:
     assert lab.states()["one"] == "complete" and lab.taken_back() == []
     lab.recover("one")
     lab.finish()
-    assert lab.lamps.failures == []
+    assert lab.invariants.failures == []
 
 
 def test_two_recoveries_in_a_row_with_a_server_away() -> None:
@@ -109,7 +109,7 @@ def test_two_recoveries_in_a_row_with_a_server_away() -> None:
     lab.recover("one")
     lab.call(Mkdir("/after"))
     lab.finish()
-    assert lab.lamps.failures == []
+    assert lab.invariants.failures == []
 
 
 def test_a_server_that_dies_while_it_goes_back_goes_on_when_it_returns() -> None:
@@ -134,11 +134,11 @@ def test_a_server_that_dies_while_it_goes_back_goes_on_when_it_returns() -> None
         lab.settle()
         lab.fill("after")
         lab.finish()
-        assert lab.lamps.failures == [], moment
+        assert lab.invariants.failures == [], moment
 
 
 def test_the_dead_of_several_groups_keep_nobody_waiting() -> None:
-    """A quorum of each group has said that it can; who asks is answered long before it gives up."""
+    """A quorum of each group has reported that it can roll back; the caller gets its answer long before its timeout."""
     lab = Checkpoints(4, 3, 2, image_every=20, image_gap=30, image_partitions=4)
     lab.mark("one")
     fallen = [lab.active(group) for group in (1, 2, 3)]
@@ -154,4 +154,4 @@ def test_the_dead_of_several_groups_keep_nobody_waiting() -> None:
     lab.run_ms(6_000)
     lab.settle()
     lab.finish()
-    assert lab.lamps.failures == []
+    assert lab.invariants.failures == []

@@ -1,4 +1,4 @@
-"""Going back to a checkpoint: every replica ends at the barrier, what came after is set aside, and the cluster serves on (safety rule 14)."""
+"""Rollback to a checkpoint: every replica ends at the barrier, later groups are quarantined, and the cluster continues to serve (safety rule 14)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.simulation.recovery.schedules import SCHEDULES
 @pytest.fixture
 def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Segments of some groups, so that pruning has something to remove."""
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 4000)
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 4000)
 
 
 def exists(lab: Checkpoints, path: str) -> bool:
@@ -42,20 +42,20 @@ def test_every_replica_is_as_it_was_at_the_barrier(groups: int) -> None:
     before, digests = lab.content(), [page.digest for page in lab.pages()]
     lab.fill("b")
     lab.recover("one")
-    told = lab.taken_back()
-    assert len(told) == 3 * groups
+    reported = lab.taken_back()
+    assert len(reported) == 3 * groups
     for group, digest in zip(lab.config.groups, digests, strict=True):
         barrier = lab.barriers("one")[group.name]
         assert f"{barrier.digest:016x}" == digest
-        assert {(e.sn, e.crc, e.digest) for e in told if e.group == group.name} == {
+        assert {(e.sn, e.crc, e.digest) for e in reported if e.group == group.name} == {
             (barrier.sn, barrier.crc, barrier.digest)
         }
-    assert sum(e.operations for e in told) >= 3 * 13
+    assert sum(e.operations for e in reported) >= 3 * 13
     assert lab.content() == before and fsck.faults(lab.pages()) == []
     assert not exists(lab, "/b") and exists(lab, "/a")
     lab.fill("c")
     lab.finish()
-    assert lab.lamps.lamps()[-1]["state"] == "green"
+    assert lab.invariants.invariants()[-1]["state"] == "green"
 
 
 def test_no_inode_number_is_given_again() -> None:
@@ -72,7 +72,7 @@ def test_no_inode_number_is_given_again() -> None:
 
 
 def test_many_checkpoints_and_back_again() -> None:
-    """To a newer one, then to an older one; what came between is refused, a new one can be marked and gone back to."""
+    """To a newer one, then to an older one. Checkpoints in between are refused; a new one can be marked and recovered."""
     lab = Checkpoints(5, 2, 1, placement="random")
     for name in ("one", "two", "three"):
         lab.fill(f"before-{name}", 2)
@@ -110,7 +110,7 @@ def test_a_sleeper_that_returns_with_a_longer_journal_goes_back_too() -> None:
     lab.call(Mkdir("/new"))
     lab.cluster.faults.restart(sleeper)
     lab.settle()
-    (back,) = lab.told(TakenBack, sleeper)
+    (back,) = lab.reported(TakenBack, sleeper)
     assert back.groups > 0 and back.operations > 0
     files = lab.cluster.servers[sleeper].store.files
     assert any(path.startswith(f"{aside(1)}/journal/") for path in files)
@@ -120,7 +120,7 @@ def test_a_sleeper_that_returns_with_a_longer_journal_goes_back_too() -> None:
 
 @pytest.mark.parametrize("after_ms", [1, 2, 3, 4, 6, 9])
 def test_a_power_loss_while_going_back_changes_nothing(after_ms: int) -> None:
-    """Whatever was left undone is done again; what was set aside is all there."""
+    """Unfinished parts are done again; the set-aside data is complete."""
     lab = Checkpoints(7, 2, 1, placement="random")
     lab.fill("a", 2)
     lab.mark("one")
@@ -141,8 +141,8 @@ def test_a_power_loss_while_going_back_changes_nothing(after_ms: int) -> None:
     lab.mend()
     lab.settle()
     for server, group in ((lab.active(number), f"g{number}") for number in (1, 2)):
-        told = [e for e in lab.told(TakenBack, server)]
-        assert told[-1].operations >= counts[group]["operations"] > 0
+        reported = [e for e in lab.reported(TakenBack, server)]
+        assert reported[-1].operations >= counts[group]["operations"] > 0
     assert exists(lab, "/a") and not exists(lab, "/b")
     lab.finish()
 
@@ -173,7 +173,7 @@ def test_a_kept_checkpoint_outlives_pruning(short_segments: None) -> None:
     for number in range(3):
         lab.fill(f"first{number}", 20)
         lab.run_ms(3_000)
-    assert lab.told(JournalPruned)
+    assert lab.reported(JournalPruned)
     lab.mark("one")
     before = lab.content()
     lab.fill("b", 30)
@@ -196,10 +196,10 @@ def test_a_server_with_a_damaged_incarnation_file_is_renewed() -> None:
     lab.recover("one")
     victim = next(name for name, letter in lab.cluster.view().items() if letter == "S")
     lab.cluster.faults.crash(victim)
-    lab.cluster.servers[victim].store.files[FILE].octets[-1] ^= 1
+    lab.cluster.servers[victim].store.files[FILE].data[-1] ^= 1
     lab.cluster.faults.restart(victim)
     lab.run_ms(100)
-    assert "wrong checksum" in lab.told(Warned, victim)[0].what and not lab.told(Stopped, victim)
+    assert "wrong checksum" in lab.reported(Warned, victim)[0].what and not lab.reported(Stopped, victim)
     lab.fill("after", 3)
     lab.run_ms(6_000)
     lab.settle()
@@ -218,8 +218,8 @@ def test_an_open_hole_is_found_by_a_seed_search(hole: str, short_segments: None)
             lab.finish()
         except (Stuck, AssertionError):
             pass
-        lab.lamps.finish()
-        if any(each.invariant == "exactly up to the barrier" for each in lab.lamps.failures):
+        lab.invariants.finish()
+        if any(each.invariant == "exactly up to the barrier" for each in lab.invariants.failures):
             return
     pytest.fail(f"no seed of 10 shows {hole}")
 
@@ -231,4 +231,4 @@ def test_closed_it_harms_nobody(hole: str, seed: int, short_segments: None) -> N
     lab = Checkpoints(seed, groups, 1, placement="random", image_every=20)
     schedule(lab)
     lab.finish()
-    assert lab.lamps.lamps()[-1]["state"] == "green"
+    assert lab.invariants.invariants()[-1]["state"] == "green"

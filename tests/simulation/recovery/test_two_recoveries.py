@@ -1,4 +1,4 @@
-"""The cluster goes back twice in a row: the model goes with it, whoever hears of which recovery first, and whatever is answered from memory."""
+"""Two rollbacks in a row: the model follows them, in whatever order servers learn of them, and whatever is answered from memory."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def trees_are_the_models(lab: Checkpoints) -> None:
     inodes: dict[int, dict[str, int] | None] = {}
     for page in lab.pages():
         inodes.update(page.inodes)
-    assert lab.lamps.paths() == paths_of(inodes)
+    assert lab.invariants.paths() == paths_of(inodes)
 
 
-def test_a_server_that_slept_through_the_first_tells_of_the_second_before_anybody_tells_of_the_first() -> (
+def test_a_server_that_slept_through_the_first_reports_of_the_second_before_anybody_reports_of_the_first() -> (
     None
 ):
     lab = Checkpoints(3, 2, 2, placement="random")
@@ -43,8 +43,8 @@ def test_a_server_that_slept_through_the_first_tells_of_the_second_before_anybod
     begin_recovery(lab, "one")
     lab.cluster.faults.heal_all()
     lab.run_ms(3_000)
-    heard = [event.incarnation for event in lab.taken_back()]
-    assert heard[0] == 2 and 1 in heard
+    received = [event.incarnation for event in lab.taken_back()]
+    assert received[0] == 2 and 1 in received
     lab.mend()
     lab.settle()
     trees_are_the_models(lab)

@@ -1,4 +1,4 @@
-"""Scenarios on every family but their own: workload, faults and expectations. All files with CLOVERLAB_FAMILIES=all."""
+"""Scenarios on every other family: workload, faults and expectations. All files with CLOVERLAB_FAMILIES=all."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.chosen import SCENARIOS, chosen
 ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted(path.relative_to(ROOT) for path in (ROOT / "scenarios").rglob("*.yaml"))
 ANY_SEED = [file for file in FILES if file.parts[1] in ("groups", "recovery", "data", "pool")]
-"""Those of the others that follow rows of the paper carry the seed with which these come out."""
+"""Files that hold under any seed. Other files follow rows of the paper and carry the seed that produces them."""
 REPLAYED = {
     Path("scenarios") / file
     for file in (
@@ -39,7 +39,7 @@ REPLAYED = {
         "recovery/time-server-crashes.yaml",
     )
 }
-"""Every folder, every kin of server, most faults."""
+"""Files of every folder, with every kind of server and most faults."""
 DIGEST = """
 import asyncio, hashlib, sys
 from pathlib import Path
@@ -52,7 +52,7 @@ for scenario in read(Path(sys.argv[1]))[:1]:
 """
 
 
-def told(outcome: Outcome) -> str:
+def reported(outcome: Outcome) -> str:
     return "; ".join(
         f"{verdict.expected}: {verdict.seen}" for verdict in outcome.verdicts if not verdict.held
     )
@@ -92,8 +92,8 @@ def test_it_holds_with_another_seed(file: Path) -> None:
     check(asyncio.run(run(scenario, "simulated", scenario.seed + 1)))
 
 
-def test_what_is_told_while_a_fault_is_being_injected_counts() -> None:
-    """As in containers, where that takes a second and the scrubber may be faster."""
+def test_what_is_reported_while_a_fault_is_being_injected_counts() -> None:
+    """As in containers, where this takes a second and the scrubber may be faster."""
     (scenario,) = read(ROOT / "scenarios/data/replica-rots.yaml")
     slow = Run(scenario, "simulated", scenario.seed)
     at_once = slow.fabric.fault
@@ -108,7 +108,7 @@ def test_what_is_told_while_a_fault_is_being_injected_counts() -> None:
 
 
 def check(outcome: Outcome) -> None:
-    assert outcome.held, f"{outcome.name}: {told(outcome)}"
+    assert outcome.held, f"{outcome.name}: {reported(outcome)}"
     assert outcome.calls > 100
 
 
@@ -140,7 +140,7 @@ def test_a_target_that_nobody_is_ends_the_run_with_one_line(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("steps", "expect", "told"),
+    ("steps", "expect", "reported"),
     [
         ("", "{checkpoints: {one: complete}}", "checkpoint one: complete: not known"),
         ("{at: 1s, mark: one}", "{checkpoints: {one: incomplete}}", "checkpoint one: incomplete: complete"),
@@ -154,16 +154,16 @@ def test_a_target_that_nobody_is_ends_the_run_with_one_line(tmp_path: Path) -> N
     ],
 )
 def test_what_is_expected_of_checkpoints_and_files_can_fail(
-    tmp_path: Path, steps: str, expect: str, told: str
+    tmp_path: Path, steps: str, expect: str, reported: str
 ) -> None:
     file = tmp_path / "s.yaml"
     file.write_text(
         "name: x\nteaches: y\ncluster: {groups: 2, standbys: 1, placement: random, data_nodes: 3}\n"
         "workload: {clients: 3, rate: 20/s, mix: {create: 1, mkdir: 1, put: 1, get: 1}, size: 20000}\n"
         f"steps: [{steps}]\nend: {{at: 90s}}\nexpect: {expect}\n".replace(
-            "90s", "90s" if "EIO" in told else "13s"
+            "90s", "90s" if "EIO" in reported else "13s"
         )
     )
     outcome = asyncio.run(run(read(file)[0], "simulated", 1))
     failed = [f"{verdict.expected}: {verdict.seen}" for verdict in outcome.verdicts if not verdict.held]
-    assert any(told in line for line in failed), failed
+    assert any(reported in line for line in failed), failed

@@ -1,5 +1,5 @@
-"""Words that have no effect in any family: of other views, ballots, epochs and ledgers, of strangers, of members that were expelled, of
-joiners with another configuration, and calls that come twice. Each is an event, none a crash, and service goes on."""
+"""Messages without effect in any family: of other views, ballots, epochs and ledgers, of unknown peers, of expelled members, of joiners with
+another configuration, and duplicate calls. Each causes an event, none a crash, and service continues."""
 
 from __future__ import annotations
 
@@ -137,8 +137,8 @@ WORDS: dict[str, Callable[[Lab], Sent]] = {
 
 
 def ignored(lab: Lab, receiver: str, sender: str, kind: str) -> list[str]:
-    told = [s.event for s in lab.cluster.events if s.server == receiver and isinstance(s.event, Ignored)]
-    return [event.reason for event in told if (event.sender, event.kind) == (sender, kind)]
+    reported = [s.event for s in lab.cluster.events if s.server == receiver and isinstance(s.event, Ignored)]
+    return [event.reason for event in reported if (event.sender, event.kind) == (sender, kind)]
 
 
 def good(lab: Lab, name: str) -> None:
@@ -161,7 +161,7 @@ def test_words_of_others_are_ignored_with_an_event(protocol: str) -> None:
 
 
 def late_word(protocol: str, was: str, epoch: int, lab: Lab) -> tuple[str, Message]:
-    """To whom, and what one who was expelled still says of its tenure or view."""
+    """Receiver and content of a late message that an expelled server sends for its old tenure or view."""
     leader, other = leader_of(lab), next(name for name in others_of(lab) if name != was)
     if protocol == "symmetric":
         return other, s.Held(epoch, NOWHERE)
@@ -188,14 +188,14 @@ def test_whoever_was_expelled_is_ignored_with_an_event(protocol: str) -> None:
     for each in receivers:
         lab.cluster.net.carry(was, each, [message])
     lab.run_ms(200)
-    told = [ignored(lab, each, was, type(message).__name__) for each in receivers]
-    assert sum(map(bool, told)) * 2 > len(receivers)  # a ledger is fenced at a majority of its bookies
+    reported = [ignored(lab, each, was, type(message).__name__) for each in receivers]
+    assert sum(map(bool, reported)) * 2 > len(receivers)  # a ledger is fenced at a majority of its bookies
     good(lab, "/after")
 
 
 @pytest.mark.parametrize("protocol", WORDS)
 def test_words_of_another_family_are_an_event(protocol: str) -> None:
-    """So speaks a server that was started with another configuration."""
+    """A server with another configuration sends such messages."""
     lab = lab_of(protocol)
     foreign: list[Message] = [
         s.JoinView(0, [], [], "", OWN, False), p.PaxosJoin(1, 1), Prepared(1, NOWHERE), JournalWritten(1, NOWHERE), EntryAdded(1, 1)
@@ -220,7 +220,7 @@ def test_a_joiner_of_other_rules_stays_outside_the_symmetric_view() -> None:
 
 
 def test_a_secondary_counts_a_lease_no_longer_than_its_primary() -> None:
-    """A joiner that is told of longer leases: the primary's length is what is granted."""
+    """A joiner receives longer lease times: the granted length is the primary's."""
     lab = lab_of("packed-paxos")
     timing = msgspec.structs.replace(lab.cluster.config.timing, ack_timeout_ms=1_500)
     lab.cluster.config = msgspec.structs.replace(lab.cluster.config, timing=timing)
@@ -240,7 +240,7 @@ def test_a_secondary_counts_a_lease_no_longer_than_its_primary() -> None:
 
 @pytest.mark.parametrize("protocol", WORDS)
 def test_a_call_that_comes_twice_is_carried_out_once(protocol: str) -> None:
-    """The same number again, at whoever was asked first and at everybody else."""
+    """The same number again, at the server that was asked first and at all others."""
     lab = lab_of(protocol)
     calls: list[Request] = []
     answers: list[Any] = []

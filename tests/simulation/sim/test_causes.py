@@ -1,4 +1,4 @@
-"""Causes across servers: every event of a simulated cluster goes back to the call, fault or start that led to it."""
+"""Causes across servers: every event of a simulated cluster goes back to the call, fault or start that caused it."""
 
 from __future__ import annotations
 
@@ -143,10 +143,12 @@ def test_a_takeover_goes_back_to_the_crash_and_not_to_what_the_crash_interrupted
     old = lab.active
     lab.faults.crash(old)
     lab.await_next_active()
-    told = story(lab.cluster.events, place_of(last(lab.cluster.events, Serving))).splitlines()
-    assert told[0].endswith(f"control       fault 1: crash {old}")
-    assert told[-1].endswith("serves g1 from sn 4 of epoch 2")
-    assert any("the session of" in line for line in told) and any("election lock" in line for line in told)
+    reported = story(lab.cluster.events, place_of(last(lab.cluster.events, Serving))).splitlines()
+    assert reported[0].endswith(f"control       fault 1: crash {old}")
+    assert reported[-1].endswith("serves g1 from sn 4 of epoch 2")
+    assert any("the session of" in line for line in reported) and any(
+        "election lock" in line for line in reported
+    )
 
 
 def test_a_server_that_is_started_again_follows_from_the_fault_verb() -> None:
@@ -183,13 +185,13 @@ def test_rounds_of_a_timer_follow_from_what_began_it_and_make_no_chain() -> None
 
     lab.ada.begin(rounds())
     lab.run_ms(10_000)
-    told = [each for each in lab.cluster.events if type(each.event) is Warned]
-    assert len(told) == 6
-    causes = {place_of(each) for each in told} & {(each.server, each.cause) for each in told}
+    reported = [each for each in lab.cluster.events if type(each.event) is Warned]
+    assert len(reported) == 6
+    causes = {place_of(each) for each in reported} & {(each.server, each.cause) for each in reported}
     assert not causes
 
 
-def test_what_a_server_goes_on_with_does_not_follow_from_a_fault_that_struck_others_meanwhile() -> None:
+def test_what_a_server_goes_on_with_does_not_follow_from_a_fault_that_faulted_others_meanwhile() -> None:
     lab = Lab(10)
     lab.faults.crash(lab.active)
     for name in lab.standbys:

@@ -1,4 +1,4 @@
-"""What the servers of every family count is what was seen to leave them."""
+"""The counters of the servers agree with the messages that leave them, in every family."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cluster_of(protocol: str) -> SimCluster:
     return SimCluster(config, 7)
 
 
-def told_by(cluster: SimCluster) -> dict[str, Any]:
+def reported_by(cluster: SimCluster) -> dict[str, Any]:
     servers = [*cluster.config.groups[0].members, *cluster.config.journal.nodes]
     return {name: cluster.ask(name, {"do": "replication"}) for name in servers}
 
@@ -43,53 +43,53 @@ def test_they_count_what_leaves_them(protocol: str) -> None:
     cluster = cluster_of(protocol)
     kinds = REPLICATING[family_named(protocol).replication].messages
     sent: dict[str, Counter[str]] = {}
-    octets: dict[str, Counter[str]] = {}
+    size: dict[str, Counter[str]] = {}
 
     def on_sent(sender: str, receiver: str, message: Message) -> None:
         if isinstance(message, kinds):
             kind = type(message).__name__
             sent.setdefault(sender, Counter())[kind] += 1
-            octets.setdefault(sender, Counter())[kind] += len(msgspec.msgpack.encode(message))
+            size.setdefault(sender, Counter())[kind] += len(msgspec.msgpack.encode(message))
 
-    cluster.net.on_sent = on_sent
+    cluster.net.on_sent.subscribe(on_sent)
     client = cluster.start_client("ada")
     client.call(Mkdir("/a"), SETTLING_NS)
     for number in range(WRITES - 1):
         client.call(Create(f"/a/{number}"))
     for number in range(5):
         client.call(Stat(f"/a/{number}"))
-    for name, told in told_by(cluster).items():
-        assert told["messages"] == sent.get(name, {}), name
-        assert told["octets"] == octets.get(name, {}), name
+    for name, reported in reported_by(cluster).items():
+        assert reported["messages"] == sent.get(name, {}), name
+        assert reported["size"] == size.get(name, {}), name
         synced = cluster.servers[name].store.synced
-        assert told["log_writes"] == sum(synced.get(log, 0) for log in LOGS), name
-    tolds = told_by(cluster).values()
-    assert WRITES <= sum(told["operations"] for told in tolds) <= WRITES + 1, (
+        assert reported["log_writes"] == sum(synced.get(log, 0) for log in LOGS), name
+    reports = reported_by(cluster).values()
+    assert WRITES <= sum(reported["operations"] for reported in reports) <= WRITES + 1, (
         "the session's opening may count"
     )
-    assert any(told["log_writes"] for told in tolds)
+    assert any(reported["log_writes"] for reported in reports)
     batches: Counter[int] = Counter()
-    for told in tolds:
-        batches.update({int(records): number for records, number in told["records_per_batch"].items()})
+    for reported in reports:
+        batches.update({int(records): number for records, number in reported["records_per_batch"].items()})
     assert max(batches) >= 1
 
 
 def test_two_phases_write_two_logs_and_send_four_messages_for_each_participant() -> None:
-    """CFS §4.1.2, Fig. 4a; a Commit is no part of it: the decision says so."""
+    """CFS §4.1.2, Fig. 4a; there is no Commit in it: the decision takes its place."""
     cluster = cluster_of("2pc")
     client = cluster.start_client("ada")
     client.call(Mkdir("/a"), SETTLING_NS)
     cluster.run_for(SECOND)
-    before = told_by(cluster)
+    before = reported_by(cluster)
     for number in range(WRITES):
         client.call(Create(f"/a/{number}"))
-    after = told_by(cluster)
+    after = reported_by(cluster)
 
     def spent(name: str, *keys: str) -> int:
-        def of(told: Any) -> int:
+        def of(reported: Any) -> int:
             for key in keys:
-                told = told.get(key, 0)
-            return int(told)
+                reported = reported.get(key, 0)
+            return int(reported)
 
         return of(after[name]) - of(before[name])
 
@@ -100,7 +100,7 @@ def test_two_phases_write_two_logs_and_send_four_messages_for_each_participant()
 
 
 class Wire:
-    """A network without anybody at its other end."""
+    """A network without a peer."""
 
     name, address = "mds1", "mds1:1"
 

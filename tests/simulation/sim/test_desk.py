@@ -1,4 +1,4 @@
-"""What a simulated server does in which order when messages take it time."""
+"""Order of a simulated server's work when messages take service time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from nodes.config import one_group
 from nodes.sim.cluster import SimCluster
-from nodes.sim.desk import Desk
+from nodes.sim.service_time import ServiceTimeModel
 
 MESSAGE_NS = 50_000
 
@@ -19,7 +19,7 @@ def test_what_waits_for_idleness_comes_behind_the_messages_that_are_ready(
     cluster.run_until(cluster.settled)
     server = cluster.servers["mds1"]
     assert server.machine is not None and server.world is not None
-    desk = cluster.net.hosts["mds1"].desk = Desk(server.machine, MESSAGE_NS, threads=threads)
+    desk = cluster.net.hosts["mds1"].desk = ServiceTimeModel(server.machine, MESSAGE_NS, threads=threads)
     done: list[tuple[str, int]] = []
     world, began_ns = server.world, cluster.now_ns
 
@@ -41,4 +41,4 @@ def test_a_desk_with_nothing_to_do_leaves_idleness_to_the_server() -> None:
     cluster = SimCluster(one_group(0, protocol="single"), 1)
     server = cluster.servers["mds1"]
     assert server.machine is not None
-    assert not Desk(server.machine, MESSAGE_NS).when_idle(lambda: None)
+    assert not ServiceTimeModel(server.machine, MESSAGE_NS).when_idle(lambda: None)

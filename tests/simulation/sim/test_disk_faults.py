@@ -1,4 +1,4 @@
-"""What a simulated disk may do to a server, each of it allowed by what real disks and file systems promise."""
+"""Effects of simulated disk faults on a server; each is allowed by the guarantees of real disks and file systems."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Disk:
         self.loop.run(self.loop.now_ns + for_ns)
 
     def file(self, late: bytes = LATE) -> SimFile:
-        """With some durable bytes and some that are not."""
+        """A file with some durable bytes and some that are not."""
         file = self.disk.open_append("journal/1")
         file.append(SAFE)
         self.run(file.sync())
@@ -64,9 +64,9 @@ def test_what_is_left_is_as_its_name_says() -> None:
 def test_any_subset_of_the_sectors_may_survive() -> None:
     patterns = set()
     for seed in range(200):
-        octets = left("sectors", seed)
-        later = range(SECTOR * 2, len(octets) - SECTOR, SECTOR)
-        sectors = [octets[start : start + SECTOR] for start in later]
+        data = left("sectors", seed)
+        later = range(SECTOR * 2, len(data) - SECTOR, SECTOR)
+        sectors = [data[start : start + SECTOR] for start in later]
         assert all(sector in (b"l" * SECTOR, bytes(SECTOR)) for sector in sectors)
         patterns.add(tuple(sector[0] for sector in sectors))
     assert (0, ord("l"), 0) in patterns and (ord("l"), 0, ord("l")) in patterns
@@ -82,25 +82,25 @@ def test_a_new_name_that_was_not_synced_may_vanish_or_stay() -> None:
     assert found == {True, False}
 
 
-def outcomes(begin: Callable[[SimDisk], Coroutine[Any, Any, None]], strike: str) -> set[tuple[str, ...]]:
-    """Which files there are, with their content, when a process ends in the middle of a call."""
+def outcomes(begin: Callable[[SimDisk], Coroutine[Any, Any, None]], apply_fault: str) -> set[tuple[str, ...]]:
+    """Possible sets of files, with their content, when a process ends in the middle of a call."""
     found = set()
     for seed in range(60):
         disk = Disk(seed)
         disk.run(disk.disk.replace("epoch", b"old"))
         disk.run(begin(disk.disk), 1)
         disk.machine.die()
-        if strike == "crash":
+        if apply_fault == "crash":
             disk.store.crash(disk.store.stream(seed))
         else:
-            disk.store.lose_power(strike, seed)
-        found.add(tuple(f"{path}={bytes(file.octets).decode()}" for path, file in disk.store.files.items()))
+            disk.store.lose_power(apply_fault, seed)
+        found.add(tuple(f"{path}={bytes(file.data).decode()}" for path, file in disk.store.files.items()))
     return found
 
 
-@pytest.mark.parametrize("strike", ["crash", "prefix", "sectors"])
-def test_a_replacement_is_there_or_not_when_it_is_interrupted(strike: str) -> None:
-    found = outcomes(lambda disk: disk.replace("epoch", b"new"), strike)
+@pytest.mark.parametrize("apply_fault", ["crash", "prefix", "sectors"])
+def test_a_replacement_is_there_or_not_when_it_is_interrupted(apply_fault: str) -> None:
+    found = outcomes(lambda disk: disk.replace("epoch", b"new"), apply_fault)
     assert {("epoch=old",), ("epoch=new",)} <= found
     assert any(len(each) == 2 and each[1].startswith(f"epoch{LEFT_BEHIND}=") for each in found)
 
@@ -204,18 +204,18 @@ def test_a_full_disk_has_the_room_that_was_said() -> None:
 
 
 def test_rot_strikes_any_file_at_any_place() -> None:
-    struck = set()
+    faulted = set()
     for seed in range(20):
         cluster = settled(seed)
         files = cluster.servers["mds2"].store.files
         files["epoch"] = files["image/a.manifest"] = StoredFile()
-        files["epoch"].octets += b"a" * 99
-        before = {path: bytes(file.octets) for path, file in files.items()}
+        files["epoch"].data += b"a" * 99
+        before = {path: bytes(file.data) for path, file in files.items()}
         cluster.faults.do("corrupt", ["mds2"], {"what": "any", "place": "drawn"})
-        path = next(path for path, file in files.items() if bytes(file.octets) != before[path])
-        [offset] = [n for n, octet in enumerate(files[path].octets) if octet != before[path][n]]
-        struck.add((path, offset))
-    assert len({path for path, _ in struck}) > 1 and len(struck) > 10
+        path = next(path for path, file in files.items() if bytes(file.data) != before[path])
+        [offset] = [n for n, octet in enumerate(files[path].data) if octet != before[path][n]]
+        faulted.add((path, offset))
+    assert len({path for path, _ in faulted}) > 1 and len(faulted) > 10
 
 
 @pytest.mark.parametrize(
@@ -240,3 +240,11 @@ def test_what_cannot_be_is_refused_in_one_line(verb: str, options: dict[str, Any
         cluster.faults.do(verb, ["mds2"], options)
     assert "\n" not in str(caught.value)
     assert cluster.servers["mds2"].process == "running" and not cluster.faults.standing
+
+
+def test_a_new_disk_ends_the_faults_of_the_old_one() -> None:
+    cluster = SimCluster(one_group(1), 1)
+    for verb in ("slow_disk", "fail_disk", "fill_disk"):
+        cluster.faults.do(verb, ["mds1"])
+    cluster.faults.do("new_disk", ["mds1"])
+    assert [verb for verb, _ in cluster.faults.standing.values()] == ["new_disk"]

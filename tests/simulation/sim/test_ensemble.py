@@ -1,4 +1,4 @@
-"""The simulated coordination service is three servers, as ZooKeeper's are: stale followers, elections, time-outs that are negotiated."""
+"""The simulated coordination service is three servers, like ZooKeeper's: stale followers, elections, negotiated timeouts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Clients:
         self.loop = Loop(random.Random(seed))  # type: ignore[abstract]
         self.links = Links(random.Random(seed))
         self.ensemble = Ensemble(self.loop, self.links, lambda event: None)
-        self.ensemble.max_session_ms = max_ms
+        self.ensemble.sessions.max_ms = max_ms
         self.machines = [Machine(self.loop, f"mds{i + 1}") for i in range(count)]
         self.each = [SimCoordination(self.ensemble, m, m.name, timeout_ns) for m in self.machines]
         self.run(100)
@@ -299,7 +299,7 @@ def test_the_same_seed_is_the_same_run_with_all_of_it() -> None:
     for _ in range(2):
         cluster = SimCluster(one_group(3), 7)
         cluster.servers["mds2"].rate.run_at(50_000)
-        cluster.ensemble.max_session_ms = 3_000
+        cluster.ensemble.sessions.max_ms = 3_000
         cluster.run_until(cluster.settled)
         for verb, target in (("crash", "coordination2"), ("crash", "mds1"), ("restart", "mds1")):
             cluster.faults.do(verb, [target])

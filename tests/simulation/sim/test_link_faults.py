@@ -63,7 +63,7 @@ def send(cluster: SimCluster, sender: str, receiver: str, *messages: Message) ->
 
 
 def received(cluster: SimCluster, name: str) -> list[Message]:
-    """What of the test's messages arrives from now on."""
+    """Messages of the test that arrive from now on."""
     arrived: list[Message] = []
     host = cluster.net.hosts[name]
     before = host.step

@@ -1,4 +1,4 @@
-"""What somebody who knows the cluster's token, but is no server of it, can say to servers of each family: nothing that ends their service."""
+"""Messages of an unknown peer with the cluster's token to servers of each family: none of them ends the service."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def symmetric_view(lab: Lab) -> list[str]:
     return [each.event.detail for each in lab.cluster.events if type(each.event) is StepTaken and each.event.step == "install"]  # fmt: skip
 
 
-def test_a_stranger_is_not_taken_into_the_symmetric_view() -> None:
-    """It says and answers whatever a joiner would; only who is registered as a server of the group may join."""
+def test_a_unknown_peer_is_not_taken_into_the_symmetric_view() -> None:
+    """It sends all messages that a joiner would; only a registered server of the group may join."""
     lab = lab_of("symmetric")
     views, view = symmetric_view(lab), epoch_of(lab)
     rules = "order fast, leases of 500 ms, holes none"
@@ -61,8 +61,8 @@ def test_a_flush_that_cannot_be_stops_no_member(sender: str, attempt: int) -> No
 
 @pytest.mark.parametrize("ballot", [2, BALLOT_MAX, 1 << 63])
 @pytest.mark.parametrize("kind", ["PaxosPrepare", "Accept", "Success", "Outbid"])
-def test_a_stranger_speaks_of_no_ballot(kind: str, ballot: int) -> None:
-    """Nobody promises it anything: the primary stays, and there are ballots left for the next one."""
+def test_a_unknown_peer_speaks_of_no_ballot(kind: str, ballot: int) -> None:
+    """No server makes it a promise: the primary stays, and there are ballots left for the next one."""
     lab = lab_of("packed-paxos")
     words: dict[str, Message] = {
         "PaxosPrepare": p.PaxosPrepare(ballot, 1),
@@ -95,13 +95,13 @@ def test_one_word_of_a_member_does_not_use_up_all_ballots(kind: type[Message]) -
 @pytest.mark.parametrize("epoch", [60_000, 1 << 32, 1 << 63])
 @pytest.mark.parametrize("protocol", ["qjm", "hadoop-ha", "avatar"])
 def test_an_epoch_that_nobody_writes_in_ends_no_service(protocol: str, epoch: int) -> None:
-    """A journal node that believes it tells the next writer, who goes above it; one that cannot be is not believed."""
+    """A journal node that believes it reports its epoch to the next writer, which goes above it; an impossible epoch is not believed."""
     lab = lab_of(protocol)
     for node in lab.cluster.config.journal.nodes:
         lab.cluster.net.carry("stranger", node, [NewEpoch(1, epoch)])
     lab.run_ms(1_000)
-    told = [each.event for each in lab.cluster.events if isinstance(each.event, Warned | WriterFenced)]
-    assert "stranger speaks of epoch" in str(told) or WriterFenced(epoch) in told
+    reported = [each.event for each in lab.cluster.events if isinstance(each.event, Warned | WriterFenced)]
+    assert "stranger speaks of epoch" in str(reported) or WriterFenced(epoch) in reported
     good(lab, "/after")
 
 
@@ -150,7 +150,7 @@ def test_an_entry_that_is_there_is_not_written_again_by_whoever_closes_the_ledge
 
 
 def test_the_writer_of_a_ledger_takes_its_place_back() -> None:
-    """Somebody was faster with an entry that nobody knows to be confirmed."""
+    """Another writer was faster with an entry that no server knows to be confirmed."""
     lab = lab_of("bookkeeper")
     newest = max(each.event.sn for each in lab.cluster.events if type(each.event) is Committed)
     for name in lab.cluster.config.journal.nodes:

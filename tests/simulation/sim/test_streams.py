@@ -1,4 +1,4 @@
-"""Every link, disk and server draws from a stream of its own: what is left out changes nothing elsewhere."""
+"""Every link, disk and server has a random stream of its own: leaving one out does not change the others."""
 
 from __future__ import annotations
 

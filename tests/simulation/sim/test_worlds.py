@@ -1,4 +1,4 @@
-"""What the simulated world promises: crashes, power losses, pauses, links, sessions, unknown outcomes."""
+"""Guarantees of the simulated world: crashes, power losses, pauses, links, sessions, unknown outcomes."""
 
 from __future__ import annotations
 
@@ -41,22 +41,22 @@ def spawn(loop: Loop, machine: Machine, procedure: Any) -> None:
 
 def test_a_crash_runs_no_finally_and_nothing_after_it() -> None:
     loop = Loop(random.Random(1))
-    machine, told = Machine(loop, "a"), []
+    machine, reported = Machine(loop, "a"), []
 
     async def procedure() -> None:
         try:
             await asyncio.sleep(0)
-            told.append("began")
+            reported.append("began")
             await loop.create_future()
         finally:
-            told.append("finally")
+            reported.append("finally")
 
     spawn(loop, machine, procedure())
     loop.run(SECOND)
     machine.die()
-    machine.call(lambda: told.append("later"))
+    machine.call(lambda: reported.append("later"))
     loop.run(2 * SECOND)
-    assert told == ["began"]
+    assert reported == ["began"]
 
 
 def test_a_dead_life_stays_dead_when_memory_is_collected() -> None:
@@ -96,21 +96,23 @@ def test_an_endless_loop_ends_the_run() -> None:
 
 def test_within_a_machine_first_in_is_first_out_and_idle_comes_last() -> None:
     loop = Loop(random.Random(1))
-    machine, told = Machine(loop, "a"), []
-    machine.call(lambda: (machine.when_idle(lambda: told.append("idle")), machine.call(told.append, 3)))
-    machine.call(told.append, 1)
-    machine.call(told.append, 2)
+    machine, reported = Machine(loop, "a"), []
+    machine.call(
+        lambda: (machine.when_idle(lambda: reported.append("idle")), machine.call(reported.append, 3))
+    )
+    machine.call(reported.append, 1)
+    machine.call(reported.append, 2)
     loop.run(SECOND)
-    assert told == [1, 2, 3, "idle"]
+    assert reported == [1, 2, 3, "idle"]
 
 
 def test_the_seed_chooses_among_machines() -> None:
     def order(seed: int) -> list[str]:
-        loop, told = Loop(random.Random(seed)), []
+        loop, reported = Loop(random.Random(seed)), []
         for name in "abcdef":
-            Machine(loop, name).call(told.append, name)
+            Machine(loop, name).call(reported.append, name)
         loop.run(SECOND)
-        return told
+        return reported
 
     assert order(1) == order(1)
     assert len({tuple(order(seed)) for seed in range(20)}) > 10
@@ -118,14 +120,14 @@ def test_the_seed_chooses_among_machines() -> None:
 
 def test_a_paused_machine_stands_still_while_time_goes_on() -> None:
     loop = Loop(random.Random(1))
-    machine, told = Machine(loop, "a"), []
-    machine.call_later(SECOND, lambda: told.append(loop.now_ns))
+    machine, reported = Machine(loop, "a"), []
+    machine.call_later(SECOND, lambda: reported.append(loop.now_ns))
     machine.pause()
     loop.run(5 * SECOND)
-    assert told == []
+    assert reported == []
     machine.resume()
     loop.run(6 * SECOND)
-    assert told == [5 * SECOND]
+    assert reported == [5 * SECOND]
 
 
 # --- disks -------------------------------------------------------------------------------------------------------
@@ -149,16 +151,16 @@ def test_a_power_loss_keeps_what_was_synced_and_perhaps_a_part_of_the_rest() -> 
         spawn(loop, machine, write())
         loop.run(loop.now_ns + SECOND)
         store.lose_power()
-        octets = disk.read("j/1")
-        assert octets.startswith(b"synced") and b"syncedlost?".startswith(octets)
+        data = disk.read("j/1")
+        assert data.startswith(b"synced") and b"syncedlost?".startswith(data)
         assert disk.names("j") == ["1"]
-        sizes.add(len(octets))
+        sizes.add(len(data))
     assert len(sizes) > 3
 
 
 def test_a_failing_disk_raises_and_a_slow_one_takes_its_time() -> None:
     loop = Loop(random.Random(1))
-    store, machine, told = Store(random.Random(1)), Machine(loop, "a"), []
+    store, machine, reported = Store(random.Random(1)), Machine(loop, "a"), []
     disk = SimDisk(machine, store)
 
     async def write() -> None:
@@ -166,24 +168,24 @@ def test_a_failing_disk_raises_and_a_slow_one_takes_its_time() -> None:
         file.append(b"1")
         store.slow_ns = SECOND
         await file.sync()
-        told.append(loop.now_ns >= SECOND)
+        reported.append(loop.now_ns >= SECOND)
         store.fails = True
         with pytest.raises(OSError):
             file.append(b"2")
         with pytest.raises(OSError):
             await file.sync()
-        told.append(True)
+        reported.append(True)
 
     spawn(loop, machine, write())
     loop.run(5 * SECOND)
-    assert told == [True, True]
+    assert reported == [True, True]
 
 
 # --- links -------------------------------------------------------------------------------------------------------
 
 
 def pinged(cluster: SimCluster, sender: str, receiver: str, count: int = 20) -> int:
-    """How many of `count` messages arrive."""
+    """Number of `count` messages that arrive."""
     arrived: list[str] = []
     world = cluster.servers[sender].world
     host = cluster.net.hosts[receiver]
@@ -261,14 +263,14 @@ def test_a_lost_connection_leaves_the_outcome_of_a_write_unknown() -> None:
         from nodes.sim.coordination import SimCoordination
 
         coordination = SimCoordination(ensemble, machine, "mds1", SECOND)
-        told: list[str] = []
+        reported: list[str] = []
 
-        async def write(coordination: SimCoordination = coordination, told: list[str] = told) -> None:
+        async def write(coordination: SimCoordination = coordination, reported: list[str] = reported) -> None:
             try:
                 await coordination.multi([Create("/x")])
-                told.append("done")
+                reported.append("done")
             except ConnectionLoss:
-                told.append("unknown")
+                reported.append("unknown")
 
         loop.run(100 * MILLISECOND)
         assert coordination.state == "connected"
@@ -276,7 +278,7 @@ def test_a_lost_connection_leaves_the_outcome_of_a_write_unknown() -> None:
         way = ("mds1", "coordination") if seed % 2 else ("coordination", "mds1")
         links.of(*way).cut = True
         loop.run(5 * SECOND)
-        outcomes.add((told[0], "/x" in ensemble.tree.nodes))
+        outcomes.add((reported[0], "/x" in ensemble.tree.nodes))
     assert outcomes == {("unknown", False), ("unknown", True)}
 
 
@@ -304,7 +306,7 @@ def test_a_connection_keeps_its_order_whatever_the_link_does(fault: str) -> None
 
 def test_errors_of_coordination_have_their_classes() -> None:
     cluster = settled()
-    told: list[str] = []
+    reported: list[str] = []
     server = cluster.servers["mds1"]
     assert server.world is not None and server.machine is not None
 
@@ -312,11 +314,11 @@ def test_errors_of_coordination_have_their_classes() -> None:
         try:
             await server.world.coordination.get("/nothing")  # type: ignore[union-attr]
         except NoNode:
-            told.append("no node")
+            reported.append("no node")
 
     spawn(cluster.loop, server.machine, ask())
     cluster.run_for(SECOND)
-    assert told == ["no node"]
+    assert reported == ["no node"]
 
 
 # --- faults ------------------------------------------------------------------------------------------------------
@@ -330,8 +332,11 @@ def test_a_respawned_server_finds_its_old_session_alive(paused: bool) -> None:
         cluster.faults.pause(old)
     fault = cluster.faults.do("respawn", [old])
     assert cluster.servers[old].process == "running" and not cluster.faults.standing
-    told = [stamped.event for stamped in cluster.events]
-    assert FaultInjected(fault, "respawn", [old], {}) in told and FaultEnded(fault, "respawn", [old]) in told
+    reported = [stamped.event for stamped in cluster.events]
+    assert (
+        FaultInjected(fault, "respawn", [old], {}) in reported
+        and FaultEnded(fault, "respawn", [old]) in reported
+    )
     cluster.run_for(100 * MILLISECOND)
     assert not [each for each in cluster.events if type(each.event) is SessionEnded]
     cluster.run_until(cluster.settled)
@@ -375,7 +380,7 @@ def test_the_wall_clock_may_lie_and_nothing_breaks() -> None:
     assert calls and all(not call.error for call in calls)
 
 
-def test_every_expiry_of_one_moment_is_told_with_one_time() -> None:
+def test_every_expiry_of_one_moment_is_reported_with_one_time() -> None:
     cluster = settled()
     standbys = [name for name, letter in cluster.view().items() if letter == "S"][:2]
     for name in standbys:

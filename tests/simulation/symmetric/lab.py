@@ -1,4 +1,4 @@
-"""A simulated symmetric group with its lamps, for directed schedules."""
+"""A simulated symmetric group with its invariants, for directed schedules."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.simulation.mams.lab import Lab
 
 
 class SymmetricLab(Lab):
-    """Members mds1 … mdsN; client ada asks mds1 first, eve the last of them."""
+    """Members mds1 … mdsN; client ada calls mds1 first, eve the last of them."""
 
     def __init__(self, seed: int, *holes: str, members: int = 3, **settings: Any):
         super().__init__(seed, *holes, standbys=members - 1, protocol="symmetric", **settings)
@@ -26,7 +26,7 @@ class SymmetricLab(Lab):
         return "".join(self.cluster.view().values())
 
     def asks(self, client: SimClient, server: str) -> None:
-        """The client begins with this member, and stays with it as long as it answers."""
+        """Makes the client call this member first; it stays there as long as the member answers."""
         client.client._groups[1].believed = server
 
     def hold_broadcasts(self, sender: str, *receivers: str) -> Held:
@@ -36,7 +36,7 @@ class SymmetricLab(Lab):
         return self.cluster.hold(match)
 
     def await_view_of(self, *members: str) -> None:
-        """Until these serve in a view together, later than the present one."""
+        """Waits until these servers serve in a view together, later than the present one."""
         newest = max(stamped.event.epoch for stamped in self.serving())
 
         def there() -> bool:

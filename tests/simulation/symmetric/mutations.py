@@ -1,4 +1,4 @@
-"""Mistakes in symmetric groups, one schedule each, by the name of the mutation. What comes after each is `SymmetricLab.finish`."""
+"""Seeded bugs in symmetric groups, one schedule each, by the name of the mutation. `SymmetricLab.finish` ends each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.simulation.symmetric.lab import SymmetricLab
 from tests.simulation.symmetric.schedules import begin_sessions
 
 LONG: dict[str, Any] = {"timing": Timing(ack_timeout_ms=2_000)}
-"""Leases that outlive the 400 ms after which a question is given up."""
+"""Leases that are longer than the 400 ms after which a request times out."""
 
 
 def hold(lab: SymmetricLab, receiver: str, *kinds: type[Message], sender: str = "") -> network.Held:
@@ -26,7 +26,7 @@ def hold(lab: SymmetricLab, receiver: str, *kinds: type[Message], sender: str = 
 
 
 def all_stop_and_one_returns(lab: SymmetricLab, one: str, harm: Callable[[], object]) -> None:
-    """What was answered is on every disk; then one of them is harmed, and its server comes back first."""
+    """Every disk has the answered writes; then one of them is damaged, and its server returns first."""
     begin_sessions(lab)
     lab.ada.call(Mkdir("/lost"))
     lab.run_ms(50)
@@ -49,12 +49,13 @@ def rot_revives_alone(lab: SymmetricLab) -> None:
 
 
 def replaced_disk_votes(lab: SymmetricLab) -> None:
-    """One disk is replaced by an empty one, in the first view, which began with nothing (safety rule 23)."""
+    """An empty disk replaces one disk, in the first view, which began empty (safety rule 23)."""
     all_stop_and_one_returns(lab, "mds2", lambda: lab.faults.new_disk("mds2"))
 
 
 def settled_groups_counted(lab: SymmetricLab) -> None:
-    """Nobody hears the last member; what the others settle without it has the serial numbers of its own groups (safety rule 24)."""
+    """No member receives the last member's messages; the groups that the others settle without it have the serial numbers of its own groups
+    (safety rule 24)."""
     begin_sessions(lab)
     first, other, last = lab.names
     lab.faults.slow_disk(first, ms=600)
@@ -78,7 +79,7 @@ def settled_groups_counted(lab: SymmetricLab) -> None:
 
 
 def own_grant_counted(lab: SymmetricLab) -> None:
-    """One member is flushed but cannot be settled; it reads on under the lease that the others granted it."""
+    """One member is flushed but cannot be settled; it continues to read under the lease that the others granted it."""
     begin_sessions(lab)
     lab.run_ms(3_000)
     first, other, last = lab.names
@@ -92,7 +93,7 @@ def own_grant_counted(lab: SymmetricLab) -> None:
 
 
 def older_grants_forgotten(lab: SymmetricLab) -> None:
-    """Two view changes follow each other; one member has not heard of the first when it is asked what it has granted."""
+    """Two view changes follow each other; one member has not learned of the first when it is asked for its grants."""
     begin_sessions(lab)
     lab.run_ms(3_000)
     first, other, last = lab.names
@@ -112,7 +113,7 @@ def older_grants_forgotten(lab: SymmetricLab) -> None:
 
 
 def begins_after_promise(lab: SymmetricLab) -> None:
-    """A joiner promises the attempt that ends a view, then hears that the view exists, and grants leases in it."""
+    """A joiner promises the attempt that ends a view, then learns that the view exists, and grants leases in it."""
     begin_sessions(lab)
     first, reader, joiner = lab.names
     lab.asks(lab.eve, reader)
@@ -140,7 +141,7 @@ def begins_after_promise(lab: SymmetricLab) -> None:
 
 
 def stale_settle_adopted(lab: SymmetricLab) -> None:
-    """Who changes a view is paused; long after, its old words reach a server that has restarted and cannot ask what is agreed."""
+    """The coordinator of a view change is paused. Long after, its old messages reach a restarted server that cannot query the agreed view."""
     begin_sessions(lab)
     first, other, last = lab.names
     settling = [hold(lab, name, Settle, sender=first) for name in (other, last)]
@@ -165,7 +166,7 @@ def stale_settle_adopted(lab: SymmetricLab) -> None:
 
 
 def frees_what_others_made(lab: SymmetricLab) -> None:
-    """The member that commands data nodes hears late that all hold a group, in which another has given out a block."""
+    """The member that commands data nodes learns late that all hold a group, in which another member has allocated a block."""
     begin_sessions(lab)
     lab.run_ms(8_000)
     commander, other, _ = lab.names
@@ -192,9 +193,9 @@ def frees_what_others_made(lab: SymmetricLab) -> None:
 
 
 def sync_failed_then_trusted(lab: SymmetricLab) -> None:
-    """The sync of one member fails; its next life says that it has what only the page cache holds, and loses it with its power.
+    """The sync of one member fails; its next life reports data that is only in the page cache, and loses it with its power.
 
-    The view then names an end that its journal does not reach any more: alone it may not go on, though everything had been answered.
+    The view then names an end that its journal no longer reaches: it may not continue alone, although everything had been answered.
     """
     lab.ada.call(Mkdir("/a"))
     *others, one = lab.names
@@ -235,4 +236,4 @@ SCHEDULES: dict[str, tuple[Callable[[SymmetricLab], None], set[str], dict[str, A
     ),
     "stale_settle_adopted": (stale_settle_adopted, {"no lost write"}, {}),
 }
-"""The schedule, what must be seen with the mutation: one of these lamps red, or a call that fails so; and settings of the cluster."""
+"""Schedule, expected violations with the mutation (one of these invariants, or a call that fails so), and settings of the cluster, by switch."""

@@ -1,6 +1,6 @@
 """The counterexamples of the papers' holes, one schedule each, by the name of the switch.
 
-Each ends where the damage is done if the hole is open; what comes after is `Lab.finish`.
+Each ends where the damage is done if the hole is open; `Lab.finish` does the rest.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def fast_not_uniform(lab: SymmetricLab) -> None:
 
 
 def views_without_agreement(lab: SymmetricLab) -> None:
-    """Two members that do not hear each other go on by themselves (safety rule 7)."""
+    """Two members without contact to each other continue separately (safety rule 7)."""
     begin_sessions(lab)
     first, last = lab.names
     lab.cluster.hold_watch(first)
@@ -75,7 +75,7 @@ def answer_before_stable(lab: SymmetricLab) -> None:
 
 
 def no_read_lease(lab: SymmetricLab) -> None:
-    """A member that everybody but one client has lost goes on reading (safety rule 9)."""
+    """A member that has lost all but one client continues to read (safety rule 9)."""
     begin_sessions(lab)
     *others, last = lab.names
     for other in (*others, COORDINATION, "ada"):
@@ -98,4 +98,4 @@ SCHEDULES: dict[str, tuple[Callable[[SymmetricLab], None], int, set[str], str]] 
     ),
     "no_read_lease": (no_read_lease, 3, {"linearisable"}, "had been answered before it was invoked"),
 }
-"""The schedule, how many members it needs, the lamps of which some must be red, and what one of them says."""
+"""Schedule, number of members, invariants of which some must be violated, and the text of one violation, by switch."""

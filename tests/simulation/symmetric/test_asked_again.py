@@ -1,4 +1,4 @@
-"""A read that is asked again keeps its turn: a member without a lease is not buried under copies of what it cannot answer."""
+"""A repeated read keeps its turn: copies of reads do not pile up at a member without a lease."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ READS = 50
 
 
 def cut_off_with_its_client(lab: SymmetricLab) -> None:
-    """mds1 has no lease and hears of no other view; ada reaches nobody else."""
+    """mds1 has no lease and learns of no other view; ada reaches no other member."""
     for other in ("mds2", "mds3", "coordination"):
         lab.faults.cut("mds1", other)
     for other in ("mds2", "mds3"):
@@ -40,7 +40,7 @@ def test_a_member_without_a_lease_keeps_each_read_once(monkeypatch: pytest.Monke
         if type(message) in (Request, Answer) and "mds1" in (sender, receiver):
             sent.append(type(message).__name__)
 
-    lab.cluster.net.on_sent = on_sent
+    lab.cluster.net.on_sent.subscribe(on_sent)
     reads = [lab.begin(lab.ada, Stat("/a")) for _ in range(READS)]
     lab.run_ms(1_500)
     assert sent.count("Request") > 10 * READS and not any(read.done() for read in reads)

@@ -1,4 +1,4 @@
-"""A member whose callers keep it busy acknowledges with its next message; when they are answered it speaks up at once (safety rule 5)."""
+"""A busy member acknowledges with its next message; when its callers are answered it acknowledges at once (safety rule 5)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_a_busy_member_holds_its_acknowledgement_back_until_its_callers_are_answ
         if type(message) is Broadcast and not message.message.records:
             empty.append(sender)
 
-    lab.cluster.net.on_sent = on_sent
+    lab.cluster.net.on_sent.subscribe(on_sent)
     lab.cluster.servers["mds2"].store.slow_ns = 200 * MILLISECOND
     mine = [lab.ada.spawn(Mkdir(f"/a{number}")) for number in range(BUSY_CALLS)]
     lab.run_ms(50)

@@ -1,4 +1,4 @@
-"""Members die at each step of a view change, joiners while they are given the state, two of five at once (SAA §5.3, §7.3; safety rule 7)."""
+"""Members die at each step of a view change, joiners during state transfer, two of five at once (SAA §5.3, §7.3; safety rule 7)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ JOINING = (JoinView, Welcome, Flush, Flushed, Settle, Settled, Installed)
 
 
 def changing(members: int, seed: int = 1) -> SymmetricLab:
-    """A group at work; its last member but one is about to die."""
+    """A group under load whose last member but one is about to die."""
     lab = SymmetricLab(seed, members=members)
     lab.ada.call(Mkdir("/before"))
     works(lab)
@@ -35,7 +35,7 @@ def changing(members: int, seed: int = 1) -> SymmetricLab:
 
 
 def leave_out(lab: SymmetricLab, step: str) -> None:
-    """The lease of one that is dead has run out; of one whose disk stands still it has not."""
+    """Crashes mds3, so that its lease runs out. For the step `leases` its disk is stalled instead, and the lease stays valid."""
     if step == "leases":
         lab.faults.slow_disk("mds3", ms=20_000)
     else:
@@ -58,7 +58,7 @@ def test_at_a_step_of_the_view_change(step: str, who: str, verb: str) -> None:
 
 @pytest.mark.parametrize("step", STEPS)
 def test_two_of_five_at_once_at_a_step(step: str) -> None:
-    """Of five one is left out, and then two more die: those two who are left are no majority of the view that was, until one comes back."""
+    """One of five is left out, and then two more die: the two that remain are no majority of the last view, until one returns."""
     lab = changing(5)
     blow = Blow(lab).at_step(CHANGE, step, lambda name: [name, others_of(lab, name)[-1]])
     leave_out(lab, step)
@@ -74,8 +74,8 @@ def test_at_a_message_of_the_view_change(kind: type[Message], end: str) -> None:
     lab = changing(4)
 
     def victim(sender: str, receiver: str, message: Message) -> str:
-        struck = {"sender": sender, "receiver": receiver}[end]
-        return struck if type(message) is kind and struck != "mds3" else ""
+        faulted = {"sender": sender, "receiver": receiver}[end]
+        return faulted if type(message) is kind and faulted != "mds3" else ""
 
     blow = Blow(lab).at_message(victim)
     lab.faults.crash("mds3")
@@ -86,7 +86,7 @@ def test_at_a_message_of_the_view_change(kind: type[Message], end: str) -> None:
 @pytest.mark.parametrize("victims", [1, 2])
 @pytest.mark.parametrize("kind", [Broadcast, Held])
 def test_while_they_order_and_acknowledge(kind: type[Message], victims: int) -> None:
-    """No view change is under way: the sender dies with what it has told somebody, and perhaps a second one with it."""
+    """No view change is under way: the sender dies with a message that reached some member, and perhaps a second one dies with it."""
     lab = SymmetricLab(2, members=5)
     lab.ada.call(Mkdir("/before"))
     blow = Blow(lab).at_message(lambda sender, receiver, message: sender if type(message) is kind else "")
@@ -101,7 +101,7 @@ def test_while_they_order_and_acknowledge(kind: type[Message], victims: int) -> 
 @pytest.mark.parametrize("kind", JOINING)
 @pytest.mark.parametrize("missed", [5, 200], ids=["near", "far"])
 def test_at_a_message_of_a_join(missed: int, kind: type[Message], end: str) -> None:
-    """Who comes back lacks some groups, or so many that it is sent them before the view changes."""
+    """A returning member lacks some groups, or so many that it receives them before the view changes."""
     lab = SymmetricLab(3)
     lab.faults.crash("mds2")
     lab.await_view_of("mds1", "mds3")

@@ -10,7 +10,7 @@ from tests.simulation.symmetric.lab import SymmetricLab
 
 
 def stopped(seed: int, members: int = 3) -> SymmetricLab:
-    """All are off; what was answered is on every disk."""
+    """All members are stopped; every disk has the answered writes."""
     lab = SymmetricLab(seed, members=members)
     for path in ("/a", "/b", "/c"):
         lab.ada.call(Mkdir(path))
@@ -65,13 +65,13 @@ def test_the_doubt_outlives_a_restart_and_ends_with_the_next_view() -> None:
 
 
 def test_a_mark_of_a_doubt_that_rots_stops_no_server() -> None:
-    """Its journal is left where it is, and an empty one with another identity takes its place."""
+    """Its journal stays where it is, and an empty one with another identity takes its place."""
     lab = stopped(5)
     rot(lab, "mds1")
     lab.faults.restart("mds1")
     lab.run_ms(1_000)
     lab.faults.crash("mds1")
-    lab.cluster.servers["mds1"].store.files["journal/doubtful"].octets[8] ^= 4
+    lab.cluster.servers["mds1"].store.files["journal/doubtful"].data[8] ^= 4
     lab.faults.restart("mds1")
     lab.run_ms(1_000)
     warned = [each.event.what for each in lab.cluster.events if type(each.event) is Warned]
@@ -84,7 +84,7 @@ def test_a_mark_of_a_doubt_that_rots_stops_no_server() -> None:
 
 
 def test_all_in_doubt_go_on_together() -> None:
-    """The last group is gone everywhere, which nobody can tell from one that nobody ever had; the others are there."""
+    """The last group is lost on every disk, which looks like a group that never existed; the earlier groups are there."""
     lab = SymmetricLab(4)
     lab.ada.call(Mkdir("/a"))
     lab.run_ms(100)

@@ -1,4 +1,4 @@
-"""Each hole of the paper: open, a check fires; closed, the same schedule harms nobody."""
+"""Each hole of the paper: open, an invariant is violated; closed, the same schedule holds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SEEDS = 5
 
 @pytest.mark.parametrize("hole", SCHEDULES)
 def test_an_open_hole_is_found(hole: str) -> None:
-    schedule, members, lamps, words = SCHEDULES[hole]
+    schedule, members, invariants, words = SCHEDULES[hole]
     for seed in range(SEEDS):
         lab = SymmetricLab(seed, hole, members=members)
         try:
@@ -21,7 +21,7 @@ def test_an_open_hole_is_found(hole: str) -> None:
         except Stuck:
             continue
         lab.finish_somehow()
-        if lamps & set(lab.broken()):
+        if invariants & set(lab.broken()):
             assert any(words in line for line in lab.broken().values()), lab.broken()
             return
     pytest.fail(f"no seed of {SEEDS} shows {hole}")
@@ -34,5 +34,5 @@ def test_closed_it_harms_nobody(hole: str, seed: int) -> None:
     lab = SymmetricLab(seed, members=members)
     schedule(lab)
     lab.finish()
-    assert {lamp["state"] for lamp in lab.lamps.lamps()} == {"green"}
+    assert {status["state"] for status in lab.invariants.invariants()} == {"green"}
     assert all(task.exception() is None or "ENOENT" in str(task.exception()) for task in lab.tasks)

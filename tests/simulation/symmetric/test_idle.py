@@ -1,4 +1,4 @@
-"""An idle group asks the coordination service nothing: it watches."""
+"""An idle group sends the coordination service no requests: it watches."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_server_that_is_added_after_long_is_known_to_all() -> None:
 
 
 def test_greetings_do_not_multiply_where_round_trips_outlast_leases() -> None:
-    """Nobody ever holds a lease: a response that asks for another one would go to and fro for ever, beside those of every tick."""
+    """No member ever holds a lease: a response that asks for another one would cause an endless exchange, beside those of every tick."""
     lab = SymmetricLab(3, timing=Timing(ack_timeout_ms=200))
     lab.run_ms(2_000)
     for one, other in combinations(lab.names, 2):
@@ -65,12 +65,12 @@ def test_greetings_do_not_multiply_where_round_trips_outlast_leases() -> None:
     lab.cluster.hold(count)
     lab.run_ms(20_000)
     rates = Counter(sent)
-    # Three members greet two others 25 times a second; each greeting is answered once, and that once more.
+    # Three members greet two others 25 times a second; each greeting has one answer, and each answer another one.
     assert max(rates.values()) <= 3 * 150, rates
 
 
 def test_heartbeats_of_idle_members_are_not_asked_for_again() -> None:
-    """A greeting of the same tick leaves together with the heartbeat, and does not count it: nobody has lost it."""
+    """A greeting of the same tick leaves together with the heartbeat and does not count it: no member has lost it."""
     lab = SymmetricLab(4, order="plain")
     asked: list[Message] = []
 

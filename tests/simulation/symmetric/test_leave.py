@@ -1,4 +1,4 @@
-"""A member that is stopped on purpose says so, and nobody waits until it is silent."""
+"""A member that is stopped on purpose announces it, and the others do not wait for its silence."""
 
 from __future__ import annotations
 

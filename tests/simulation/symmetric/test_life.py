@@ -1,11 +1,11 @@
-"""Members that die, come back, are cut off, paused, or all stopped at once; and random faults (SAA §7.3)."""
+"""Members that die, return, are cut off, paused, or all stopped at once; and random faults (SAA §7.3)."""
 
 from __future__ import annotations
 
 import pytest
 
-from backend.experiments.gaps import gap
-from backend.experiments.member_dies import changes_view
+from benchmarks.experiments.gaps import gap
+from benchmarks.experiments.member_dies import changes_view
 from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.errors import FsError
 from nodes.faults.check import FaultUnsupported
@@ -24,7 +24,7 @@ def test_every_member_answers_reads_and_writes() -> None:
         assert lab.ada.call(Mkdir(f"/{name}")).epoch == lab.eve.call(Stat(f"/{name}")).epoch
     lab.finish()
     assert lab.broken() == {}
-    assert {lamp["state"] for lamp in lab.lamps.lamps()} == {"green"}
+    assert {status["state"] for status in lab.invariants.invariants()} == {"green"}
 
 
 @pytest.mark.parametrize("order", ["fast", "plain"])
@@ -88,7 +88,7 @@ def test_all_are_stopped_at_once_and_nothing_is_lost(verb: str) -> None:
 
 
 def test_one_that_comes_back_alone_waits_a_while_and_goes_on() -> None:
-    """Everything that was shown was on every member (`all_stable`)."""
+    """Every result that a client saw was on every member (`all_stable`)."""
     lab = SymmetricLab(4)
     lab.ada.call(Mkdir("/a"))
     for name in lab.names:
@@ -185,8 +185,8 @@ def test_a_view_that_a_person_wants_is_agreed_while_clients_work() -> None:
     writes = [lab.begin(lab.ada, Mkdir(f"/d{number}")) for number in range(20)]
     lab.run_ms(1)
     fault = lab.faults.do("force_view", ["g1"])
-    [told] = [s.event for s in lab.cluster.events if type(s.event) is FaultInjected]
-    assert (told.fault, told.verb, told.targets) == (fault, "force_view", ["g1", "mds1"])
+    [reported] = [s.event for s in lab.cluster.events if type(s.event) is FaultInjected]
+    assert (reported.fault, reported.verb, reported.targets) == (fault, "force_view", ["g1", "mds1"])
     lab.await_view_of(*lab.names)
     lab.finish()
     assert all(write.result().error == "" for write in writes) and lab.broken() == {}

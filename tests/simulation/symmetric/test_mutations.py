@@ -1,4 +1,4 @@
-"""Each mistake: with it it is seen, without it the same schedule harms nobody."""
+"""Each seeded bug: with it an invariant is violated, without it the same schedule holds."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def test_without_it_nobody_is_harmed(name: str, seed: int) -> None:
     lab = SymmetricLab(seed, **settings)
     schedule(lab)
     lab.finish()
-    assert {lamp["state"] for lamp in lab.lamps.lamps()} == {"green"}, lab.broken()
+    assert {status["state"] for status in lab.invariants.invariants()} == {"green"}, lab.broken()
     assert all(task.exception() is None or "ENOENT" in str(task.exception()) for task in lab.tasks)

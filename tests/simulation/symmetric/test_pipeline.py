@@ -1,4 +1,4 @@
-"""The request pipeline of SAA §6: what waits for what, and what does not."""
+"""The request pipeline of SAA §6: jobs that wait for others, and jobs that do not."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tests.simulation.symmetric.lab import SymmetricLab
 
 
 def knows_not_that_all_have(lab: SymmetricLab) -> Held:
-    """mds3 has a write of `/ada/x` on its disk and does not know that all have it; mds1 knows, and has answered it (safety rule 20)."""
+    """mds3 has a write of `/ada/x` on its disk and does not know that all members have it; mds1 knows, and has answered it (safety rule 20)."""
     lab.ada.call(Mkdir("/ada"))
     lab.eve.call(Mkdir("/eve"))
     lab.run_ms(50)
 
-    def tells(sender: str, target: str, message: Message) -> bool:
+    def reports(sender: str, target: str, message: Message) -> bool:
         return type(message) in (HeldSn, Alive) and sender == "mds2" and target == "mds3"
 
-    held = lab.cluster.hold(tells)
+    held = lab.cluster.hold(reports)
     lab.ada.call(Mkdir("/ada/x"))
     return held
 
@@ -62,30 +62,30 @@ def test_a_reader_that_passes_a_write_lock_is_found(monkeypatch: pytest.MonkeyPa
     assert "had been answered before it was invoked" in lab.broken()["linearisable"]
 
 
-def test_a_member_tells_its_jobs_and_locks() -> None:
-    """Of one call before it is on mds2's disk, of its reader, and of another that makes the same directory longer."""
+def test_a_member_reports_its_jobs_and_locks() -> None:
+    """Jobs of a call before it is on mds2's disk, of its reader, and of another call that extends the same directory."""
     lab = SymmetricLab(2)
     lab.ada.call(Mkdir("/d"))
     lab.eve.call(Mkdir("/eve"))
 
-    def told(server: str) -> dict[str, int]:
+    def reported(server: str) -> dict[str, int]:
         found: dict[str, int] = lab.cluster.ask(server, {"do": "counters"})["pipeline"]
         return found
 
     nothing = dict.fromkeys(("active", "idle", "decided", "waiting", "read", "update", "write"), 0)
     lab.run_ms(50)
-    assert told("mds1") == nothing
+    assert reported("mds1") == nothing
     lab.cluster.servers["mds2"].store.slow_ns = 100 * MILLISECOND
     lab.begin(lab.ada, Create("/d/a"))
     lab.begin(lab.eve, Create("/d/e"))
     lab.run_ms(20)
-    assert told("mds1") == nothing | {"idle": 1, "decided": 1, "waiting": 1, "read": 2, "write": 3}
-    assert told("mds2") == nothing | {"decided": 1, "waiting": 1, "read": 2, "update": 3}
+    assert reported("mds1") == nothing | {"idle": 1, "decided": 1, "waiting": 1, "read": 2, "write": 3}
+    assert reported("mds2") == nothing | {"decided": 1, "waiting": 1, "read": 2, "update": 3}
     lab.begin(lab.ada, Stat("/d/a"))
     lab.run_ms(5)
-    assert told("mds1")["idle"] == 2
+    assert reported("mds1")["idle"] == 2
     lab.finish()
-    assert lab.broken() == {} and told("mds1") == nothing
+    assert lab.broken() == {} and reported("mds1") == nothing
 
 
 def slow_summary(lab: SymmetricLab, monkeypatch: pytest.MonkeyPatch, each_ms: int = 1) -> asyncio.Task[Any]:
@@ -141,7 +141,7 @@ def test_a_long_read_ends_with_the_view_that_its_member_falls_out_of(monkeypatch
 
 
 def test_a_long_read_outlasts_a_change_of_the_view(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the views before had settled is submitted once it has ended."""
+    """Groups that earlier views settled are submitted once it has ended."""
     lab = SymmetricLab(5)
     summary = slow_summary(lab, monkeypatch, 5)
     lab.faults.force_view("g1")

@@ -1,7 +1,7 @@
 """The variant `paper` of every protocol starts and serves.
 
 Without a fault only SAA's text diverges, when members broadcast at the same time (tests/simulation/symmetric/test_holes.py): here all clients
-ask one.
+call one member.
 """
 
 from __future__ import annotations

@@ -14,8 +14,9 @@ from nodes.metadata.records import MakeRecord
 from nodes.protocols.vssp.acknowledging import STRATEGIES
 from nodes.protocols.vssp.mechanism import Pool
 from nodes.sim.clock import Rate
-from nodes.sim.cluster import Server, SimCluster
+from nodes.sim.cluster import SimCluster
 from nodes.sim.disk import Store
+from nodes.sim.server import Server
 from nodes.sim.world import SimWorld
 from nodes.slots import StoredFile
 from nodes.trace.base import Event
@@ -44,7 +45,7 @@ def namespace_of(files: int) -> Namespace:
 
 
 class PoolLab:
-    """Nodes n1, n2, …, and a stranger who may send them anything."""
+    """Nodes n1, n2, …, and an unknown peer that may send them anything."""
 
     def __init__(
         self, seed: int, nodes: int = 3, partitions: int = 4, strategy: str = "vssp", files: int = 3000
@@ -70,7 +71,7 @@ class PoolLab:
         world.network.receive(lambda peer, message: pool.handlers[type(message)](peer, message))
         world.scope.spawn(pool.run(), "pool")
 
-    # --- doing -----------------------------------------------------------------------------------------------------
+    # --- actions ---------------------------------------------------------------------------------------------------
 
     def spawn(self, name: str, procedure: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         machine = self.cluster.servers[name].machine
@@ -101,14 +102,14 @@ class PoolLab:
         for message in messages:
             machine.call(world.network.send, receiver, message)
 
-    # --- seeing ----------------------------------------------------------------------------------------------------
+    # --- observations ----------------------------------------------------------------------------------------------
 
-    def told(self, kind: type[Event], server: str = "") -> list[Any]:
+    def reported(self, kind: type[Event], server: str = "") -> list[Any]:
         """Events of one kind, in order."""
         return [s.event for s in self.cluster.events if type(s.event) is kind and server in ("", s.server)]
 
     def files(self, name: str) -> dict[str, bytearray]:
-        return {path: file.octets for path, file in self.cluster.servers[name].store.files.items()}
+        return {path: file.data for path, file in self.cluster.servers[name].store.files.items()}
 
     def image(self, name: str) -> Namespace:
         """The newest image on a node's disk, loaded."""
@@ -125,12 +126,12 @@ __all__ = ["AnyEvent", "PoolLab", "namespace_of"]
 
 
 def partitions_of(lab: PoolLab, name: str) -> dict[str, bytes]:
-    """Of every image that lies there, by path."""
-    return {path: bytes(octets) for path, octets in lab.files(name).items() if ".p" in path}
+    """Partitions of every image on a node's disk, by path."""
+    return {path: bytes(data) for path, data in lab.files(name).items() if ".p" in path}
 
 
 def ready(seed: int, files: int = 20_000) -> PoolLab:
-    """n1 and n2 have an image; n3 was away."""
+    """n1 and n2 have an image; n3 was down."""
     lab = PoolLab(seed, files=files)
     lab.cluster.faults.crash("n3")
     assert lab.written() == ["n1", "n2"]
@@ -140,6 +141,6 @@ def ready(seed: int, files: int = 20_000) -> PoolLab:
 
 
 def survey(lab: PoolLab) -> dict[int, list[str]]:
-    """Who has which image, as n1 finds it; what is wrong is ordered to be repaired."""
+    """Servers by image, as n1 finds them; repairs of defects are ordered."""
     found = lab.run("n1", lab.pools["n1"].survey(lab.names))
     return {each.sn: each.holders for each in found}

@@ -1,4 +1,4 @@
-"""Schedules in which a known bug of images does its damage, by the name of its switch (nodes/mutations.py)."""
+"""Schedules in which a seeded bug of images does its damage, by the name of its switch (nodes/mutations.py)."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from nodes.trace.pool_events import JournalPruned
 from tests.simulation.mams.lab import Lab
 
 SERVES = "serves"
-"""That somebody answers writes within the bound."""
+"""Pseudo-invariant: a server answers writes within the bound."""
 BOUND_NS = 40 * SECOND
 EVERY = 10
 
 
 def fill(lab: Lab, images: int) -> None:
-    """So many images, journals pruned below them, and something behind the newest."""
+    """Takes so many images, prunes journals below them, and adds groups after the newest."""
     taken = steps(lab, "taken")
     number = 0
     while steps(lab, "taken") < taken + images or not pruned(lab):
@@ -30,8 +30,8 @@ def fill(lab: Lab, images: int) -> None:
 
 
 def steps(lab: Lab, step: str) -> int:
-    told = [s.event for s in lab.cluster.events if type(s.event) is StepTaken]
-    return sum((each.procedure, each.step) == ("image", step) for each in told)
+    reported = [s.event for s in lab.cluster.events if type(s.event) is StepTaken]
+    return sum((each.procedure, each.step) == ("image", step) for each in reported)
 
 
 def pruned(lab: Lab) -> bool:
@@ -39,16 +39,16 @@ def pruned(lab: Lab) -> bool:
 
 
 def rot_image(lab: Lab, server: str, what: str = ".p00") -> str:
-    """Flips a bit in the newest image on the disk of a server that is down; the file."""
+    """Flips a bit in the newest image on the disk of a stopped server; returns the file."""
     files = lab.cluster.servers[server].store.files
     newest = max(path for path in files if path.startswith("image/") and path.endswith(".manifest"))
     file = newest if what == ".manifest" else newest.replace(".manifest", what)
-    files[file].octets[len(files[file].octets) // 2] ^= 4
+    files[file].data[len(files[file].data) // 2] ^= 4
     return file
 
 
 def serves(lab: Lab) -> bool:
-    """Whether a write is answered in time, and what was acknowledged is still there."""
+    """Whether a write is answered in time, and acknowledged writes are still there."""
     task = lab.begin(lab.eve, Mkdir("/after"))
     lab.cluster.run_for(BOUND_NS)
     if not task.done():
@@ -58,7 +58,7 @@ def serves(lab: Lab) -> bool:
 
 
 def rotten_image_stops_server(lab: Lab) -> set[str]:
-    """All lose power, the active's machine is gone, and the newest image of one of the others has rotted at rest."""
+    """All servers lose power, the active's machine is lost, and the newest image of one of the others has rotted at rest."""
     fill(lab, 3)
     gone, rotten = lab.active, lab.standbys[0]
     servers = list(lab.cluster.view())
@@ -72,7 +72,7 @@ def rotten_image_stops_server(lab: Lab) -> set[str]:
 
 
 def never_prunes_again(lab: Lab) -> set[str]:
-    """A server that was renewed by an image newer than a kept checkpoint goes on pruning."""
+    """A server that was renewed by an image newer than a kept checkpoint continues to prune."""
     lab.ada.call(Mkdir("/a"))
     return set()
 
@@ -94,4 +94,4 @@ SCHEDULES: dict[str, tuple[Schedule, int, set[str]]] = {
     "rotten_image_stops_server": (rotten_image_stops_server, 2, {SERVES}),
     "image_without_last_partition": (image_without_last_partition, 2, {"same sn same state"}),
 }
-"""Switch to (schedule, standbys, checks of which one must turn red)."""
+"""(schedule, standbys, invariants of which one must be violated) by switch."""

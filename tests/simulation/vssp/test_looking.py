@@ -1,4 +1,4 @@
-"""Partitions on demand: an image says of every path what its namespace did, and no partition is loaded that the path does not need."""
+"""Partitions on demand: an image returns the same as its namespace for every path, and only the partitions that the path needs are loaded."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def look(lab: PoolLab, path: str, sn: int = 0, node: str = "n2") -> SeenInImage:
 
 
 def paths(namespace: Namespace) -> dict[str, int]:
-    """Every path, and the inode that it names."""
+    """Every path, and its inode."""
     found, waiting = {"/": ROOT}, [("", ROOT)]
     while waiting:
         path, number = waiting.pop()
@@ -70,7 +70,7 @@ def test_only_the_partitions_on_the_way_are_loaded() -> None:
         seen = look(lab, path)
         assert seen.loaded == sorted({partition_of(each, PARTITIONS) for each in directories}), path
         assert seen.partitions == PARTITIONS
-        assert (seen.octets < seen.of_octets) == (len(seen.loaded) < PARTITIONS)
+        assert (seen.size < seen.of_bytes) == (len(seen.loaded) < PARTITIONS)
 
 
 def test_what_is_not_there_is_not_found() -> None:
@@ -85,7 +85,7 @@ def test_what_is_not_there_is_not_found() -> None:
 
 
 def test_a_file_of_several_names_is_found_under_each() -> None:
-    """It lies once in the image, with one of its directories."""
+    """It is once in the image, with one of its directories."""
     namespace = Namespace()
     steps = [OpenSession(), *(Mkdir(f"/d{number}") for number in range(12)), Create("/d0/f")]
     steps += [Link("/d0/f", f"/d{number}/g") for number in range(1, 12)]
@@ -109,12 +109,12 @@ def test_an_older_image_is_looked_into_by_its_number() -> None:
         look(lab, "/later", 105)
 
 
-def test_a_damaged_partition_is_told_by_who_needs_it_and_by_nobody_else() -> None:
+def test_a_damaged_partition_is_reported_by_who_needs_it_and_by_nobody_else() -> None:
     namespace = grown(Random(8), 300)
     lab = shelved(namespace)
     broken = partition_of(ROOT, PARTITIONS)
-    [octets] = [octets for path, octets in lab.files("n2").items() if path.endswith(f".p{broken:02}")]
-    octets[len(octets) // 2] ^= 1
+    [data] = [data for path, data in lab.files("n2").items() if path.endswith(f".p{broken:02}")]
+    data[len(data) // 2] ^= 1
     with pytest.raises(ImageDamaged):
         look(lab, "/")
     assert look(lab, "/", node="n1").found is not None

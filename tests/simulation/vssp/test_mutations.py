@@ -1,4 +1,4 @@
-"""Each known bug of images: switched on, a check turns red; off, the same schedule harms nobody."""
+"""Each seeded bug of images: switched on, an invariant is violated; off, the same schedule holds."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ SEEDS = 3
 
 @pytest.fixture(autouse=True)
 def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Segments of a few groups, so that there is something to prune."""
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 500)
+    """Segments of a few groups, so that pruning has something to remove."""
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 500)
 
 
 def lab_of(seed: int, standbys: int, **settings: Any) -> Lab:

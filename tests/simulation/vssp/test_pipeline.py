@@ -1,4 +1,4 @@
-"""Images through the pipeline: whole on every node, with nodes that die and links that lose and double."""
+"""Images through the pipeline: whole on every node, with nodes that die and links that lose and duplicate."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_an_image_comes_whole_to_every_node(strategy: str, nodes: int) -> None:
     assert lab.written() == lab.names
     for name in lab.names:
         assert lab.equal(name) and partitions_of(lab, name) == partitions_of(lab, "n1")
-    assert len(lab.told(ImageShelved)) == nodes and lab.told(PacketRefused) == []
+    assert len(lab.reported(ImageShelved)) == nodes and lab.reported(PacketRefused) == []
 
 
 def test_the_first_half_is_enough_while_the_tail_hears_nothing() -> None:
@@ -33,7 +33,7 @@ def test_the_first_half_is_enough_while_the_tail_hears_nothing() -> None:
         lab = PoolLab(2, strategy=strategy)
         lab.cluster.faults.delay("n2", "n3", ms=100)
         lab.write()
-        lab.until(lambda lab=lab: bool(lab.told(ImageShelved, "n2")))  # type: ignore[misc]
+        lab.until(lambda lab=lab: bool(lab.reported(ImageShelved, "n2")))  # type: ignore[misc]
         times[strategy] = lab.cluster.now_ns
     assert times["hdfs_pipeline"] > times["vssp"] + 100 * MILLISECOND
 
@@ -90,9 +90,9 @@ def test_pins_keep_their_image() -> None:
     assert lab.pools["n2"].stored() == [110, 130, 140] and lab.pools["n2"].kept_sn(2, 1) == 110
 
 
-def test_the_writer_tells_how_it_went() -> None:
+def test_the_writer_reports_how_it_went() -> None:
     lab = PoolLab(23)
     lab.written()
-    [told] = lab.told(ImageWritten)
-    octets = sum(len(octets) for octets in partitions_of(lab, "n1").values())
-    assert (told.sn, told.partitions, told.octets, told.holders) == (100, 4, octets, lab.names)
+    [reported] = lab.reported(ImageWritten)
+    size = sum(len(data) for data in partitions_of(lab, "n1").values())
+    assert (reported.sn, reported.partitions, reported.size, reported.holders) == (100, 4, size, lab.names)

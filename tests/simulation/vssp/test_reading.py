@@ -1,11 +1,11 @@
-"""Reading an image from the pool: from all sources at once, and on from where it was."""
+"""Reading an image from the pool: from all sources at once, and continued after an interruption."""
 
 from __future__ import annotations
 
 import pytest
 
 from nodes.protocols.vssp import messages as m
-from nodes.protocols.vssp.packets import PACKET_OCTETS
+from nodes.protocols.vssp.packets import PACKET_BYTES
 from nodes.trace.pool_events import (
     ImageRefused,
     Repairing,
@@ -15,11 +15,11 @@ from tests.simulation.vssp.lab import PoolLab, partitions_of, ready
 
 
 def half_read(lab: PoolLab) -> dict[str, int]:
-    """n3 reads until a part of every partition is on its disk."""
+    """n3 reads until its disk has a part of every partition."""
     task = lab.spawn("n3", lab.pools["n3"].read(["n1", "n2"], lambda: None))
-    lab.until(lambda: len([o for o in partitions_of(lab, "n3").values() if len(o) >= 4 * PACKET_OCTETS]) == 4)
+    lab.until(lambda: len([o for o in partitions_of(lab, "n3").values() if len(o) >= 4 * PACKET_BYTES]) == 4)
     assert not task.done()
-    return {path: len(octets) for path, octets in partitions_of(lab, "n3").items()}
+    return {path: len(data) for path, data in partitions_of(lab, "n3").items()}
 
 
 def test_an_image_is_read_from_all_sources_at_once() -> None:
@@ -37,11 +37,11 @@ def test_an_image_is_read_from_all_sources_at_once() -> None:
 def test_a_source_that_dies_does_not_make_the_reader_start_over() -> None:
     lab = ready(11)
     task = lab.spawn("n3", lab.pools["n3"].read(["n1", "n2"], lambda: None))
-    lab.until(lambda: len([o for o in partitions_of(lab, "n3").values() if len(o) >= 4 * PACKET_OCTETS]) == 4)
+    lab.until(lambda: len([o for o in partitions_of(lab, "n3").values() if len(o) >= 4 * PACKET_BYTES]) == 4)
     lab.cluster.faults.crash("n1")
     lab.until(task.done)
     assert task.result()[0].digest == lab.namespace.digest
-    assert {event.began for event in lab.told(Repairing, "n3")} == {0}
+    assert {event.began for event in lab.reported(Repairing, "n3")} == {0}
 
 
 @pytest.mark.parametrize("fault", ["crash", "power_loss"])
@@ -94,13 +94,13 @@ def test_without_an_image_or_with_dead_sources_reading_gives_up() -> None:
 def test_a_source_that_rots_is_not_believed() -> None:
     lab = ready(15, files=4000)
     for name in ("n1", "n2"):
-        for path, octets in lab.files(name).items():
+        for path, data in lab.files(name).items():
             if path.endswith(".p01"):
-                octets[len(octets) // 2] ^= 1
+                data[len(data) // 2] ^= 1
     assert lab.run("n3", lab.pools["n3"].read(["n1", "n2"], lambda: None)) is None
-    assert "checksum" in lab.told(ImageRefused, "n3")[0].reason
-    for path, octets in lab.files("n2").items():
+    assert "checksum" in lab.reported(ImageRefused, "n3")[0].reason
+    for path, data in lab.files("n2").items():
         if path.endswith(".p01"):
-            octets[len(octets) // 2] ^= 1
+            data[len(data) // 2] ^= 1
     namespace, _ = lab.run("n3", lab.pools["n3"].read(["n2"], lambda: None))
     assert namespace.digest == lab.namespace.digest

@@ -1,4 +1,4 @@
-"""Every kind of file rots at rest, on one server and on two: what was acknowledged is there, or the server says why it does not count."""
+"""Every kind of file rots at rest, on one server and on two: acknowledged writes are there, or the server reports why it does not count."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tests.simulation.vssp.mutations import fill
 
 @pytest.fixture(autouse=True)
 def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 500)
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 500)
 
 
 def files_of(lab: Lab, server: str, kind: str) -> list[str]:
-    """The newest file of this kind, or both images'."""
+    """The newest file of this kind, or both images' files."""
     files = sorted(lab.cluster.servers[server].store.files)
     images = [path for path in files if path.startswith("image/") and path.endswith(".manifest")]
     segments = [path for path in files if path.startswith("journal/") and path.endswith(".seg")]
@@ -34,19 +34,19 @@ def files_of(lab: Lab, server: str, kind: str) -> list[str]:
 
 KINDS = ("partition", "manifest", "both images", "journal middle", "journal head", "epoch")
 COUNTS = ("partition", "manifest", "epoch")
-"""What costs a server no more than a line."""
+"""Kinds of files whose rot costs a server only a line."""
 
 
 def rot(lab: Lab, server: str, kind: str, bit: int) -> None:
     for path in files_of(lab, server, kind):
-        octets = lab.cluster.servers[server].store.files[path].octets
+        data = lab.cluster.servers[server].store.files[path].data
         if kind == "epoch":
-            place = len(octets) - 1
+            place = len(data) - 1
         elif kind == "journal head":
             place = bit % 8
         else:
-            place = len(octets) // 2
-        octets[place] ^= 1 << (bit % 8)
+            place = len(data) // 2
+        data[place] ^= 1 << (bit % 8)
 
 
 def lines(lab: Lab, server: str) -> list[str]:
@@ -60,7 +60,7 @@ def stops(lab: Lab) -> list[str]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
 def test_one_server_with_rot_is_in_step_again(kind: str, seed: int) -> None:
-    """The others go on; then the active dies, and the one that had rotted counts like any."""
+    """The others continue; then the active dies, and the server whose file had rotted counts like any other."""
     lab = Lab(seed, standbys=2, image_every=10, image_partitions=4)
     fill(lab, 3)
     victim = lab.standbys[seed % 2]
@@ -68,10 +68,10 @@ def test_one_server_with_rot_is_in_step_again(kind: str, seed: int) -> None:
     rot(lab, victim, kind, seed)
     lab.faults.restart(victim)
     lab.run_ms(300)
-    told = lines(lab, victim)
+    reported = lines(lab, victim)
     counts = kind in COUNTS
-    assert counts or ("does not count before it is renewed" in told[0] and "\n" not in told[0])
-    assert (kind == "epoch") == (told[:1] != [] and "promised the epoch of the view anew" in told[0])
+    assert counts or ("does not count before it is renewed" in reported[0] and "\n" not in reported[0])
+    assert (kind == "epoch") == (reported[:1] != [] and "promises the epoch of the view anew" in reported[0])
     assert stops(lab) == []
     lab.run_ms(10_000)
     lab.cluster.run_until(lambda: lab.cluster.view()[victim] == "S", 60 * SECOND)
@@ -86,7 +86,7 @@ def test_one_server_with_rot_is_in_step_again(kind: str, seed: int) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(2))
 def test_all_lose_power_and_two_rot(kind: str, seed: int) -> None:
-    """With the third everything is there; before it returns nothing is answered that is not."""
+    """With the third server every write is there; before it returns, no answer shows a state without them."""
     lab = Lab(seed, standbys=2, image_every=10, image_partitions=4)
     fill(lab, 3)
     servers = list(lab.cluster.view())
@@ -108,14 +108,14 @@ def test_all_lose_power_and_two_rot(kind: str, seed: int) -> None:
         assert all("does not count" in lines(lab, name)[0] for name in rotten)
         lab.run_ms(15_000)
         assert len(lab.serving()) == served, "what only the two had may be missing"
-        lab.lamps.finish()
+        lab.invariants.finish()
     assert lab.broken() == {}
     assert stops(lab) == []
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_everybody_rots_and_everybody_says_so(seed: int) -> None:
-    """Nobody makes a new file system out of nothing; all that was there lies aside."""
+    """No server starts a new file system from nothing; all old files are in quarantine."""
     lab = Lab(seed, standbys=2, image_every=10, image_partitions=4)
     fill(lab, 3)
     for name in lab.cluster.view():
@@ -130,13 +130,13 @@ def test_everybody_rots_and_everybody_says_so(seed: int) -> None:
         assert any(
             path.startswith("aside/damaged-01/journal/") for path in lab.cluster.servers[name].store.files
         )
-    lab.lamps.finish()
+    lab.invariants.finish()
     assert lab.broken() == {}
 
 
 @pytest.mark.parametrize("moment", range(0, 30, 3))
 def test_power_fails_while_files_are_moved_aside(moment: int) -> None:
-    """What is left in its place is never taken for a journal: the move is done again."""
+    """The files left in its place are never taken for a journal: the move is repeated."""
     lab = Lab(moment, standbys=2, image_every=10, image_partitions=4)
     fill(lab, 3)
     victim = lab.standbys[0]

@@ -1,4 +1,4 @@
-"""Small made-up event stories for the tests of what reads events."""
+"""Small invented event histories for tests of reducers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API against a lab whose processes were not started: everything but their answers."""
+"""The API against a lab without running processes: everything but the processes' answers."""
 
 import asyncio
 import contextlib
@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from backend.app import create_app
-from backend.clusters.counters import Pipeline, Replicated
-from backend.gate import BODY_OCTETS
+from backend.fabrics.counters import Pipeline, Replicated
+from backend.gate import BODY_BYTES
 from backend.lab import Lab
 from backend.settings import Settings
 from backend.shape import Shape
@@ -69,7 +69,7 @@ def one_line(response: httpx.Response) -> str:
             "no group is called 'g7'",
         ),
         ("POST", "/api/faults", {"verb": "crash", "targets": ["mds1"]}, 409, "mds1 does not run"),
-        ("GET", "/api/pool/look?path=/a", None, 503, "no server of g1 tells what its images say: "),
+        ("GET", "/api/pool/look?path=/a", None, 503, "no server of g1 can read its images now: "),
         ("GET", "/api/pool/look?path=a", None, 422, "does not begin with /"),
         ("GET", "/api/pool/look", None, 422, "path"),
         ("POST", "/api/faults", {"verb": "crash", "targets": ["g1"]}, 422, "is a group"),
@@ -103,8 +103,8 @@ def one_line(response: httpx.Response) -> str:
             422,
             "option share",
         ),
-        ("POST", "/api/faults", {"verb": "take_lock", "targets": ["mds1"]}, 422, "is no group"),
-        ("POST", "/api/faults", {"verb": "take_lock", "targets": ["g1"]}, 409, "nobody holds the lock"),
+        ("POST", "/api/faults", {"verb": "take_lock", "targets": ["mds1"]}, 422, "take_lock takes a group"),
+        ("POST", "/api/faults", {"verb": "take_lock", "targets": ["g1"]}, 409, "no server holds the lock"),
         ("POST", "/api/faults", {"verb": "crash", "who": "mds1"}, 422, "who"),
         ("POST", "/api/faults", {"targets": ["x"] * 33, "verb": "crash"}, 422, "targets"),
         ("POST", "/api/workload", {"rate_per_s": -1}, 422, "rate_per_s"),
@@ -119,7 +119,7 @@ def one_line(response: httpx.Response) -> str:
         ("GET", "/api/runs/1/timeline?from_ns=5&to_ns=5", None, 422, "later"),
         ("GET", "/api/journal/mds9/1", None, 404, "no server is called"),
         ("GET", "/api/journal/mds1/1", None, 503, "does not run"),
-        ("GET", "/api/nothing", None, 404, "nothing at"),
+        ("GET", "/api/nothing", None, 404, "no page or route at"),
         ("POST", "/api/fs", {"do": "format", "path": "/"}, 422, "do"),
         ("POST", "/api/fs", {"do": "ls", "path": "/" + "x" * 9000}, 422, "path"),
         ("GET", "/api/fs/list?path=/" + "x" * 9000, None, 422, "path"),
@@ -158,12 +158,12 @@ def test_only_this_machines_own_pages_may_speak(tmp_path: Path) -> None:
 def test_bodies_are_bounded_with_and_without_a_length(tmp_path: Path) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(20):
-            yield b" " * (BODY_OCTETS // 10)
+            yield b" " * (BODY_BYTES // 10)
         yield b'{"verb": "crash", "targets": ["mds9"]}'
 
     async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
-        response = await client.post("/api/faults", content=b" " * (BODY_OCTETS + 1))
-        assert response.status_code == 413 and "octets at most" in one_line(response)
+        response = await client.post("/api/faults", content=b" " * (BODY_BYTES + 1))
+        assert response.status_code == 413 and "bytes at most" in one_line(response)
         streamed = await client.post("/api/faults", content=pieces(), headers=JSON)
         assert streamed.status_code == 400 and one_line(streamed)
         malformed = await client.post(
@@ -194,27 +194,27 @@ def test_the_page_is_served_and_nothing_beside_it(tmp_path: Path) -> None:
     with_api(tmp_path, ask)
 
 
-def test_events_and_the_past_are_told_by_name(tmp_path: Path) -> None:
+def test_events_and_the_past_are_reported_by_name(tmp_path: Path) -> None:
     async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
         story = Story()
-        told = [
+        reported = [
             story(1, "coordination", e.Placed("g1", "mds1", "active", 1, 0)),
             story(2, "client1", called(1, 2)),
         ]
         for sn in (1, 2, 3):
-            told += [
+            reported += [
                 story(10 * sn, "mds1", durable(sn)),
                 story(10 * sn + 1, "mds2", durable(sn, crc=5 if sn == 3 else None)),
             ]
-        told += [
+        reported += [
             story(25, "mds1", committed(1)),
             story(35, "mds1", committed(3)),
             story(36, "mds1", e.Applied(1, 1, 1 << 63)),
         ]
-        told.sort(key=lambda stamped: stamped.at_ns)
-        for stamped in told:
+        reported.sort(key=lambda stamped: stamped.at_ns)
+        for stamped in reported:
             lab.fabric.picture.apply(stamped, 0)
-        lab._on_events(told)
+        lab._on_events(reported)
         page = (await client.get("/api/runs/1/events?kinds=Placed,Applied")).json()
         assert [event["kind"] for event in page["events"]] == ["Placed", "Applied"]
         assert page["events"][0]["of_server"] == "mds1" and page["events"][1]["digest"] == f"{1 << 63:x}"
@@ -234,7 +234,7 @@ def test_events_and_the_past_are_told_by_name(tmp_path: Path) -> None:
 def test_each_group_counts_its_own_serial_numbers(tmp_path: Path) -> None:
     async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
         story = Story()
-        told = [
+        reported = [
             story(1, "coordination", e.Placed("g1", "mds1", "active", 1, 0)),
             story(1, "coordination", e.Placed("g2", "mds4", "active", 7, 0)),
             story(2, "mds1", durable(1)),
@@ -244,9 +244,9 @@ def test_each_group_counts_its_own_serial_numbers(tmp_path: Path) -> None:
             story(6, "mds4", e.Committed("g2", 1, 7, 17, ["mds4", "mds5"], 1, [("c", 1)])),
             story(7, "mds4", durable(2, epoch=7)),
         ]
-        for stamped in told:
+        for stamped in reported:
             lab.fabric.picture.apply(stamped, 0)
-        lab._on_events(told)
+        lab._on_events(reported)
         first = (await client.get("/api/runs/1/journal?from_sn=1&to_sn=10&group=g1")).json()
         assert first == (await client.get("/api/runs/1/journal?from_sn=1&to_sn=10")).json()
         assert {row["name"]: row["cells"] for row in first["servers"]} == {
@@ -267,16 +267,16 @@ def test_each_group_counts_its_own_serial_numbers(tmp_path: Path) -> None:
     with_api(tmp_path, ask, Shape(groups=2, standbys=2))
 
 
-def test_jobs_and_locks_are_told_by_server(tmp_path: Path) -> None:
+def test_jobs_and_locks_are_reported_by_server(tmp_path: Path) -> None:
     async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
         lab.counted.pipelines = {"mds1": Pipeline(1, 2, 3, 4, 5, 6, 7)}
-        told = (await client.get("/api/cluster")).json()["pipelines"]
-        assert told == {"mds1": msgspec.structs.asdict(lab.counted.pipelines["mds1"])}
+        reported = (await client.get("/api/cluster")).json()["pipelines"]
+        assert reported == {"mds1": msgspec.structs.asdict(lab.counted.pipelines["mds1"])}
 
     with_api(tmp_path, ask)
 
 
-def test_counters_of_the_groups_are_told_where_they_are_known(tmp_path: Path) -> None:
+def test_counters_of_the_groups_are_reported_where_they_are_known(tmp_path: Path) -> None:
     async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
         lab.counted.groups = {
             "g2": Counters(
@@ -286,7 +286,7 @@ def test_counters_of_the_groups_are_told_where_they_are_known(tmp_path: Path) ->
                 done=4,
                 aborted=3,
                 sent=20,
-                log_octets=9,
+                log_bytes=9,
                 log_full=False,
                 periodic=1,
                 forced=2,
@@ -298,9 +298,9 @@ def test_counters_of_the_groups_are_told_where_they_are_known(tmp_path: Path) ->
         assert (
             cluster["replicated"] == msgspec.to_builtins(lab.counted.servers) == short(cluster)["replicated"]
         )
-        told = {group["name"]: group["counters"] for group in cluster["groups"]}
-        assert told == {"g1": None, "g2": msgspec.structs.asdict(lab.counted.groups["g2"])}
-        assert {group["name"]: group["counters"] for group in short(cluster)["groups"]} == told
+        reported = {group["name"]: group["counters"] for group in cluster["groups"]}
+        assert reported == {"g1": None, "g2": msgspec.structs.asdict(lab.counted.groups["g2"])}
+        assert {group["name"]: group["counters"] for group in short(cluster)["groups"]} == reported
         metrics = (await client.get("/metrics")).text
         for line in (
             'cloverlab_group_objects{group="g2"} 5.0',
@@ -309,7 +309,7 @@ def test_counters_of_the_groups_are_told_where_they_are_known(tmp_path: Path) ->
             'cloverlab_group_operations_total{group="g2",outcome="aborted"} 3.0',
             'cloverlab_group_messages_total{group="g2"} 20.0',
             'cloverlab_server_messages_total{kind="Prepare",server="mds1"} 8.0',
-            'cloverlab_server_message_octets_total{kind="Prepare",server="mds1"} 900.0',
+            'cloverlab_server_message_bytes_total{kind="Prepare",server="mds1"} 900.0',
             'cloverlab_server_log_writes_total{server="mds1"} 5.0',
             'cloverlab_server_answered_writes_total{server="mds1"} 6.0',
         ):
@@ -325,7 +325,7 @@ def test_the_api_describes_itself_with_named_models(tmp_path: Path) -> None:
         for path, methods in schema["paths"].items():
             for method, operation in methods.items():
                 kinds = operation["responses"]["200"]["content"]
-                if "application/octet-stream" in kinds:
+                if "application/byte-stream" in kinds:
                     continue
                 content = kinds["application/json"]["schema"]
                 assert "$ref" in content or "$ref" in content["items"], (path, method)

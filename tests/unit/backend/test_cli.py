@@ -15,7 +15,7 @@ from backend.cli import entry, split_arguments
         (["up", "--protocol", "raft"], "unknown; there is mams"),
         (
             ["up", "--protocol", "qjm", "--hole", "late_watch"],
-            "'late_watch' is no hole of qjm; it has no_fencing",
+            "'late_watch' is not a hole of qjm; it has no_fencing",
         ),
         (["up", "--standbys", "99"], "--standbys"),
         (["status", "--port", "1"], "no control plane at port 1"),
@@ -28,16 +28,19 @@ from backend.cli import entry, split_arguments
         (["checkpoint", "recover", "x", "--port", "1"], "no control plane at port 1"),
         (["checkpoint", "delete", "x", "--port", "1"], "no control plane at port 1"),
         (["fs", "ln", "/a", "/b", "--port", "1"], "no control plane at port 1"),
-        (["test", "some"], "say quick or all"),
+        (["test", "some"], "use quick or all"),
         (["bench", "nothing"], "is unknown"),
         (["reproduce", "saa-fig99"], "is unknown; there are cfs-fig8a"),
         (["reproduce", "saa-fig10", "--to", "/dev/null/x"], "--to /dev/null/x"),
-        (["run", "x.yaml", "--on", "mars"], "say simulated, processes or containers"),
+        (["run", "x.yaml", "--on", "mars"], "use simulated, processes or containers"),
         (
             ["run", "scenarios/groups/rename-storm.yaml", "--protocol", "symmetric"],
             "it has 2 groups, symmetric runs 1",
         ),
-        (["run", "x.yaml", "--protocol", "qjm", "--on", "containers"], "PROTOCOL says what containers run"),
+        (
+            ["run", "x.yaml", "--protocol", "qjm", "--on", "containers"],
+            "PROTOCOL sets the family of containers",
+        ),
         (["nonsense"], "nonsense"),
     ],
 )
@@ -63,20 +66,20 @@ def test_a_taken_port_gets_one_line(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_another_program_at_the_port_gets_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as stranger:
+    with socket.create_server(("127.0.0.1", 0)) as unknown_peer:
         import threading
 
         def answer() -> None:
-            connection, _ = stranger.accept()
+            connection, _ = unknown_peer.accept()
             connection.recv(1000)
             connection.sendall(b"220 mail.example ESMTP\r\n")
             connection.close()
 
         thread = threading.Thread(target=answer)
         thread.start()
-        assert entry(["status", "--port", str(stranger.getsockname()[1])]) == 2
+        assert entry(["status", "--port", str(unknown_peer.getsockname()[1])]) == 2
         thread.join(5)
-    assert "is no control plane" in capsys.readouterr().err
+    assert "is not a control plane" in capsys.readouterr().err
 
 
 def test_targets_are_words_or_phrases_and_options_have_types() -> None:

@@ -1,4 +1,4 @@
-"""Comparisons: what is measured, what is refused, and that no process is left."""
+"""Comparisons: measurements, refusals, and that no process remains."""
 
 import asyncio
 from pathlib import Path
@@ -18,7 +18,7 @@ CRASH = "faults/crash-the-active"
 SECOND = 1_000_000_000
 
 
-def test_what_is_measured_is_what_was_told() -> None:
+def test_what_is_measured_is_what_was_reported() -> None:
     story, measures = Story(), Measures()
     for number in range(1, 5):
         answer = called(number, number * 1000, error="EIO" if number == 4 else "")
@@ -27,14 +27,18 @@ def test_what_is_measured_is_what_was_told() -> None:
     measures.on_message("Prepare", 100)
     measures.on_message("Prepare", 60)
     measures.on_message("Answer", 20)
-    told = measures.measured(SECOND, 5 * SECOND, 8, [])
-    assert (told.calls, told.failed_calls, told.seconds) == (4, 1, 4.0)
-    assert (told.messages_per_call, told.octets_per_call, told.log_writes_per_call) == (0.75, 45.0, 2.0)
-    assert list(told.messages) == ["Prepare", "Answer"]
-    assert told.faults == [(SECOND, "crash mds1")]
+    reported = measures.measured(SECOND, 5 * SECOND, 8, [])
+    assert (reported.calls, reported.failed_calls, reported.seconds) == (4, 1, 4.0)
+    assert (reported.messages_per_call, reported.bytes_per_call, reported.log_writes_per_call) == (
+        0.75,
+        45.0,
+        2.0,
+    )
+    assert list(reported.messages) == ["Prepare", "Answer"]
+    assert reported.faults == [(SECOND, "crash", ["mds1"])]
     per_second = SECOND // BUCKET_NS
-    assert [told.curve.ok[place * per_second] for place in range(3)] == [1, 1, 1]
-    assert told.curve.failed[3 * per_second] == 1 and sum(told.curve.ok) == 3
+    assert [reported.curve.ok[place * per_second] for place in range(3)] == [1, 1, 1]
+    assert reported.curve.failed[3 * per_second] == 1 and sum(reported.curve.ok) == 3
 
 
 def test_every_scenario_file_can_be_chosen() -> None:
@@ -51,7 +55,7 @@ def test_every_scenario_file_can_be_chosen() -> None:
         (
             {"scenario": CRASH, "configurations": [{}, {"holes": ["late"]}]},
             422,
-            "'late' is no hole; there are",
+            "'late' is not a hole; there are",
         ),
         ({"scenario": CRASH, "configurations": [{}, {"groups": 8, "standbys": 9}]}, 422, "16 is the most"),
     ],
@@ -71,16 +75,16 @@ def test_two_configurations_run_side_by_side_and_can_be_cancelled(tmp_path: Path
         begun = (await client.post("/api/compare", json=wish, headers=JSON)).json()
         busy = await client.post("/api/compare", json=wish, headers=JSON)
         assert busy.status_code == 409 and "is not over" in one_line(busy)
-        told = begun
-        while not all(each["state"] == "done" for each in told["configurations"]):
-            assert not any(each["error"] for each in told["configurations"])
+        reported = begun
+        while not all(each["state"] == "done" for each in reported["configurations"]):
+            assert not any(each["error"] for each in reported["configurations"])
             await asyncio.sleep(0.05)
-            told = (await client.get(f"/api/compare/{begun['comparison']}")).json()
-        one, three = (each["measured"] for each in told["configurations"])
+            reported = (await client.get(f"/api/compare/{begun['comparison']}")).json()
+        one, three = (each["measured"] for each in reported["configurations"])
         assert len(one["failovers"]) == len(three["failovers"]) == 1
         assert one["messages_per_call"] < three["messages_per_call"]
         assert one["log_writes_per_call"] < three["log_writes_per_call"]
-        assert {lamp["state"] for lamp in one["lamps"] + three["lamps"]} == {"green"}
+        assert {each["state"] for each in one["invariants"] + three["invariants"]} == {"green"}
         again = (await client.post("/api/compare", json=wish, headers=JSON)).json()
         cancelled = (await client.delete(f"/api/compare/{again['comparison']}")).json()
         assert {each["state"] for each in cancelled["configurations"]} == {"cancelled"}

@@ -1,8 +1,8 @@
-"""Data nodes in the picture: made from events alone."""
+"""Data nodes in the picture, reduced from events alone."""
 
 from __future__ import annotations
 
-from backend.clusters.picture import Picture
+from backend.picture import Picture
 from nodes.config import DataConfig, one_group
 from nodes.trace import events as e
 from tests.unit.backend.story import Story
@@ -22,7 +22,7 @@ def test_a_data_node_is_no_metadata_server() -> None:
     ):
         picture.apply(story(at_ms, server, event), 0)
     node = picture.data_nodes["dn1"]
-    assert (node.process, node.pid, node.blocks, node.octets, node.damaged) == ("paused", 7, 3, 9, 1)
+    assert (node.process, node.pid, node.blocks, node.size, node.damaged) == ("paused", 7, 3, 9, 1)
     assert node.warning == "the disk is full" and node.faults == [1]
     picture.apply(story(9, "control", e.FaultEnded(1, "pause", ["dn1"])), 0)
     assert (node.process, node.faults) == ("running", [])
@@ -30,5 +30,5 @@ def test_a_data_node_is_no_metadata_server() -> None:
     assert (node.process, node.pid) == ("stopped", 0)
     assert node.blocks == 3
     picture.apply(story(11, "control", e.FaultInjected(3, "new_disk", ["dn1"], {})), 0)
-    assert (node.blocks, node.octets, node.damaged) == (0, 0, 0)
+    assert (node.blocks, node.size, node.damaged) == (0, 0, 0)
     assert list(picture.servers) == servers and picture.data_nodes["dn2"].process == "stopped"

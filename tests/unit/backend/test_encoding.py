@@ -1,4 +1,4 @@
-"""Events as the API tells them."""
+"""Events in the API's responses."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ STAMP = ("seq", "server", "boot", "number", "at_ns", "cause", "kind")
 
 def test_an_event_keeps_its_stamp_whatever_its_own_fields_are_called() -> None:
     step = SharedStep("g1", 2, 1 << 32, "begin", True, [1])
-    told = named(Stamped("mds1", 1, 5, 6, 0, step), 7)  # type: ignore[arg-type]
-    assert [told[name] for name in STAMP] == [7, "mds1", 1, 5, 6, 0, "SharedStep"]
-    assert told["of_seq"] == 1 << 32
+    reported = named(Stamped("mds1", 1, 5, 6, 0, step), 7)  # type: ignore[arg-type]
+    assert [reported[name] for name in STAMP] == [7, "mds1", 1, 5, 6, 0, "SharedStep"]
+    assert reported["of_seq"] == 1 << 32
 
 
-def test_no_two_fields_of_an_event_are_told_by_one_name() -> None:
+def test_no_two_fields_of_an_event_are_reported_by_one_name() -> None:
     for kind, fields in FIELDS.items():
         renamed = {f"of_{name}" for name in STAMP}
         assert not renamed & {*fields}, kind

@@ -18,7 +18,7 @@ ENDS_WITHIN_S = 2.0
 
 
 async def slow(scope: Scope, receive: Receive, send: Send) -> None:
-    """Never ends an answer; under `/half` it begins one."""
+    """An application whose responses never end; under `/half` it begins one."""
     if scope["type"] == "websocket":
         await send({"type": "websocket.accept"})
     elif scope["path"] == HALF:
@@ -33,7 +33,7 @@ def request(path: str, *headers: str) -> bytes:
 
 
 async def broken(scope: Scope, receive: Receive, send: Send) -> None:
-    """Begins an answer and loses its source, as the framework tells it."""
+    """An application that begins a response and loses its source; the framework reports it so."""
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"half", "more_body": True})
     raise RuntimeError("response already started") from FsError("EIO", "no data node gives block 7")
@@ -44,7 +44,7 @@ SOCKET = request("/socket", *UPGRADE, "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ
 
 
 def ended_under_way(app: ASGIApp, asked: bytes, sign: bytes = b"") -> bytes:
-    """What a caller has heard when the server ended while its call was under way, and `sign` had come."""
+    """The bytes that a caller received when the server ended during its call, after `sign` had arrived."""
 
     async def body() -> bytes:
         with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -55,48 +55,48 @@ def ended_under_way(app: ASGIApp, asked: bytes, sign: bytes = b"") -> bytes:
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             reader, writer = await asyncio.open_connection(*listener.getsockname())
             writer.write(asked)
-            heard = b""
+            received = b""
             async with asyncio.timeout(5):
                 while not (server.server_state.tasks or server.server_state.total_requests):
                     await asyncio.sleep(0)
-                while sign not in heard:
-                    heard += await reader.read(1000)
+                while sign not in received:
+                    received += await reader.read(1000)
             server.should_exit = True
             async with asyncio.timeout(ENDS_WITHIN_S):
                 await serving
             with contextlib.suppress(ConnectionResetError):
-                heard += await reader.read()
+                received += await reader.read()
             writer.close()
-            return heard
+            return received
 
     return asyncio.run(body())
 
 
-def test_a_call_without_an_answer_is_told_so_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
-    heard = ended_under_way(Unfinished(slow), request(NEVER))
-    head, _, line = heard.partition(b"\r\n\r\n")
-    assert b" 503 " in head.splitlines()[0] and "ends" in json.loads(line)["error"]
+def test_a_call_without_an_answer_is_reported_so_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
+    received = ended_under_way(Unfinished(slow), request(NEVER))
+    head, _, line = received.partition(b"\r\n\r\n")
+    assert b" 503 " in head.splitlines()[0] and "stopping" in json.loads(line)["error"]
     assert errors(caplog) == []
 
 
 def test_an_answer_that_has_begun_ends_with_its_connection(caplog: pytest.LogCaptureFixture) -> None:
-    heard = ended_under_way(Unfinished(slow), request(HALF), b"half")
-    assert b"half" in heard and not heard.endswith(b"0\r\n\r\n"), "it must not look whole"
+    received = ended_under_way(Unfinished(slow), request(HALF), b"half")
+    assert b"half" in received and not received.endswith(b"0\r\n\r\n"), "it must not look whole"
     assert errors(caplog) == []
 
 
 def test_a_stream_of_events_is_closed(caplog: pytest.LogCaptureFixture) -> None:
-    heard = ended_under_way(Unfinished(slow), SOCKET, b" 101 ")
-    assert b" 101 " in heard.splitlines()[0]
+    received = ended_under_way(Unfinished(slow), SOCKET, b" 101 ")
+    assert b" 101 " in received.splitlines()[0]
     assert errors(caplog) == []
 
 
 def test_an_answer_whose_rest_cannot_be_had_breaks_off_in_one_line(caplog: pytest.LogCaptureFixture) -> None:
-    heard = ended_under_way(Unfinished(broken), request(HALF), b"half")
-    assert not heard.endswith(b"0\r\n\r\n")
-    told = errors(caplog)
-    assert "/half broke off: EIO: no data node gives block 7" in told[0].getMessage()
-    assert not any(record.exc_info for record in told)
+    received = ended_under_way(Unfinished(broken), request(HALF), b"half")
+    assert not received.endswith(b"0\r\n\r\n")
+    reported = errors(caplog)
+    assert "/half broke off: EIO: no data node gives block 7" in reported[0].getMessage()
+    assert not any(record.exc_info for record in reported)
 
 
 def test_without_the_guard_there_would_be_a_traceback(caplog: pytest.LogCaptureFixture) -> None:

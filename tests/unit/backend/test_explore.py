@@ -1,4 +1,4 @@
-"""`explore` with wrong wishes, files of trials, and what is kept when a search is ended."""
+"""`explore` with invalid options, files of trials, and the results that remain when a search is interrupted."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from nodes.explore.plan import Failure, Outcome
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "explore what? Give a scenario file, --protocol NAME or --all"),
+        ([], "explore needs a scenario file, --protocol NAME or --all"),
         (["--protocol", "fax"], "the protocol 'fax' is unknown"),
         (["--all", "--seeds", "9..3"], "write A..B with A"),
         (["--all", "--seeds", "1..99999999"], "at most 1000000 seeds"),
-        (["--all", "--mutation", "nothing"], "'nothing' is no mutation; there are join_under_load"),
-        (["--all", "--hole", "nothing"], "'nothing' is no hole; there are"),
+        (["--all", "--mutation", "nothing"], "'nothing' is not a known mutation; there are join_under_load"),
+        (["--all", "--hole", "nothing"], "'nothing' is not a known hole; there are"),
         (["nowhere.yaml"], "nowhere.yaml: No such file"),
     ],
 )
@@ -78,7 +78,7 @@ def test_a_trial_does_not_run_in_containers(tmp_path: Path, capsys: pytest.Captu
 
 
 class Dying:
-    """Workers of which nobody is left after some results."""
+    """Workers that are all lost after some results."""
 
     width = 2
 
@@ -96,7 +96,7 @@ class Dying:
         yield work(self._jobs.pop(0))
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Does nothing."""
 
 
 def test_what_was_found_is_kept_when_the_workers_are_lost() -> None:
@@ -115,7 +115,7 @@ def test_given_seeds_are_run_exactly() -> None:
 
 
 class Late:
-    """Workers that first tell what was still under way when the search ended."""
+    """Workers that first return the trials that were under way when the search ended."""
 
     width = 1
 
@@ -129,7 +129,7 @@ class Late:
         yield self._waiting.pop(0)
 
     def close(self) -> None:
-        """Nothing to end."""
+        """Does nothing."""
 
 
 def test_trials_that_were_under_way_are_not_taken_for_shrunk_ones() -> None:

@@ -4,10 +4,10 @@ from nodes.trace.base import Event
 from tests.unit.backend.story import MS, Story, called
 
 
-def splits(*told: tuple[float, str, Event]) -> list[Failover]:
+def splits(*reported: tuple[float, str, Event]) -> list[Failover]:
     story, found = Story(), []
     failovers = Failovers(lambda at_ns, split: found.append(split))
-    for at_ms, server, event in told:
+    for at_ms, server, event in reported:
         failovers.on_event(story(at_ms, server, event))
     return found
 
@@ -82,7 +82,7 @@ def test_the_lock_taken_away_while_the_session_lives() -> None:
     assert (split.detection_ms, split.election_ms, split.switch_ms, split.reconnect_ms) == (3, 27, 30, 2)
 
 
-def test_a_takeover_that_no_client_noticed_is_told_at_the_next() -> None:
+def test_a_takeover_that_no_client_noticed_is_reported_at_the_next() -> None:
     again = ((9_000, "coordination", e.LockHeld("g1", "")), (9_010, "coordination", e.LockHeld("g1", "mds2")))
     (split,) = splits(*BEFORE, *TAKEOVER, *again, (9_020, "mds2", e.Serving("g1", 3, 12, 1)))
     assert split.new == "mds3" and split.reconnect_ms is None

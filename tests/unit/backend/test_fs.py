@@ -1,4 +1,4 @@
-"""Names as the page is told them."""
+"""Names and directories in the API's responses."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,10 +22,10 @@ def attributes(group: int, kind: str) -> Attributes:
 def test_a_branch_point_is_a_name_whose_object_is_at_home_elsewhere(
     child: int, parent: int, kind: str
 ) -> None:
-    told = entry("x", attributes(child, kind), attributes(parent, "directory"), HOMES)
-    assert told["home"] == f"g{child}"
-    assert told["branch_point"] == (child != parent)
-    assert (told["kind"], told["entries"]) == (kind, 3 if kind == "directory" else 0)
+    reported = entry("x", attributes(child, kind), attributes(parent, "directory"), HOMES)
+    assert reported["home"] == f"g{child}"
+    assert reported["branch_point"] == (child != parent)
+    assert (reported["kind"], reported["entries"]) == (kind, 3 if kind == "directory" else 0)
 
 
 PLACES = st.lists(
@@ -43,14 +43,14 @@ PLACES = st.lists(
 @settings(max_examples=60, deadline=None)
 @given(PLACES, st.integers(1, 3))
 def test_a_replica_is_good_only_when_it_is_the_very_block(found: list[Location], replication: int) -> None:
-    told = block(Block(0x0001_0000_0000_0007, 2, 700), found, replication)
+    reported = block(Block(0x0001_0000_0000_0007, 2, 700), found, replication)
     good = {each.node for each in found if (each.stamp, each.length, each.state) == (2, 700, FINAL)}
-    assert told["number"] == "0001000000000007"
-    assert {node for node, word in told["replicas"].items() if word == "good"} == good
-    assert {node for node, word in told["replicas"].items() if word == "damaged"} == {
+    assert reported["number"] == "0001000000000007"
+    assert {node for node, word in reported["replicas"].items() if word == "good"} == good
+    assert {node for node, word in reported["replicas"].items() if word == "damaged"} == {
         each.node for each in found if each.state == DAMAGED
     }
-    assert set(told["replicas"]) == {each.node for each in found}
+    assert set(reported["replicas"]) == {each.node for each in found}
     many = len(good) - replication
     expected = "missing" if not good else "whole" if not many else "over" if many > 0 else "under"
-    assert told["health"] == expected
+    assert reported["health"] == expected

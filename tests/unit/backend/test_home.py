@@ -72,7 +72,7 @@ def test_a_long_path_still_has_short_sockets(tmp_path: Path) -> None:
 
 
 def test_sockets_of_who_is_gone_are_removed_with_their_directory(tmp_path: Path) -> None:
-    """A crash leaves a socket at which nobody listens; the next opening finds the directory again."""
+    """A crash leaves a socket without a listener; the next opening finds the directory again."""
     path = tmp_path / ("x" * 120)
     home = Home.open(path)
     gone, running = home.socket_of("gone"), home.socket_of("running")

@@ -1,4 +1,4 @@
-"""Clocks of other machines, as the control plane's end of a supervisor sees them."""
+"""Clocks of other machines, as measured by the control plane's end of a supervisor."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_stamps_of_another_machine_are_shifted_by_the_least_offset_that_was_seen
     assert host._shifted(stamped).at_ns == 1_000 + host.offset_ns
 
 
-def test_a_wall_clock_that_is_apart_is_told() -> None:
+def test_a_wall_clock_that_is_apart_is_reported() -> None:
     host = played()
     host._stated(status("other", monotonic_ns() - DAY_NS, time.time_ns() + 3_600_000_000_000))
     assert abs(host.clock_apart_ns - 3_600_000_000_000) < 1_000_000_000

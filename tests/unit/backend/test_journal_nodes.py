@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from backend.clusters.picture import Picture
 from backend.errors import Malformed
 from backend.fabrics.targets import resolve
+from backend.picture import Picture
 from backend.shape import Shape, new_config
 from nodes.trace import events as e
 from tests.unit.backend.story import Story

@@ -47,22 +47,22 @@ def test_coordination_is_cut_in_the_relay() -> None:
 
 
 def test_healing_one_link_of_an_island_leaves_the_fault_until_the_last() -> None:
-    told: list[Event] = []
-    ledger = Ledger(told.append)
+    reported: list[Event] = []
+    ledger = Ledger(reported.append)
     ledger.begin(
         "cut", ["mds1"], {}, [LinkFault("mds1", "mds2", drop=True), LinkFault("mds1", "mds3", drop=True)]
     )
     assert ledger.heal("mds2", "mds1") == 1 and ledger.links() == [LinkFault("mds1", "mds3", drop=True)]
     assert ledger.heal("mds4", None) == 0
     assert ledger.heal(None, None) == 1 and not ledger.standing
-    assert [type(event) for event in told] == [FaultInjected, FaultEnded]
+    assert [type(event) for event in reported] == [FaultInjected, FaultEnded]
 
 
 def test_what_undoes_names_what_it_undid() -> None:
-    told: list[Event] = []
-    ledger = Ledger(told.append)
+    reported: list[Event] = []
+    ledger = Ledger(reported.append)
     ledger.begin("crash", ["mds1", "mds2"], {})
     ledger.begin("pause", ["mds3"], {})
     assert ledger.end_of("mds3", "crash", "stop") == 0
     assert ledger.end_of("mds2", "crash", "stop") == 1
-    assert told[-1] == FaultEnded(1, "crash", ["mds1", "mds2"]) and list(ledger.standing) == [2]
+    assert reported[-1] == FaultEnded(1, "crash", ["mds1", "mds2"]) and list(ledger.standing) == [2]

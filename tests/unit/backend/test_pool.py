@@ -1,4 +1,4 @@
-"""The storage pool as events tell it."""
+"""The storage pool, reduced from events."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def whole(node: str) -> p.PoolReported:
     return report(node, *(held(name) for name in names))
 
 
-def seen(*told: tuple[str, Event]) -> Pool:
+def seen(*reported: tuple[str, Event]) -> Pool:
     story = Story()
-    return pools(HOMES, [story(at_ms, server, event) for at_ms, (server, event) in enumerate(told, 1)])[0]
+    return pools(HOMES, [story(at_ms, server, event) for at_ms, (server, event) in enumerate(reported, 1)])[0]
 
 
 def states(pool: Pool, node: str) -> dict[str, str]:
@@ -43,13 +43,13 @@ def test_reports_make_the_volume() -> None:
     pool = seen(("mds1", whole("mds1")), ("mds1", whole("mds2")), ("mds1", report("mds3", held("journal"))))
     assert pool.images[IMAGE].whole == ["mds1", "mds2"] and pool.images[IMAGE].sn == 416
     assert set(pool.files["journal"]) == {"mds1", "mds2", "mds3"}
-    assert (pool.nodes["mds3"].files, pool.nodes["mds3"].octets) == (1, 1000)
-    assert pool.nodes["mds3"].told_ns > pool.nodes["mds1"].told_ns > 0
+    assert (pool.nodes["mds3"].files, pool.nodes["mds3"].size) == (1, 1000)
+    assert pool.nodes["mds3"].reported_ns > pool.nodes["mds1"].reported_ns > 0
 
 
 def test_a_damaged_partition_is_doubted_repaired_and_believed_again() -> None:
     file = f"image/{IMAGE}.p01"
-    told: list[tuple[str, Event]] = [
+    reported: list[tuple[str, Event]] = [
         ("mds1", whole("mds1")),
         (
             "mds1",
@@ -57,26 +57,26 @@ def test_a_damaged_partition_is_doubted_repaired_and_believed_again() -> None:
                 "mds2", *(each for each in whole("mds2").held if each.name != file), held(file, 1000, 512)
             ),
         ),
-        ("mds1", p.ReplicasDisagree(file, "mds2", "recover", "it is damaged behind octet 512")),
+        ("mds1", p.ReplicasDisagree(file, "mds2", "recover", "it is damaged behind byte 512")),
     ]
-    pool = seen(*told)
+    pool = seen(*reported)
     assert pool.files[file]["mds2"].state == "damaged" and pool.files[file]["mds2"].valid == 512
     assert pool.files[file]["mds1"].state == "agrees" and pool.images[IMAGE].whole == ["mds1"]
-    told.append(("mds2", p.Repairing(f"{IMAGE}.p01", "mds1", 512, 700, 1000)))
-    under_way = seen(*told).files[file]["mds2"]
+    reported.append(("mds2", p.Repairing(f"{IMAGE}.p01", "mds1", 512, 700, 1000)))
+    under_way = seen(*reported).files[file]["mds2"]
     assert (under_way.state, under_way.source, under_way.began, under_way.offset) == (
         "repairing",
         "mds1",
         512,
         700,
     )
-    told += [
+    reported += [
         ("mds2", p.Repairing(f"{IMAGE}.p01", "mds1", 512, 1000, 1000)),
         ("mds2", p.ImageShelved(IMAGE, 416, 2, 2000)),
     ]
-    pool = seen(*told)
+    pool = seen(*reported)
     assert states(pool, "mds2")["p01"] == "repaired" and pool.images[IMAGE].whole == ["mds1", "mds2"]
-    assert set(states(seen(*told, ("mds1", whole("mds2"))), "mds2").values()) == {"agrees"}
+    assert set(states(seen(*reported, ("mds1", whole("mds2"))), "mds2").values()) == {"agrees"}
 
 
 def test_a_journal_that_ends_earlier_is_behind_and_one_that_nobody_can_judge_disputed() -> None:
@@ -93,18 +93,18 @@ def test_a_journal_that_ends_earlier_is_behind_and_one_that_nobody_can_judge_dis
 
 
 def test_what_a_person_damages_is_marked_until_a_server_notices() -> None:
-    struck = ("control", e.FaultInjected(1, "corrupt", ["mds2"], {"what": "image"}))
-    assert seen(struck).nodes["mds2"].struck == "image"
-    assert seen(struck, ("mds1", whole("mds2"))).nodes["mds2"].struck == ""
-    pool = seen(struck, ("mds2", p.ImageRefused(IMAGE, "partition 1 is damaged")))
-    assert pool.nodes["mds2"].struck == "" and pool.images[IMAGE].refused == {
+    faulted = ("control", e.FaultInjected(1, "corrupt", ["mds2"], {"what": "image"}))
+    assert seen(faulted).nodes["mds2"].faulted == "image"
+    assert seen(faulted, ("mds1", whole("mds2"))).nodes["mds2"].faulted == ""
+    pool = seen(faulted, ("mds2", p.ImageRefused(IMAGE, "partition 1 is damaged")))
+    assert pool.nodes["mds2"].faulted == "" and pool.images[IMAGE].refused == {
         "mds2": "partition 1 is damaged"
     }
     tail = ("control", e.FaultInjected(2, "corrupt", ["mds1"], {"what": "journal_tail"}))
-    assert seen(tail).nodes["mds1"].struck == "journal"
+    assert seen(tail).nodes["mds1"].faulted == "journal"
 
 
-def test_renewing_is_told_until_the_junior_is_in_step() -> None:
+def test_renewing_is_reported_until_the_junior_is_in_step() -> None:
     renewing = ("mds3", e.Renewing("journal", 40, 100))
     assert seen(renewing).nodes["mds3"].renewal is not None
     standby = e.RoleChanged("g1", "standby", 1, 100, "the view says standby")
@@ -122,23 +122,23 @@ def test_every_kind_that_counts_is_an_event() -> None:
 
 NAMES = st.sampled_from(["mds1", "mds2", "mds3", "mds4", "stranger"])
 FILES = st.sampled_from(["journal", *(f"image/{IMAGE}.{part}" for part in ("p00", "p01", "manifest"))])
-OCTETS = st.integers(0, 2000)
+BYTES = st.integers(0, 2000)
 EVENTS = st.one_of(
     st.builds(lambda node, names: report(node, *map(held, sorted(names))), NAMES, st.sets(FILES)),
     st.builds(p.ReplicasDisagree, FILES, NAMES, st.sampled_from(["recover", "remove", ""]), st.just("differs")),
-    st.builds(lambda file, *rest: p.Repairing(file[6:], *rest), FILES.filter(lambda file: "/" in file), NAMES, OCTETS, OCTETS, OCTETS),
-    st.builds(p.ImageShelved, st.just(IMAGE), st.just(416), st.just(2), OCTETS),
+    st.builds(lambda file, *rest: p.Repairing(file[6:], *rest), FILES.filter(lambda file: "/" in file), NAMES, BYTES, BYTES, BYTES),
+    st.builds(p.ImageShelved, st.just(IMAGE), st.just(416), st.just(2), BYTES),
     st.builds(p.ImageRefused, st.just(IMAGE), st.just("damaged")),
-    st.builds(p.JournalPruned, OCTETS),
-    st.builds(e.JournalCorrupt, st.just("journal/1"), OCTETS, OCTETS, st.just("checksum")),
+    st.builds(p.JournalPruned, BYTES),
+    st.builds(e.JournalCorrupt, st.just("journal/1"), BYTES, BYTES, st.just("checksum")),
 )  # fmt: skip
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(NAMES, EVENTS), max_size=40))
-def test_any_order_of_events_makes_a_volume_of_known_nodes(told: list[tuple[str, Event]]) -> None:
-    """Also when the events before are not kept any more."""
-    pool = seen(*told)
+def test_any_order_of_events_makes_a_volume_of_known_nodes(reported: list[tuple[str, Event]]) -> None:
+    """Also when the earlier events are no longer stored."""
+    pool = seen(*reported)
     for image in pool.images.values():
         assert len(set(image.whole)) == len(image.whole) and not set(image.whole) & set(image.refused)
     for by in pool.files.values():

@@ -13,7 +13,7 @@ from backend.fabrics.sockets import ask
 
 
 def test_its_control_socket_is_there_after_garbage_was_collected(tmp_path: Path) -> None:
-    """A listening socket that only the event loop knows of is closed with the garbage."""
+    """A listening socket that only the event loop references is closed by the garbage collector."""
 
     async def play() -> None:
         serving = asyncio.get_running_loop().create_task(relays.main(tmp_path / "s"))

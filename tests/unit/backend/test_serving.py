@@ -1,4 +1,4 @@
-"""Whom the control plane asks on behalf of a group."""
+"""The server that the control plane queries for a group."""
 
 import asyncio
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_a_paused_server_keeps_nobody_waiting_for_its_images(tmp_path: Path) -> 
     asyncio.run(body())
 
 
-def test_silence_is_told_in_seconds(tmp_path: Path) -> None:
+def test_silence_is_reported_in_seconds(tmp_path: Path) -> None:
     async def body() -> None:
         async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await reader.read()

@@ -1,4 +1,4 @@
-"""What a cluster may be made of, and what does not go together: one line each."""
+"""Valid shapes of clusters, and contradictions: one line each."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_plain_order_has_no_literal_rule_of_the_fast_one() -> None:
             "a rule of the order fast",
         ),
         (Shape(ddg_as_printed=True), "of the placement ddg, not of hash"),
-        (Shape(placement="ddg", ddg_as_printed=False, variant="paper"), "say one of the two"),
+        (Shape(placement="ddg", ddg_as_printed=False, variant="paper"), "choose one of the two"),
         (Shape(journal_nodes=3), "mams share no journal"),
         (Shape(protocol="avatar", journal_nodes=3), "one filer"),
         (Shape(protocol="qjm", quorums="3-2-2"), "of bookkeeper, not of qjm"),

@@ -1,4 +1,4 @@
-"""The speed of the machine, and how tests are tried as on a slower one."""
+"""The speed of the machine, and tests under a share of the processors."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tests.runner.throttled import PERIOD_US, limit
 
 
 def test_the_processors_of_the_reference_work_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None is waited for before all have begun; the mean of what they say counts."""
-    told: list[str] = []
+    """All measurements begin before the first is awaited; their mean counts."""
+    reported: list[str] = []
 
     class Working:
         def __init__(self, command: list[str], **options: Any) -> None:
-            told.append("begins")
+            reported.append("begins")
 
         def communicate(self) -> tuple[bytes, None]:
-            told.append("ends")
-            return f"{speed.REFERENCE_MS * told.count('ends')}".encode(), None
+            reported.append("ends")
+            return f"{speed.REFERENCE_MS * reported.count('ends')}".encode(), None
 
     monkeypatch.setattr(subprocess, "Popen", Working)
     assert speed.measured() == 1.5
-    assert told == ["begins", "begins", "ends", "ends"]
+    assert reported == ["begins", "begins", "ends", "ends"]
 
 
 def test_a_machine_has_a_speed() -> None:

@@ -2,23 +2,25 @@ import asyncio
 import sqlite3
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
-from backend.clusters.picture import Picture
 from backend.errors import CannotStart, NotThere
+from backend.picture import Picture, ServerState
 from backend.store import queries
 from backend.store import store as store_module
 from backend.store.buckets import BUCKET_NS, Buckets
 from backend.store.latencies import Latencies
+from backend.store.schema import FENCED_IN_FORMAT_2, picture_of_format_3
 from backend.store.store import Store
 from nodes.config import one_group
 from nodes.trace import events as e
 from tests.unit.backend.story import MS, Story, called, committed, durable
 
 
-async def opened(path: Path, **options: int) -> Store:
+async def opened(path: Path, **options: Any) -> Store:
     store = await Store.open(path / "events.db", **options)
     await store.begin_run("mams", 1)
     return store
@@ -27,12 +29,12 @@ async def opened(path: Path, **options: int) -> Store:
 def test_events_come_back_in_order_after_reopening(tmp_path: Path) -> None:
     async def body() -> None:
         story, store = Story(), await opened(tmp_path)
-        told = [story(n, "mds1", durable(n)) for n in range(1, 11)]
-        assert [seq for seq, _ in store.append(told)] == list(range(1, 11))
+        reported = [story(n, "mds1", durable(n)) for n in range(1, 11)]
+        assert [seq for seq, _ in store.append(reported)] == list(range(1, 11))
         await store.close()
         again = await opened(tmp_path)
         found = await queries.events(again.reader, 1, 3, 9, 100, (), ())
-        assert found == [(n, told[n - 1]) for n in range(4, 9)]
+        assert found == [(n, reported[n - 1]) for n in range(4, 9)]
         assert (again.run, again.seq, again.positions) == (2, 10, {"mds1": 10})
         assert again.append([story(20, "mds1", durable(11))])[0][0] == 11
         await again.close()
@@ -116,20 +118,20 @@ def test_picture_of_a_past_moment_is_that_of_replaying_all_events(tmp_path: Path
         store, story = await opened(tmp_path), Story()
         live = Picture.of(one_group(), {}, ["client1"])
         store.keep_picture(live)
-        told = [
+        reported = [
             story(1, "mds1", e.Started(5, "a:1", 0)),
             story(2, "coordination", e.Placed("g1", "mds1", "active", 1, 0)),
         ]
         for n in range(1, 40):
-            told += [
+            reported += [
                 story(10 * n, "mds1", durable(n)),
                 story(10 * n + 1, "mds1", committed(n)),
                 story(10 * n + 2, "mds2", durable(n)),
             ]
-        told.append(story(200.5, "control", e.FaultInjected(1, "crash", ["mds1"], {})))
-        told.sort(key=lambda stamped: stamped.at_ns)
+        reported.append(story(200.5, "control", e.FaultInjected(1, "crash", ["mds1"], {})))
+        reported.sort(key=lambda stamped: stamped.at_ns)
         at_200: Picture | None = None
-        for seq, stamped in store.append(told):
+        for seq, stamped in store.append(reported):
             if stamped.at_ns > 200 * MS and at_200 is None:
                 at_200 = Picture(**{f: getattr(live, f) for f in live.__struct_fields__})
                 expected = (live.servers["mds1"].sn, live.servers["mds2"].sn, live.servers["mds1"].process)
@@ -146,6 +148,9 @@ def test_picture_of_a_past_moment_is_that_of_replaying_all_events(tmp_path: Path
         )
         last = await queries.picture_at(store.reader, run, queries.LATEST_NS)
         assert last == live and last.servers["mds1"].process == "stopped"
+        for last_seq in (20, 50, 60):
+            after = await queries.picture_at(store.reader, run, queries.LATEST_NS, last_seq)
+            assert after.seq == last_seq
         await store.close()
 
     asyncio.run(body())
@@ -157,7 +162,7 @@ def test_another_format_is_refused_with_both_numbers_and_left_alone(tmp_path: Pa
         database.execute("CREATE TABLE x (y)")
         database.execute("PRAGMA user_version = 7")
     before = path.read_bytes()
-    with pytest.raises(CannotStart, match="format 7, this version reads 2"):
+    with pytest.raises(CannotStart, match="format 7, this version reads 3"):
         asyncio.run(Store.open(path))
     assert path.read_bytes() == before
 
@@ -183,6 +188,33 @@ def test_a_database_of_the_first_format_is_read_on_and_learns_causes(tmp_path: P
     asyncio.run(body())
 
 
+def test_in_a_database_of_the_second_format_a_warning_said_that_a_server_is_fenced(tmp_path: Path) -> None:
+    async def body() -> None:
+        store = await opened(tmp_path)
+        servers = {
+            "mds1": ServerState("mds1", "g1"),
+            "mds2": ServerState("mds2", "g1", warning="a full disk"),
+        }
+        store.keep_picture(Picture(at_ns=1, seq=1, servers=servers))
+        await store.close()
+        path = tmp_path / "events.db"
+        with sqlite3.connect(path) as database:
+            [[body]] = database.execute("SELECT body FROM pictures")
+            older = msgspec.msgpack.decode(body)
+            for server in older["servers"].values():
+                del server["fenced"]
+            older["servers"]["mds1"]["warning"] = FENCED_IN_FORMAT_2
+            database.execute("UPDATE pictures SET body = ?", (msgspec.msgpack.encode(older),))
+            database.execute("PRAGMA user_version = 2")
+        again = await opened(tmp_path)
+        [run] = [row for row in await queries.runs(again.reader, again.run, again.seq) if row.run == 1]
+        kept = (await queries.picture_at(again.reader, run, 1)).servers
+        assert [(each.fenced, each.warning) for each in kept.values()] == [(True, ""), (False, "a full disk")]
+        await again.close()
+
+    asyncio.run(body())
+
+
 def test_a_damaged_file_gets_one_line(tmp_path: Path) -> None:
     (tmp_path / "events.db").write_bytes(b"not a database at all" * 300)
     with pytest.raises(CannotStart, match="cannot read"):
@@ -202,16 +234,15 @@ def test_latencies_add_up_and_hold_five_per_cent() -> None:
 
 def test_what_finds_no_room_waits_and_is_written_later(tmp_path: Path) -> None:
     async def body() -> None:
-        story, store = Story(), await opened(tmp_path)
         said: list[str] = []
-        store.on_trouble = said.append
+        story, store = Story(), await opened(tmp_path, on_trouble=said.append)
         pages = await (await store._writer.execute("PRAGMA page_count")).fetchone()
         assert pages is not None
         await store._writer.execute(f"PRAGMA max_page_count = {pages[0]}")
-        told = [story(n, "mds1", durable(n)) for n in range(1, 2_001)]
-        store.append(told[:1_000])
+        reported = [story(n, "mds1", durable(n)) for n in range(1, 2_001)]
+        store.append(reported[:1_000])
         await store.flush()
-        store.append(told[1_000:])
+        store.append(reported[1_000:])
         await store.flush()
         assert said == [store.trouble] and "database or disk is full" in store.trouble
         assert await queries.events(store.reader, 1, 0, 9_999, 9_999, (), ()) == []
@@ -222,3 +253,8 @@ def test_what_finds_no_room_waits_and_is_written_later(tmp_path: Path) -> None:
         await store.close()
 
     asyncio.run(body())
+
+
+def test_data_nodes_of_the_second_format_are_read_in_the_words_of_the_third() -> None:
+    picture = picture_of_format_3({"servers": {}, "data_nodes": {"dn1": {"octets": 7}}})
+    assert picture == {"servers": {}, "data_nodes": {"dn1": {"size": 7}}}

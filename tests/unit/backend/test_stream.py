@@ -1,24 +1,66 @@
 import asyncio
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from backend.clusters import views
+from backend.events.failovers import Failover
+from backend.events.frames import StreamFrame
 from backend.events.hub import BATCH_EVENTS, QUEUE_FRAMES, Page, thinned
 from backend.lab import Lab
+from backend.picture import DataNodeState, FaultState, JournalNodeState
+from backend.served import served_as
 from backend.settings import Settings
 from nodes.trace import events as e
 from tests.unit.backend.story import Story, durable
 
+FRAMES = {kind.__struct_config__.tag: served_as(kind) for kind in get_args(StreamFrame)}
+"""What the page is told of the frames, and of the rows that they have as dictionaries."""
+
+
+async def frame(page: Page) -> dict[str, Any]:
+    reported: dict[str, Any] = json.loads(await page.next())
+    described = FRAMES[reported["type"]].model_validate(reported)
+    assert described.model_dump(mode="json", exclude_unset=True) == reported
+    return reported
+
 
 async def read(page: Page, kind: str) -> dict[str, Any]:
     async with asyncio.timeout(5):
-        while True:
-            told: dict[str, Any] = json.loads(await page.next())
-            if told["type"] == kind:
-                return told
+        while (reported := await frame(page))["type"] != kind:
+            pass
+        return reported
 
 
-def test_a_page_that_comes_back_is_told_what_it_missed(tmp_path: Path) -> None:
+def test_every_frame_is_as_the_page_is_told(tmp_path: Path) -> None:
+    async def body() -> None:
+        lab, story = await Lab.open(Settings(tmp_path)), Story()
+        for event in (
+            durable(1),
+            e.LockHeld("g1", "mds1"),
+            e.CheckFailed("one_active", "two", [("mds1", 1)]),
+        ):
+            lab.fabric.picture.apply(story(1, "mds1", event), 1)
+        lab.fabric.picture.data_nodes["dn1"] = DataNodeState("dn1")
+        lab.fabric.picture.journal_nodes["jn1"] = JournalNodeState("jn1")
+        lab.fabric.picture.faults[1] = FaultState(1, "kill", ["mds1"], {}, 1)
+        page = lab.hub.join(None)
+        page.messages = True
+        lab.hub._lines.add("mds1", {"messages": [["mds1", 1, 1, 5, 0, ["MessageSent", "mds2", "Ping", 9]]]})
+        lab._on_events([story(4, "mds1", durable(2))])
+        lab._failed_over(1, Failover("g1", 1, 1.5, 1.5, 1.5, None, 4.5, "mds1", "mds2", 2))
+        lab.hub.processes_changed()
+        lab.hub.start()
+        async with asyncio.timeout(5):
+            missing = set(FRAMES)
+            while missing:
+                missing.discard((await frame(page))["type"])
+        await lab.stop()
+
+    asyncio.run(body())
+
+
+def test_a_page_that_comes_back_is_reported_what_it_missed(tmp_path: Path) -> None:
     async def body() -> None:
         lab, story = await Lab.open(Settings(tmp_path)), Story()
         lab.hub.start()
@@ -64,3 +106,22 @@ def test_a_burst_keeps_every_rare_event_and_the_newest_of_the_others() -> None:
     kept = thinned(burst)
     assert len(kept) == BATCH_EVENTS and isinstance(kept[0][1].event, e.LockHeld)
     assert kept[-1] == burst[-1]
+
+
+def test_the_page_is_reported_what_the_events_did_to_the_picture(tmp_path: Path) -> None:
+    async def body() -> None:
+        lab, story = await Lab.open(Settings(tmp_path)), Story()
+        page = lab.hub.join(None)
+        known = (await read(page, "hello"))["picture"]
+        for n, server in enumerate(("mds1", "mds2", "mds1"), 1):
+            stamped = story(n, server, durable(n))
+            lab.fabric.picture.apply(stamped, n)
+            lab._on_events([stamped])
+            lab.hub._flush()
+            changes = (await read(page, "events"))["picture"]
+            assert list(changes["servers"]) == [server] and "groups" not in changes
+            known = {**known, **changes, "servers": {**known["servers"], **changes["servers"]}}
+        assert known == views.picture(lab.fabric.picture)
+        await lab.stop()
+
+    asyncio.run(body())

@@ -1,4 +1,4 @@
-"""A container that cannot be reached for a while: what the picture says of its process then, and afterwards."""
+"""A container that is unreachable for a while: the state of its process in the picture then, and afterwards."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ GONE = "its container is gone or cannot be reached: its supervisor does not answ
 
 
 class Played:
-    """A fabric whose supervisors say what the test wants."""
+    """A fabric whose supervisors report the states that the test sets."""
 
     def __init__(self, directory: Path):
         self.events: list[Stamped] = []
@@ -53,8 +53,8 @@ class Played:
         host.status, host.last = status, status or host.last
         if status is None:
             host.trouble = "its supervisor does not answer"
-        self.fabric.look_at_processes()
-        self.fabric.tell_rest()
+        self.fabric.processes.look()
+        self.fabric.report_rest()
 
     def traces(self, name: str, event: Started | RoleChanged) -> None:
         self.at_ns += 1

@@ -1,4 +1,4 @@
-"""Which ledger, and which bookies, have an entry."""
+"""The ledger and the bookies that have an entry."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LENGTHS = st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=4), min_size
 
 
 def book_of(lengths: list[list[int]]) -> Book:
-    """A ledger for each list, a fragment for each number, all of them closed but for the last ledger."""
+    """A ledger for each list, a fragment for each number; all ledgers but the last are closed."""
     ledgers, sn = [], 1
     for number, fragments in enumerate(lengths, 1):
         first, parts = sn, []
@@ -80,7 +80,7 @@ def test_every_bookie_has_its_share(numbers: tuple[int, int, int]) -> None:
 
 @given(quorums(), st.integers(0, 127))
 def test_who_is_shut_out_finds_no_acknowledgement_quorum(numbers: tuple[int, int, int], drawn: int) -> None:
-    """Against the definition: of no write set are enough bookies left that are not fenced."""
+    """Against the definition: no write set has enough bookies left that are not fenced."""
     ledger = ledger_of(numbers)
     fragment = ledger.fragments[0]
     fenced = [bookie for place, bookie in enumerate(fragment.bookies) if drawn >> place & 1]

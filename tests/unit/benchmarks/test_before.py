@@ -1,4 +1,4 @@
-"""What `bench before` makes of two versions' figures, and what it refuses."""
+"""`bench before`: the figures of two versions, and its refusals."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_what_cannot_be_is_refused_in_one_line(arguments: tuple[str, ...]) -> No
 
 
 def repository(directory: Path, monkeypatch: pytest.MonkeyPatch, earlier: str | None, present: str) -> str:
-    """With one benchmark now and at the commit that is returned."""
+    """A repository with one benchmark now and at the returned commit."""
     (directory / "benchmarks").mkdir()
     monkeypatch.setattr(before, "ROOT", directory)
     file = directory / "benchmarks" / "toy.py"

@@ -1,4 +1,4 @@
-"""The two namespaces at their full size against what DCFS2 §5.1.3 and §5.1.4 count in them under DDG-2-16-2048."""
+"""The two namespaces at their full size, against the counts of DCFS2 §5.1.3 and §5.1.4 under DDG-2-16-2048."""
 
 from random import Random
 
@@ -10,7 +10,7 @@ GROUPS = list(range(1, 17))
 
 
 def branch_points(kind: Kind, as_printed: bool = False) -> tuple[int, int]:
-    """Directories and files whose home is not their parent's."""
+    """Numbers of directories and of files with another home than their parent's."""
     shape = shape_of(kind, 1, 1, 1)
     policy = DynamicDirGrain(GROUPS, Granularity(2, 16, 2048), Random(1), as_printed)
     homes, units = [GROUPS[0]], list[Unit | None]([None])
@@ -41,7 +41,7 @@ def test_the_second_has_none() -> None:
 
 
 def test_with_fig_2_as_printed_there_are_more() -> None:
-    """What docs/benchmarks.md tells of both, to the last file."""
+    """The numbers of docs/benchmarks.md for both namespaces, exact to one file."""
     assert branch_points(NAMESPACE1)[1] == 44_093
     assert branch_points(NAMESPACE1, True)[1] == 57_957
     assert branch_points(NAMESPACE2, True)[1] == 20_769

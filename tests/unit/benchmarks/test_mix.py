@@ -1,4 +1,4 @@
-"""Macrobenchmark2: the shares of its calls, and that a caller removes only what it has made."""
+"""Macrobenchmark2: the shares of its calls, and that a caller removes only its own files and directories."""
 
 from __future__ import annotations
 

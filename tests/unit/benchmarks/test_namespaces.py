@@ -27,7 +27,7 @@ KINDS = st.sampled_from([NAMESPACE1, NAMESPACE2])
 
 
 def levels(shape: Shape) -> list[int]:
-    """How many directories each level below the root has."""
+    """Number of directories on each level below the root."""
     level = [0]
     for parent in shape.parents[1:]:
         level.append(level[parent] + 1)

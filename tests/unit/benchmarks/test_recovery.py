@@ -40,7 +40,7 @@ def test_the_shapes_of_the_paper_s_tables() -> None:
 
 
 def said(count: int, rounds: int) -> list[list[int]]:
-    """What is said again in each of so many rounds, when so much waits."""
+    """Items sent again in each of `rounds` rounds, when `count` items wait."""
     unanswered: Unanswered[int] = Unanswered()
     return [unanswered.due(range(count)) for _ in range(rounds)]
 

@@ -1,4 +1,4 @@
-"""The block map against what data nodes really have, over a channel that loses, repeats and reorders reports."""
+"""The block map against the data nodes' true replicas, over a channel that loses, repeats and reorders reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nodes.blocks.block_map import BlockMap, Node, Verdict, Wanted, excess, judge, targets
 from nodes.servers.reporting import Ledger
-from nodes.wire.data_messages import DAMAGED, FINAL, WRITING, Changes, FullReport, NodeBeat, Row
+from nodes.wire.data_messages import DAMAGED, FINAL, WRITING, Changes, FullReport, Heartbeat, Row
 
 SECOND = 1_000_000_000
 SILENCE = 6 * SECOND
@@ -18,7 +18,7 @@ NAMES = ("dn1", "dn2", "dn3")
 
 
 class DataNode:
-    """What is true, and what is told of it."""
+    """The true replicas, and the reports on them."""
 
     def __init__(self, name: str):
         self.name = name
@@ -36,8 +36,8 @@ class DataNode:
             self.rows[block] = row
         self.ledger.changed(block, row)
 
-    def beat(self) -> NodeBeat:
-        return NodeBeat(self.boot, self.ledger.version, f"{self.name}:1", 1 << 30, 0, 1)
+    def beat(self) -> Heartbeat:
+        return Heartbeat(self.boot, self.ledger.version, f"{self.name}:1", 1 << 30, 0, 1)
 
     def full(self) -> list[Any]:
         changes = self.ledger.take()
@@ -45,8 +45,8 @@ class DataNode:
 
 
 def take(block_map: BlockMap, name: str, message: Any, now: int) -> bool:
-    """Whether the full report is asked for."""
-    if isinstance(message, NodeBeat):
+    """Whether the map asks for the full report."""
+    if isinstance(message, Heartbeat):
         return block_map.on_beat(name, message, now)
     if isinstance(message, FullReport):
         block_map.on_part(name, message)
@@ -56,7 +56,7 @@ def take(block_map: BlockMap, name: str, message: Any, now: int) -> bool:
 
 
 def check(block_map: BlockMap) -> None:
-    """Both tables tell the same."""
+    """Checks that both tables agree."""
     by_node = {
         (node.name, block): row
         for node in block_map.nodes.values()
@@ -115,20 +115,20 @@ def test_changes_during_a_full_report_are_not_lost() -> None:
     node, block_map = DataNode("dn1"), BlockMap()
     for block in range(6):
         node.change(block, Row(block, 1, 5, FINAL))
-    told = node.full()
-    for message in told[:3]:
+    reported = node.full()
+    for message in reported[:3]:
         take(block_map, "dn1", message, 0)
     node.change(0, None)
     node.change(9, Row(9, 1, 5, FINAL))
     changes = node.ledger.take()
     assert changes is not None and not take(block_map, "dn1", changes, 0)
-    for message in told[3:]:
+    for message in reported[3:]:
         take(block_map, "dn1", message, 0)
     assert block_map.nodes["dn1"].replicas == node.rows
     assert not block_map.on_beat("dn1", node.beat(), 0)
 
 
-def test_dead_nodes_do_not_count_until_they_are_heard_again() -> None:
+def test_dead_nodes_do_not_count_until_they_are_received_again() -> None:
     node, block_map = DataNode("dn1"), BlockMap()
     node.change(1, Row(1, 1, 5, FINAL))
     for message in node.full():
@@ -144,7 +144,7 @@ def test_hostile_reports_are_no_use() -> None:
     block_map = BlockMap()
     assert not block_map.on_part("dn1", FullReport(1, 0, 0, 1, []))
     assert not block_map.on_changes("dn1", Changes(1, 0, 1, [], []))
-    block_map.on_beat("dn1", NodeBeat(1, 0, "", 0, 0, 0), 0)
+    block_map.on_beat("dn1", Heartbeat(1, 0, "", 0, 0, 0), 0)
     for part, parts in ((-1, 1), (1, 1), (0, 0), (0, 1 << 40)):
         assert not block_map.on_part("dn1", FullReport(1, 0, part, parts, []))
 

@@ -1,4 +1,4 @@
-"""Whom reads ask that any server may answer."""
+"""Targets of reads that any server may answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the tree and of its log share."""
+"""Shared parts of the tests of the tree and of its log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FILE = "log-00000001"
 
 
 def logged(tree: Tree, session: int, op: ops.Change, at_ms: int = 5) -> Logged:
-    """Makes the change and gives what belongs into the log."""
+    """Makes the change and returns its log entry."""
     result = tree.submit(session, op, at_ms)
     assert result.changed, result
     return Logged(result.zxid, session, at_ms, op)

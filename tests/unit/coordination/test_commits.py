@@ -1,4 +1,4 @@
-"""Nothing leaves before the changes it may show are durable, and changes share a sync."""
+"""A response leaves only when the changes that it may show are durable; changes share a sync."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from nodes.coordination.tree import Tree
 
 
 class SlowLog(Log):
-    """A disk that finishes a write only when told to."""
+    """A log whose writes finish only when the test releases them."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
@@ -32,13 +32,13 @@ class SlowLog(Log):
 
 
 class Sent:
-    """A connection that remembers what it was to send."""
+    """A connection that records its output."""
 
     def __init__(self) -> None:
         self.frames: list[bytes] = []
 
-    def send(self, octets: bytes) -> None:
-        self.frames.append(octets)
+    def send(self, data: bytes) -> None:
+        self.frames.append(data)
 
     def close(self) -> None: ...
 
@@ -67,17 +67,17 @@ def opened(service: Service, line: Sent) -> int:
 
 def test_a_read_of_what_is_not_yet_durable_waits_for_it(tmp_path: Path) -> None:
     async def story(service: Service, log: SlowLog, failures: list[OSError]) -> None:
-        line, told = Sent(), []
+        line, reported = Sent(), []
         session = opened(service, line)
         service.submit(session, ops.Get("/", watch=True))
         service.submit(session, ops.Set("/", b"new"))
         assert service.submit(session, ops.Get("/")).data == b"new"
-        service.commits.after(lambda: told.append(len(line.frames)))
+        service.commits.after(lambda: reported.append(len(line.frames)))
         await turns()
-        assert told == [] and line.frames == []
+        assert reported == [] and line.frames == []
         log.may_end.release(2)
         await service.commits.settled()
-        assert told == [1]
+        assert reported == [1]
 
     play(tmp_path, story)
 
@@ -95,16 +95,16 @@ def test_changes_made_during_a_sync_share_the_next(tmp_path: Path) -> None:
     play(tmp_path, story)
 
 
-def test_a_full_disk_answers_nobody_and_is_told(tmp_path: Path) -> None:
+def test_a_full_disk_answers_nobody_and_is_reported(tmp_path: Path) -> None:
     async def story(service: Service, log: SlowLog, failures: list[OSError]) -> None:
-        told: list[int] = []
+        reported: list[int] = []
         opened(service, Sent())
-        service.commits.after(lambda: told.append(1))
+        service.commits.after(lambda: reported.append(1))
         log.fails = True
         log.may_end.release()
         while not failures:
             await asyncio.sleep(0)
         await turns()
-        assert told == [] and failures[0].errno == 28
+        assert reported == [] and failures[0].errno == 28
 
     play(tmp_path, story)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nodes.coordination import operations as ops
 from nodes.coordination.codes import Code
-from nodes.coordination.operations import Told
+from nodes.coordination.operations import TreeChange
 from nodes.coordination.tree import OPERATOR, Tree
 
 
@@ -31,18 +31,18 @@ def test_touching_moves_the_end_and_closing_forgets_it() -> None:
     assert tree.sessions.next_due_ms() is None and tree.expire_due(9_999) == []
 
 
-def test_all_expiries_of_a_pass_tell_the_same_time_and_cause() -> None:
+def test_all_expiries_of_a_pass_report_the_same_time_and_cause() -> None:
     tree = Tree()
-    heard: list[Told] = []
+    received: list[TreeChange] = []
     first, second = tree.open_session(1_000, 0).number, tree.open_session(1_000, 30).number
     tree.submit(first, ops.Create("/lock", ephemeral=True), 5)
-    tree.listeners.append(heard.append)
+    tree.listeners.append(received.append)
     tree.expire_due(1_100, at_ms=77)
-    assert [(told.op, told.session, told.at_ms) for told in heard] == [
+    assert [(reported.op, reported.session, reported.at_ms) for reported in received] == [
         ("expire", first, 77),
         ("expire", second, 77),
     ]
-    assert [touched.path for touched in heard[0].touched] == ["/lock"]
+    assert [touched.path for touched in received[0].touched] == ["/lock"]
     assert tree.submit(first, ops.Get("/"), 0).code == Code.SESSION_EXPIRED
 
 

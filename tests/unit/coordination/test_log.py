@@ -1,4 +1,4 @@
-"""The log: what was synced is there again, a torn tail is cut, damage in the middle is refused."""
+"""The log: synced entries survive, a torn tail is truncated, damage in the middle is refused."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import pytest
 
 from nodes.coordination import operations as ops
 from nodes.coordination.image import dump
-from nodes.coordination.log import Log, LogRefused, image_octets, payload_at
+from nodes.coordination.log import Log, LogRefused, image_bytes, payload_at
 from nodes.coordination.tree import OPERATOR, Tree
 from tests.unit.coordination.story import FILE, logged, reopened, written
 
 HEAD = 12
 
 
-def offsets(octets: bytes) -> list[int]:
-    """Where each record begins, and the end."""
+def offsets(data: bytes) -> list[int]:
+    """Offset of each record, and of the end."""
     found = [HEAD]
-    while (payload := payload_at(octets, found[-1])) is not None:
+    while (payload := payload_at(data, found[-1])) is not None:
         found.append(found[-1] + 8 + len(payload))
     return found
 
@@ -43,15 +43,15 @@ def test_time_outs_start_afresh(tmp_path: Path) -> None:
 
 def test_a_tail_torn_at_any_octet_is_cut_and_the_log_goes_on(tmp_path: Path) -> None:
     images = written(tmp_path)
-    octets = (tmp_path / FILE).read_bytes()
-    last = offsets(octets)[-2]
-    for cut in range(last, len(octets)):
+    data = (tmp_path / FILE).read_bytes()
+    last = offsets(data)[-2]
+    for cut in range(last, len(data)):
         for before in tmp_path.glob("log-*"):
             before.unlink()
-        (tmp_path / FILE).write_bytes(octets[:cut])
+        (tmp_path / FILE).write_bytes(data[:cut])
         tree, log = reopened(tmp_path)
         assert dump(tree) == images[-2], cut
-        assert log.cut_octets == cut - last
+        assert log.cut_bytes == cut - last
         log.write([logged(tree, OPERATOR, ops.Create("/after"))])
         log.close()
         assert "/after" in reopened(tmp_path)[0].nodes
@@ -66,54 +66,54 @@ def test_a_tail_of_zeros_is_cut(tmp_path: Path) -> None:
 
 def test_a_flipped_octet_in_the_middle_is_refused_with_file_and_offset(tmp_path: Path) -> None:
     written(tmp_path)
-    octets = (tmp_path / FILE).read_bytes()
-    first, last = offsets(octets)[1], offsets(octets)[-2]
+    data = (tmp_path / FILE).read_bytes()
+    first, last = offsets(data)[1], offsets(data)[-2]
     for at in range(first, last):
-        damaged = bytearray(octets)
+        damaged = bytearray(data)
         damaged[at] ^= 0x41
         (tmp_path / FILE).write_bytes(damaged)
         with pytest.raises(LogRefused) as refused:
             reopened(tmp_path)
         line = str(refused.value)
-        record = max(offset for offset in offsets(octets) if offset <= at)
+        record = max(offset for offset in offsets(data) if offset <= at)
         assert str(tmp_path / FILE) in line and f"offset {record}" in line and "\n" not in line
         assert (tmp_path / FILE).read_bytes() == damaged
 
 
 def test_a_damaged_image_is_refused(tmp_path: Path) -> None:
     written(tmp_path)
-    octets = bytearray((tmp_path / FILE).read_bytes())
-    octets[HEAD + 9] ^= 1
-    (tmp_path / FILE).write_bytes(octets)
+    data = bytearray((tmp_path / FILE).read_bytes())
+    data[HEAD + 9] ^= 1
+    (tmp_path / FILE).write_bytes(data)
     with pytest.raises(LogRefused, match="damaged at offset 12"):
         reopened(tmp_path)
 
 
 def test_an_unknown_format_is_refused_with_both_numbers(tmp_path: Path) -> None:
     written(tmp_path)
-    octets = bytearray((tmp_path / FILE).read_bytes())
-    octets[11] = 9
-    (tmp_path / FILE).write_bytes(octets)
+    data = bytearray((tmp_path / FILE).read_bytes())
+    data[11] = 9
+    (tmp_path / FILE).write_bytes(data)
     with pytest.raises(LogRefused, match=r"format 9 .* format 1"):
         reopened(tmp_path)
 
 
-@pytest.mark.parametrize("octets", [b"", b"CLVR", b"something else entirely"])
-def test_what_is_not_ours_is_refused(tmp_path: Path, octets: bytes) -> None:
-    (tmp_path / FILE).write_bytes(octets)
+@pytest.mark.parametrize("data", [b"", b"CLVR", b"something else entirely"])
+def test_what_is_not_ours_is_refused(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / FILE).write_bytes(data)
     with pytest.raises(LogRefused, match="wrong magic"):
         reopened(tmp_path)
 
 
 def test_rotation_keeps_one_bounded_file(tmp_path: Path) -> None:
-    tree, log = Tree(), Log(tmp_path, rotate_octets=2_000)
+    tree, log = Tree(), Log(tmp_path, rotate_bytes=2_000)
     log.open(tree, 0)
     tree.submit(OPERATOR, ops.Create("/a"), 1)
-    log.begin(image_octets(tree))
+    log.begin(image_bytes(tree))
     for number in range(500):
         change = logged(tree, OPERATOR, ops.Set("/a", b"%d" % number))
         if log.full:
-            log.begin(image_octets(tree))
+            log.begin(image_bytes(tree))
         else:
             log.write([change])
         files = list(tmp_path.iterdir())
@@ -126,12 +126,12 @@ def test_rotation_keeps_one_bounded_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("leftover", ["log-00000002.tmp", "old"])
 def test_a_rotation_cut_short_is_put_right(tmp_path: Path, leftover: str) -> None:
     images = written(tmp_path)
-    octets = (tmp_path / FILE).read_bytes()
+    data = (tmp_path / FILE).read_bytes()
     if leftover == "old":
-        (tmp_path / "log-00000002").write_bytes(octets)
+        (tmp_path / "log-00000002").write_bytes(data)
         (tmp_path / FILE).write_bytes(b"older, no longer looked at")
     else:
-        (tmp_path / leftover).write_bytes(octets[: random.Random(1).randrange(len(octets))])
+        (tmp_path / leftover).write_bytes(data[: random.Random(1).randrange(len(data))])
     tree, _ = reopened(tmp_path)
     assert dump(tree) == images[-1] and len(list(tmp_path.iterdir())) == 1
 
@@ -139,7 +139,7 @@ def test_a_rotation_cut_short_is_put_right(tmp_path: Path, leftover: str) -> Non
 def test_a_write_returns_only_after_all_of_it_was_synced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A kill leaves written octets in place, only a power loss shows a missing sync: we watch the call."""
+    """A kill leaves written bytes in place, and only a power loss shows a missing sync, so the test observes the call."""
     tree, log = Tree(), Log(tmp_path)
     log.open(tree, 0)
     synced: list[int] = []
@@ -159,6 +159,6 @@ def test_a_new_file_is_synced_before_the_old_one_goes(
     seen: list[list[str]] = []
     real = os.fsync
     monkeypatch.setattr(os, "fsync", lambda fd: (seen.append(sorted(os.listdir(tmp_path))), real(fd)))
-    log.begin(image_octets(tree))
+    log.begin(image_bytes(tree))
     assert seen == [[FILE, "log-00000002.tmp"], [FILE, "log-00000002"]]
     log.close()

@@ -1,4 +1,4 @@
-"""The embedded server as a process: killed, started again, lied to, controlled."""
+"""The embedded server as a process: killed, restarted, sent invalid input, controlled."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def control(server: tuple[int, Path]) -> Iterator[Control]:
     one.close()
 
 
-# --- killed and started again ---------------------------------------------------------------------------
+# --- restarts -------------------------------------------------------------------------------------------
 
 
 def test_what_was_answered_survives_kill_9(tmp_path: Path) -> None:
@@ -178,13 +178,13 @@ def test_what_cannot_be_served_is_refused_in_one_line(server: tuple[int, Path], 
     assert "--port" in refused_start("--data", str(other), "--port", "70000")
 
 
-# --- strangers and liars --------------------------------------------------------------------------------
+# --- invalid clients ------------------------------------------------------------------------------------
 
 CONNECT = struct.pack("!iqiqi", 0, 0, 5_000, 0, 16) + bytes(17)
 
 
 @pytest.mark.parametrize(
-    "octets",
+    "data",
     [
         b"GET / HTTP/1.1\r\n\r\n",
         struct.pack("!i", 2**31 - 1),
@@ -199,19 +199,19 @@ CONNECT = struct.pack("!iqiqi", 0, 0, 5_000, 0, 16) + bytes(17)
         struct.pack("!i", len(CONNECT)) + CONNECT + struct.pack("!i", 1024 * 1024 + 1),
     ],
 )  # fmt: skip
-def test_a_malformed_frame_is_a_close_and_the_others_go_on(server: tuple[int, Path], octets: bytes) -> None:
-    """At once: long before the handshake's or a session's time-out."""
-    with socket.create_connection(("127.0.0.1", server[0]), HANDSHAKE_TIMEOUT_S / 2) as stranger:
-        stranger.sendall(octets)
-        while stranger.recv(65536):
+def test_a_malformed_frame_is_a_close_and_the_others_go_on(server: tuple[int, Path], data: bytes) -> None:
+    """At once: long before the timeout of the handshake or of a session."""
+    with socket.create_connection(("127.0.0.1", server[0]), HANDSHAKE_TIMEOUT_S / 2) as unknown_peer:
+        unknown_peer.sendall(data)
+        while unknown_peer.recv(65536):
             pass
     assert ask_word(server[0], b"ruok") == b"imok"
 
 
-def test_a_stranger_that_says_nothing_is_closed(server: tuple[int, Path]) -> None:
-    with socket.create_connection(("127.0.0.1", server[0]), 10) as stranger:
-        stranger.sendall(b"\0\0")
-        assert stranger.recv(1) == b""
+def test_a_unknown_peer_that_says_nothing_is_closed(server: tuple[int, Path]) -> None:
+    with socket.create_connection(("127.0.0.1", server[0]), 10) as unknown_peer:
+        unknown_peer.sendall(b"\0\0")
+        assert unknown_peer.recv(1) == b""
 
 
 def resident_kib(pid: int) -> int:
@@ -279,7 +279,7 @@ def test_sessions_and_tree_are_shown(server: tuple[int, Path], control: Control)
     assert node["owner"] == one.session and node["watches"] == {"data": [one.session]}
 
 
-def test_follow_tells_the_tree_and_then_each_change(server: tuple[int, Path], control: Control) -> None:
+def test_follow_reports_the_tree_and_then_each_change(server: tuple[int, Path], control: Control) -> None:
     one = Wire(server[0], timeout_ms=400)
     one.create("/a")
     control.raw(b'{"do":"follow"}\n')

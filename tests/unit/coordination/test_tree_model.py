@@ -1,4 +1,4 @@
-"""The tree against a dumb second implementation under random input."""
+"""The tree against a simple second implementation under random input."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Refusal(Exception):
 
 
 class Model:
-    """Nodes as path → [data, version, owner, creations]; children are found by looking at all paths."""
+    """Nodes as path → [data, version, owner, creations]; children are found by a scan of all paths."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, list] = {"/": [b"", 0, 0, 0]}
@@ -104,10 +104,10 @@ def fresh() -> Tree:
 
 def agree(tree: Tree, model: Model) -> None:
     assert sorted(tree.nodes) == sorted(model.nodes)
-    for path, (octets, version, owner, creations) in model.nodes.items():
+    for path, (data, version, owner, creations) in model.nodes.items():
         node, names = tree.nodes[path], model.children(path)
         stat = node.stat()
-        assert (node.data, stat.version, stat.ephemeral_owner) == (octets, version, owner)
+        assert (node.data, stat.version, stat.ephemeral_owner) == (data, version, owner)
         assert sorted(node.children) == names and stat.num_children == len(names)
         assert stat.cversion == 2 * creations - len(names)
     for number in model.sessions:
@@ -153,11 +153,11 @@ def test_who_watches_a_path_hears_of_each_first_change(script: list[tuple[int, o
             stat = tree.submit(watcher, ops.Exists(path, True), 1).stat
             tree.submit(watcher, ops.Children(path, True), 1)
             seen[path] = stat and (stat.czxid, stat.mzxid, stat.pzxid)
-        told = {event.path for event in tree.submit(session, op, 1).events if event.session == watcher}
+        reported = {event.path for event in tree.submit(session, op, 1).events if event.session == watcher}
         for path, before in seen.items():
             stat = tree.submit(watcher, ops.Exists(path), 1).stat
             differs = before != (stat and (stat.czxid, stat.mzxid, stat.pzxid))
-            assert not differs or path in told
-            assert path not in told or differs or isinstance(op, ops.Multi)
+            assert not differs or path in reported
+            assert path not in reported or differs or isinstance(op, ops.Multi)
         tree.disconnected(watcher)
         assert tree.watches.count() == 0

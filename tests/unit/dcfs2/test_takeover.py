@@ -19,7 +19,7 @@ MANY = 3 * IN_DOUBT_MAX
 
 
 class Host(SimpleNamespace):
-    """A tenure whose records are committed at once; what it sends is collected."""
+    """A tenure whose records are committed at once; it collects its messages."""
 
     def __init__(self) -> None:
         super().__init__(namespace=Namespace(1), group=1, epoch=2, sent=[])
@@ -41,9 +41,12 @@ class Host(SimpleNamespace):
     def answer(self, *of_call: Any) -> None: ...
     def wake(self) -> None: ...
 
+    def again(self, op_id: Any) -> Any:
+        return lambda: None
+
 
 def begun(many: int) -> tuple[Host, S2pc, list[int]]:
-    """So many operations of the tenure before, and their numbers."""
+    """`many` operations of the earlier tenure, and their numbers."""
     host = Host()
     host.namespace.apply(OpenSessionRecord(OpId("c", 0), 0, host.now_ns(), Done()))
     seqs = []

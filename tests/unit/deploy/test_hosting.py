@@ -1,4 +1,4 @@
-"""The compose file that is made for a scenario has what the scenario needs, and is whole in itself."""
+"""The compose file of a scenario has the hosts that the scenario needs, and is consistent."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_every_host_is_itself_and_depends_on_what_is_there(servers: int, data_no
         assert service["mem_limit"] and service["cap_drop"] == ["ALL"]
     for service in made["services"].values():
         assert set(service.get("depends_on", {})) <= set(made["services"])
-    inventory = Inventory.told(made["services"]["control"]["environment"])
+    inventory = Inventory.reported(made["services"]["control"]["environment"])
     assert set(made["services"]) == {f"host-{name}" for name in inventory.hosts()} | {"control"}
 
 
@@ -56,6 +56,6 @@ def test_a_shipped_scenario_finds_its_servers(file: Path) -> None:
 
 
 def test_the_file_is_one_that_compose_reads(tmp_path: Path) -> None:
-    told = json.loads(write(Hosts(9, 2), tmp_path).read_text())
-    assert "host-mds9" in told["services"] and "host-dn3" not in told["services"]
-    assert told["services"]["host-mds9"]["build"]["network"] == "${DOCKER_BUILD_NETWORK:-default}"
+    reported = json.loads(write(Hosts(9, 2), tmp_path).read_text())
+    assert "host-mds9" in reported["services"] and "host-dn3" not in reported["services"]
+    assert reported["services"]["host-mds9"]["build"]["network"] == "${DOCKER_BUILD_NETWORK:-default}"

@@ -1,4 +1,4 @@
-"""The files of deploy/: valid by the schemas of Kubernetes, and saying the same as compose.yaml and the code."""
+"""The files of deploy/ are valid by the schemas of Kubernetes, and agree with compose.yaml and the code."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def test_a_wrong_manifest_is_found() -> None:
 
 
 def test_the_kustomization_names_every_manifest() -> None:
-    told = loaded(DEPLOY / "kubernetes" / "kustomization.yaml")
-    assert sorted(told["resources"]) == [path.name for path in MANIFESTS]
+    reported = loaded(DEPLOY / "kubernetes" / "kustomization.yaml")
+    assert sorted(reported["resources"]) == [path.name for path in MANIFESTS]
 
 
 def pods() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -76,8 +76,8 @@ def test_every_pod_is_unprivileged_and_reads_the_token_from_the_secret() -> None
 def test_the_control_plane_knows_the_pods_that_there_are() -> None:
     seen = dict(pods())
     container = seen["control"]["spec"]["template"]["spec"]["containers"][0]
-    told = {each["name"]: each["value"] for each in container["env"]}
-    inventory = Inventory.told(told)
+    reported = {each["name"]: each["value"] for each in container["env"]}
+    inventory = Inventory.reported(reported)
     for kind, names in (
         ("mds", inventory.servers()),
         ("dn", inventory.data_nodes),
@@ -95,7 +95,7 @@ def test_a_pod_finds_every_other_by_its_name_alone() -> None:
 
 def test_the_control_plane_of_compose_knows_every_host() -> None:
     services = loaded(ROOT / "compose.yaml")["services"]
-    inventory = Inventory.told(services["control"]["environment"])
+    inventory = Inventory.reported(services["control"]["environment"])
     assert {f"host-{name}" for name in inventory.hosts()} == set(services) - {"control"}
     assert len(inventory.groups) == 2 and inventory.spares and len(inventory.data_nodes) == 3
 
@@ -119,26 +119,26 @@ def test_the_ensemble_and_the_servers_are_spread_over_three_machines() -> None:
         return str(stack[name]["deploy"]["placement"]["constraints"])
 
     assert len({machine(f"host-zk{n}") for n in (1, 2, 3)}) == 3
-    for group in Inventory.told(stack["control"]["environment"]).groups:
+    for group in Inventory.reported(stack["control"]["environment"]).groups:
         assert len({machine(f"host-{name}") for name in group}) == 3
     assert len({machine(f"host-dn{n}") for n in (1, 2, 3)}) == 3
 
 
-def test_every_metric_that_is_watched_is_told_somewhere() -> None:
+def test_every_metric_that_is_watched_is_reported_somewhere() -> None:
     code = (ROOT / "backend" / "metrics.py").read_text() + (
         ROOT / "nodes" / "supervisor" / "metrics.py"
     ).read_text()
-    told = set(METRIC.findall(code))
-    told |= {f"{name}_total" for name in told}
+    reported = set(METRIC.findall(code))
+    reported |= {f"{name}_total" for name in reported}
     for path in (DEPLOY / "grafana" / "cloverlab.json", DEPLOY / "prometheus" / "rules.yml"):
         used = set(METRIC.findall(path.read_text()))
-        assert used and used <= told, (path.name, used - told)
+        assert used and used <= reported, (path.name, used - reported)
     json.loads((DEPLOY / "grafana" / "cloverlab.json").read_text())
 
 
 def test_prometheus_asks_every_container() -> None:
-    told = loaded(DEPLOY / "prometheus" / "prometheus.yml")["scrape_configs"][0]["static_configs"][0][
+    reported = loaded(DEPLOY / "prometheus" / "prometheus.yml")["scrape_configs"][0]["static_configs"][0][
         "targets"
     ]
     hosts = [name.removeprefix("host-") for name in loaded(ROOT / "compose.yaml")["services"]]
-    assert sorted(target.partition(":")[0].removesuffix(".control") for target in told) == sorted(hosts)
+    assert sorted(target.partition(":")[0].removesuffix(".control") for target in reported) == sorted(hosts)

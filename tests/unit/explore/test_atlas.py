@@ -1,4 +1,4 @@
-"""What a cluster promises to survive, and when a loss is nobody's mistake."""
+"""The damage that a cluster is guaranteed to survive, and losses that are no bug."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_other_damage_is_noticed_by_the_servers(verb: str, what: str) -> None:
 
 @pytest.mark.parametrize("torn", ["sectors", "any"])
 def test_a_torn_tail_counts_beside_a_replaced_disk(torn: str) -> None:
-    """It may look like rot: of three journals one is left that is surely whole."""
+    """It may look like rot: only one of three journals is certainly whole."""
     atlas = Atlas(one_group(2))
     atlas.note("power_loss", ["mds2"], torn)
     assert not atlas.beyond and atlas.damaged("g1") == ["mds2"]

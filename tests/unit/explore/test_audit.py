@@ -1,4 +1,4 @@
-"""Whose namespace the audit reads."""
+"""The server whose namespace the audit reads."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def test_the_one_that_answers_is_read() -> None:
 
 def test_who_joins_is_never_read() -> None:
     assert taken(mds1="joining", mds2="member", mds3="member") == "mds2"
-    with pytest.raises(LookupError, match="nobody serves of mds1"):
+    with pytest.raises(LookupError, match="no server serves of mds1"):
         taken(mds1="joining")

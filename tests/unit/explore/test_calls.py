@@ -1,4 +1,4 @@
-"""Calls in words: what a drawn trial says is understood, everything else is refused in one line."""
+"""Calls as text: the parser accepts the calls of a drawn trial and refuses everything else in one line."""
 
 from __future__ import annotations
 

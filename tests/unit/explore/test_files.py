@@ -1,4 +1,4 @@
-"""Plans in files: nothing is lost on the way, and what is wrong is said in one line."""
+"""Plans in files: a plan survives the round trip, and an invalid file gets one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stage of real processes, without any: what a plan becomes, and which verbs reach the fabric."""
+"""The stage of real processes, without any: the scaled plan, and the verbs that reach the fabric."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from backend.explore.real_stage import RealStage
 from backend.explore.trial_fabric import TrialFabric
 from backend.fabrics.ledger import Ledger
 from backend.fabrics.links import LinkFault
-from backend.fabrics.names import EVERYBODY
+from backend.names import EVERYBODY
 from nodes.config import SECOND, Timing, one_group
 from nodes.explore.calls import parse
 from nodes.explore.plan import Caller, Fault, Plan
@@ -28,7 +28,7 @@ from nodes.real.caller import PROGRESS, Progress, read_progress, record
 
 
 class FakeFabric:
-    """Processes by name, a ledger, and no process."""
+    """Names of processes and a ledger, without processes."""
 
     def __init__(self) -> None:
         self.states = {"mds1": "running", "mds2": "stopped", "mds3": "running", "c1": "running"}
@@ -84,7 +84,7 @@ def test_options_that_processes_do_not_have_are_left_out(faults: RealFaults, sta
     assert stage.fabric.done == [("power_loss", ["mds1"], {}), ("slow_disk", ["mds1"], {"ms": 5})]
 
 
-def test_of_many_those_who_run_are_struck(faults: RealFaults, stage: FakeStage) -> None:
+def test_of_many_those_who_run_are_faulted(faults: RealFaults, stage: FakeStage) -> None:
     faults.do("crash", ["mds1", "mds2", "mds3"])
     assert stage.fabric.done == [("crash", ["mds1", "mds3"], {})]
 
@@ -114,7 +114,7 @@ def test_restarts_begin_once_and_clients_never_return(faults: RealFaults, stage:
 
 
 def test_links_to_those_who_are_left_out_stay_broken(faults: RealFaults, stage: FakeStage) -> None:
-    """mds3 is left out: what lies between the others is mended, whichever words had cut it."""
+    """mds3 is left out: all faults on links between the others end, whichever verb began them."""
     between, out = LinkFault("mds1", "mds2", drop=True), LinkFault("mds1", "mds3", drop=True)
     ledger = stage.fabric.ledger
     ledger.begin("cut", ["mds1"], {}, [LinkFault("mds1", EVERYBODY, drop=True)])
@@ -178,17 +178,19 @@ def test_the_factor_of_a_machine(took: float, factor: float) -> None:
     assert speed.factor_of(took * speed.REFERENCE_MS) == factor
 
 
-@pytest.mark.parametrize("told", ["", "fast"])
-def test_the_speed_is_measured_unless_a_number_is_given(told: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("reported", ["", "fast"])
+def test_the_speed_is_measured_unless_a_number_is_given(
+    reported: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(speed, "measured", lambda: 2.5)
-    monkeypatch.setenv(speed.SET, told)
+    monkeypatch.setenv(speed.SET, reported)
     assert speed.slowness.__wrapped__() == 2.5
     monkeypatch.setenv(speed.SET, "1.5")
     assert speed.slowness.__wrapped__() == 1.5
 
 
 def test_a_question_is_open_until_its_answer_can_be_seen() -> None:
-    """Events are told a little later than they happen: what was answered is not in the picture at once."""
+    """Events arrive a little after they happen: an answered change is not in the picture at once."""
     asked: list[str] = []
 
     async def ask(name: str, question: dict[str, Any], seconds: float) -> None:

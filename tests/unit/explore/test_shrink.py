@@ -16,7 +16,7 @@ CORE_CALLS = {"create /a", "delete /a"}
 
 
 def large() -> Plan:
-    """30 faults and 500 calls, of which two and two are the core."""
+    """A plan with 30 faults and 500 calls, of which two and two are the core."""
     rng = random.Random(1)
     faults = [
         Fault("pause", [f"mds{rng.randint(1, 3)}"], at_ms=rng.randrange(10_000), for_ms=77) for _ in range(28)
@@ -44,7 +44,7 @@ def large() -> Plan:
 
 
 class Fails:
-    """Needs the core, counts how often it was asked."""
+    """A trial that fails with the core, and counts its runs."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -83,7 +83,7 @@ def test_nothing_is_left_out_that_the_failure_needs() -> None:
     assert shrink(plan, lambda candidate: candidate == plan) == plan
 
 
-def test_shrinking_stops_when_it_is_told_to() -> None:
+def test_shrinking_stops_when_it_is_reported_to() -> None:
     left = 40
 
     def go_on() -> bool:

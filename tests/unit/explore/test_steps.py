@@ -1,4 +1,4 @@
-"""Faults are tied to steps and messages that there are: a name that nobody emits is a fault that never happens."""
+"""Triggers of faults name existing steps and messages: a fault on a name that no server emits never happens."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def source_of(*packages: str) -> str:
 
 
 def steps_in(source: str) -> set[str]:
-    """The first words of every call of a `step`: a procedure, or one of its steps."""
+    """First words of every call of `step`: a procedure, or one of its steps."""
     calls = re.findall(r"(?:step\(|StepTaken\()([^()]*)", source)
     return {word for call in calls for word in re.findall(r'"([^"{}]*)"', call)}
 

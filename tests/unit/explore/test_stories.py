@@ -1,4 +1,4 @@
-"""Stories: drawn for every family that can play them, they name whom there is and stay within bounds."""
+"""Stories are drawn for every family that can run them; they name existing servers and stay within bounds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nodes.families import FAMILIES
 from nodes.sim.ensemble import COORDINATION, MEMBERS
 
 SEEDS = range(12)
-TOLD = [(protocol, story) for protocol in SAFE for story in dict.fromkeys(stories_of(FAMILIES[protocol]))]
+REPORTED = [(protocol, story) for protocol in SAFE for story in dict.fromkeys(stories_of(FAMILIES[protocol]))]
 ROLES = ("active", "standby")
 
 
@@ -35,7 +35,7 @@ def words_of(faults: list[Fault]) -> set[str]:
     }
 
 
-@pytest.mark.parametrize(("protocol", "story"), TOLD, ids=lambda each: getattr(each, "__name__", each))
+@pytest.mark.parametrize(("protocol", "story"), REPORTED, ids=lambda each: getattr(each, "__name__", each))
 def test_a_story_names_whom_there_is(protocol: str, story: Story) -> None:
     for seed in SEEDS:
         scene = scene_of(seed, protocol, story)
@@ -56,7 +56,7 @@ def test_a_story_names_whom_there_is(protocol: str, story: Story) -> None:
                 assert word in known, word
 
 
-@pytest.mark.parametrize(("protocol", "story"), TOLD, ids=lambda each: getattr(each, "__name__", each))
+@pytest.mark.parametrize(("protocol", "story"), REPORTED, ids=lambda each: getattr(each, "__name__", each))
 def test_a_story_can_be_played(protocol: str, story: Story) -> None:
     for seed in SEEDS:
         scene = scene_of(seed, protocol, story)
@@ -73,9 +73,9 @@ def test_a_story_can_be_played(protocol: str, story: Story) -> None:
 def test_a_seed_is_the_same_plan_on_every_machine(protocol: str) -> None:
     for seed in SEEDS:
         plan = draw(seed, protocol)
-        octets = msgspec.json.encode(plan)
-        assert octets == msgspec.json.encode(draw(seed, protocol))
-        assert msgspec.json.decode(octets, type=Plan) == plan
+        data = msgspec.json.encode(plan)
+        assert data == msgspec.json.encode(draw(seed, protocol))
+        assert msgspec.json.decode(data, type=Plan) == plan
         assert plan.span_ms <= SPAN_MAX_MS
 
 

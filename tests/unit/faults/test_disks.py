@@ -1,4 +1,4 @@
-"""A slow or failing disk of a real server stays so through the lives of its process, as on the simulator."""
+"""A slow or failing disk of a real server stays so when its process restarts, as on the simulator."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from backend.clusters.picture import Picture
 from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.faults import Faults
 from backend.fabrics.ledger import Ledger
+from backend.picture import Picture
 from nodes.config import one_group
 
 
 class Fabric(ClusterFabric):
-    """One whose processes are names in a set."""
+    """A fabric whose processes are names in a set."""
 
     kind = "processes"
 

@@ -1,4 +1,4 @@
-"""What the explorer draws is what the table of faults knows."""
+"""The explorer draws only faults of the table."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from nodes.faults.check import resolved, verb_named
 from nodes.faults.table import BY_NAME
 
 QUESTIONS = ("mark", "recover")
-"""Drawn beside faults: orders about checkpoints."""
+"""Actions drawn beside faults: orders about checkpoints."""
 
 
 def drawn(protocol: str) -> list[Fault]:
-    """Of stories, episodes and scattered faults."""
+    """Faults of stories, episodes and scattered faults."""
     plan = draw(1, protocol)
     drawer = FaultDrawer(random.Random(1), plan.cluster, ["c1"], plan.span_ms)
     scattered = [fault for _ in range(200) for fault in drawer.draw()]

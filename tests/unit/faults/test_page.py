@@ -1,4 +1,4 @@
-"""docs/faults.md has the tables that are made from the table of faults; so has the schema of scenario files."""
+"""docs/faults.md has the tables that the table of faults generates; so has the schema of scenario files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One table of faults: every fabric has what the table says it has, and a file means the same on each."""
+"""One table of faults: every fabric has the faults that the table lists for it, and a file means the same on each."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import asyncio
 import inspect
 import json
 import random
-import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import msgspec
 import pytest
 
-from backend.clusters.picture import Picture
+from backend.errors import Malformed
 from backend.fabrics.faults import Faults
+from backend.picture import Picture
 from backend.scenarios.model import StepPart
 from backend.scenarios.reading import read, targets
 from nodes.config import one_group
@@ -35,13 +34,21 @@ def verb_id(verb: Verb) -> str:
 
 
 def real_faults(kind: Fabric) -> Faults:
-    """Of a fabric on which nothing runs."""
+    """Faults of a fabric without running processes."""
     picture = Picture.of(one_group(2), {}, ["client1"])
     return Faults(SimpleNamespace(kind=kind, picture=picture, rng=random.Random(1)))  # type: ignore[arg-type]
 
 
+def simulated_faults() -> SimFaults:
+    """Faults of a simulated cluster without servers."""
+    servers = {name: SimpleNamespace(group="g1") for name in ("mds1", "mds2")} | {
+        "client1": SimpleNamespace(group="")
+    }
+    return SimFaults(SimpleNamespace(config=one_group(2), servers=servers))  # type: ignore[arg-type]
+
+
 def other_value(option: Option) -> Any:
-    """One that is right, and not the default."""
+    """A valid value other than the default."""
     if option.type in ("whole", "number"):
         return 7
     if option.type == "share":
@@ -59,7 +66,7 @@ def step_of(directory: Path, verb: Verb, options: dict[str, Any]) -> StepPart:
 
 
 def on_simulator(step: StepPart, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """The options with which the simulator does it."""
+    """The options with which the simulator injects it."""
     seen: dict[str, Any] = {}
 
     def done(self: SimFaults, *names: Any, **options: Any) -> int:
@@ -68,7 +75,7 @@ def on_simulator(step: StepPart, monkeypatch: pytest.MonkeyPatch) -> dict[str, A
 
     assert step.fault is not None
     monkeypatch.setattr(SimFaults, step.fault, done)
-    assert SimFaults(None).do(step.fault, targets(step), step.options) == 1  # type: ignore[arg-type]
+    assert simulated_faults().do(step.fault, targets(step), step.options) == 1
     return seen
 
 
@@ -166,6 +173,28 @@ def test_a_wrong_option_is_said_in_one_line(verb: str, options: dict[str, Any], 
         assert caught.value.option in options
 
 
+@pytest.mark.parametrize(
+    ("verb", "target", "line"),
+    [
+        ("slow_disk", "client1", "slow_disk takes a metadata server, a data node, a journal node or bookie; client1 is a client"),
+        ("crash", "g1", "crash takes a metadata server, a data node, a journal node or bookie, a client, coordination; g1 is a group"),
+        ("corrupt", "coordination", "corrupt takes a metadata server, a data node, a journal node or bookie; coordination is coordination"),
+        ("take_lock", "mds1", "take_lock takes a group; mds1 is a metadata server"),
+        ("force", "g1", "force takes a metadata server; g1 is a group"),
+    ],
+)  # fmt: skip
+def test_a_wrong_kind_of_target_is_said_in_the_same_line_everywhere(
+    verb: str, target: str, line: str
+) -> None:
+    with pytest.raises(WrongFault) as caught:
+        simulated_faults().do(verb, [target])
+    assert str(caught.value) == line
+    for kind in ("processes", "containers"):
+        with pytest.raises(Malformed) as refused:
+            asyncio.run(real_faults(kind).do(verb, [target]))
+        assert str(refused.value) == line
+
+
 def test_an_option_of_the_simulator_may_be_given_with_its_default() -> None:
     verb = BY_NAME["power_loss"]
     assert resolved(verb, {"torn": "prefix"}, "processes") == {}
@@ -175,12 +204,3 @@ def test_an_option_of_the_simulator_may_be_given_with_its_default() -> None:
 
 def test_what_is_wanted_is_said_for_every_option() -> None:
     assert all(wanted(option) for verb in VERBS for option in verb.options)
-
-
-@pytest.mark.parametrize(("name", "row"), [("VerbOption", Option), ("Verb", Verb)])
-def test_the_page_knows_fields_of_the_table_alone(name: str, row: type[msgspec.Struct]) -> None:
-    text = (ROOT / "frontend" / "src" / "api" / "faults.ts").read_text()
-    known = re.findall(
-        r"^  (\w+): ", text.split(f"export interface {name} {{")[1].split("\n}")[0], re.MULTILINE
-    )
-    assert known and set(known) <= set(row.__struct_fields__)

@@ -1,4 +1,4 @@
-"""Histories written by hand: each line appends one event as its server would tell it."""
+"""Histories written by hand: each line appends one event of a server."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ def crc_of(sn: int, epoch: int) -> int:
 
 
 class Story:
-    """Time goes on by one millisecond with every event."""
+    """A history in which each event is one millisecond after the last."""
 
     def __init__(self) -> None:
         self.events: list[Stamped] = []
         self._numbers: Counter[str] = Counter()
         self.now_ns = 0
 
-    def tell(self, server: str, event: AnyEvent) -> tuple[str, int]:
+    def report(self, server: str, event: AnyEvent) -> tuple[str, int]:
         self._numbers[server] += 1
         self.now_ns += MS
         self.events.append(Stamped(server, 1, self._numbers[server], self.now_ns, 0, event))
         return server, self._numbers[server]
 
     def durable(self, server: str, sn: int, epoch: int = 1, crc: int | None = None) -> tuple[str, int]:
-        return self.tell(server, Durable(sn, epoch, sn, crc_of(sn, epoch) if crc is None else crc, 1, 100))
+        return self.report(server, Durable(sn, epoch, sn, crc_of(sn, epoch) if crc is None else crc, 1, 100))
 
     def commit(
         self, server: str, sn: int, epoch: int, *numbers: int, crc: int | None = None
     ) -> tuple[str, int]:
-        """Durable on the active first; the operations are calls of client `c`."""
+        """A group that is durable on the active first; its operations are calls of client `c`."""
         self.durable(server, sn, epoch, crc)
         operations = [("c", number) for number in numbers]
         crc = crc_of(sn, epoch) if crc is None else crc
-        return self.tell(server, Committed("g1", sn, epoch, crc, [server], 1, operations))
+        return self.report(server, Committed("g1", sn, epoch, crc, [server], 1, operations))
 
     def serve(self, server: str, sn: int, epoch: int) -> tuple[str, int]:
         """Flushes an empty group and serves."""
         self.commit(server, sn, epoch)
-        return self.tell(server, Serving("g1", epoch, sn, crc_of(sn, epoch)))
+        return self.report(server, Serving("g1", epoch, sn, crc_of(sn, epoch)))
 
     def call(
         self,
@@ -60,35 +60,37 @@ class Story:
         invoked_ns: int | None = None,
         client: str = "c",
     ) -> tuple[str, int]:
-        """Returns now; invoked just after the event before it unless told."""
+        """A call that returns now; by default it was invoked just after the previous event."""
         invoked_ns = self.now_ns + 1 if invoked_ns is None else invoked_ns
         if result is None and not error:
             result = ["Done"]
         returned_ns = self.now_ns + MS
-        return self.tell(
+        return self.report(
             "client1",
             Called(
                 client, number, operation, invoked_ns, returned_ns, result, error, server, epoch, *at, tries
             ),
         )  # fmt: skip
 
-    def lamps(self, finish: bool = True) -> dict[str, dict[str, Any]]:
-        lamps = registry.start(one_group())
+    def invariants(self, finish: bool = True) -> dict[str, dict[str, Any]]:
+        invariants = registry.start(one_group())
         for stamped in self.events:
-            lamps.on_event(stamped)
+            invariants.on_event(stamped)
         if finish:
-            lamps.finish()
-        return {lamp["invariant"]: lamp for lamp in lamps.lamps()}
+            invariants.finish()
+        return {status["invariant"]: status for status in invariants.invariants()}
 
     def red(self, finish: bool = True) -> dict[str, str]:
-        """Invariants that fired, with their explanations."""
+        """Violated invariants with their explanations."""
         return {
-            name: lamp["explanation"] for name, lamp in self.lamps(finish).items() if lamp["state"] == "red"
+            name: status["explanation"]
+            for name, status in self.invariants(finish).items()
+            if status["state"] == "red"
         }
 
 
 def good() -> Story:
-    """Epoch 1 on mds1, three writes, a read, a refusal; then mds2 takes over and goes on."""
+    """Epoch 1 on mds1, three writes, a read, a refusal; then mds2 takes over and continues."""
     story = Story()
     story.serve("mds1", 1, 1)
     story.durable("mds2", 1)

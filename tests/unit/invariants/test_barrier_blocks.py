@@ -1,4 +1,5 @@
-"""The blocks of a checkpoint against what data nodes have when the cluster has gone back, by hand: what is right is green, what is wrong red."""
+"""The blocks of a checkpoint against the data nodes' replicas after a rollback, on histories written by hand: correct ones are green, wrong ones
+red."""
 
 from __future__ import annotations
 
@@ -30,60 +31,60 @@ class Marked(Story):
     def __init__(self) -> None:
         super().__init__()
         for node in ("dn1", "dn2"):
-            self.tell(node, ReplicasFound([], False))
-            self.tell(node, ReplicaStored(FIRST, 1, 9))
-            self.tell(node, ReplicaStored(SECOND, 2, 5))
-        self.tell("mds1", BarrierWritten("g1", "one", 5, 3, 1, 3, 7, LATER))
-        self.tell("mds1", BlocksAtBarrier("g1", "one", [(FIRST, 1, 9)], True))
-        self.tell("mds1", BlocksAtBarrier("g1", "one", [(SECOND, 2, 5)], False))
-        self.tell("mds1", CheckpointOutcome("one", "complete", 5, {"g1": 3}))
+            self.report(node, ReplicasFound([], False))
+            self.report(node, ReplicaStored(FIRST, 1, 9))
+            self.report(node, ReplicaStored(SECOND, 2, 5))
+        self.report("mds1", BarrierWritten("g1", "one", 5, 3, 1, 3, 7, LATER))
+        self.report("mds1", BlocksAtBarrier("g1", "one", [(FIRST, 1, 9)], True))
+        self.report("mds1", BlocksAtBarrier("g1", "one", [(SECOND, 2, 5)], False))
+        self.report("mds1", CheckpointOutcome("one", "complete", 5, {"g1": 3}))
         for node in ("dn1", "dn2"):
-            self.tell(node, ReplicaStored(LATER, 1, 9))
+            self.report(node, ReplicaStored(LATER, 1, 9))
 
     def everywhere(self, *events: Event) -> None:
         for node in ("dn1", "dn2"):
             for event in events:
-                self.tell(node, event)  # type: ignore[arg-type]
+                self.report(node, event)  # type: ignore[arg-type]
 
     def back(self) -> None:
-        self.tell("mds1", TakenBack("g1", 1, "one", 2, 3, 3, 7, 4, 4))
+        self.report("mds1", TakenBack("g1", 1, "one", 2, 3, 3, 7, 4, 4))
 
-    def lamp(self) -> dict[str, Any]:
-        lamps = registry.start(one_group(data=DataConfig(nodes=["dn1", "dn2"])))
+    def status(self) -> dict[str, Any]:
+        invariants = registry.start(one_group(data=DataConfig(nodes=["dn1", "dn2"])))
         for stamped in self.events:
-            lamps.on_event(stamped)
-        lamps.finish()
-        return next(lamp for lamp in lamps.lamps() if lamp["invariant"] == NAME)
+            invariants.on_event(stamped)
+        invariants.finish()
+        return next(status for status in invariants.invariants() if status["invariant"] == NAME)
 
 
 def test_what_the_barrier_names_is_there() -> None:
     story = Marked()
-    before = story.lamp()["checked"]
+    before = story.status()["checked"]
     story.everywhere(ReplicaRemoved(LATER, 1, "freed"), ReplicasFound([(FIRST, 1), (SECOND, 2)], False))
     story.back()
-    assert story.lamp()["state"] == "green"
-    assert story.lamp()["checked"] == before + 3, "the barrier and both blocks"
+    assert story.status()["state"] == "green"
+    assert story.status()["checked"] == before + 3, "the barrier and both blocks"
 
 
 def test_one_good_replica_is_enough() -> None:
     story = Marked()
-    story.tell("dn1", ReplicaRemoved(FIRST, 1, "freed"))
+    story.report("dn1", ReplicaRemoved(FIRST, 1, "freed"))
     story.back()
-    assert story.lamp()["state"] == "green"
+    assert story.status()["state"] == "green"
 
 
 def test_a_block_that_was_removed_as_freed_is_red() -> None:
     story = Marked()
     story.everywhere(ReplicaRemoved(FIRST, 1, "freed"))
-    assert story.lamp()["state"] == "green", "nobody has gone back"
+    assert story.status()["state"] == "green", "nobody has gone back"
     story.back()
-    lamp = story.lamp()
-    assert lamp["state"] == "red"
-    assert lamp["explanation"].startswith(
-        "checkpoint one names block 0001000000000005 of g1 with stamp 1 and 9 octets"
+    status = story.status()
+    assert status["state"] == "red"
+    assert status["explanation"].startswith(
+        "checkpoint one names block 0001000000000005 of g1 with stamp 1 and 9 bytes"
     )
-    assert "dn1 removed it as freed" in lamp["explanation"]
-    assert [server for server, _ in lamp["evidence"]] == ["dn1", "mds1"]
+    assert "dn1 removed it as freed" in status["explanation"]
+    assert [server for server, _ in status["evidence"]] == ["dn1", "mds1"]
 
 
 @pytest.mark.parametrize(
@@ -94,11 +95,11 @@ def test_a_block_that_was_removed_as_freed_is_red() -> None:
     ],
 )
 def test_another_length_under_the_same_stamp_is_red(event: ReplicaStored, state: str) -> None:
-    """A later writing has another stamp, and what it took the place of was told as removed."""
+    """A later write has another stamp, and the replica that it replaced was reported as removed."""
     story = Marked()
     story.everywhere(event)
     story.back()
-    assert story.lamp()["state"] == state
+    assert story.status()["state"] == state
 
 
 @pytest.mark.parametrize(
@@ -108,46 +109,46 @@ def test_what_rotted_or_went_with_its_disk_is_no_mistake_of_the_recovery(event: 
     story = Marked()
     story.everywhere(event)
     story.back()
-    assert story.lamp()["state"] == "green"
+    assert story.status()["state"] == "green"
 
 
 def test_what_is_freed_after_the_recovery_is_none_either() -> None:
     story = Marked()
     story.back()
     story.everywhere(ReplicaRemoved(FIRST, 1, "freed"))
-    assert story.lamp()["state"] == "green"
+    assert story.status()["state"] == "green"
 
 
-# --- what came later -------------------------------------------------------------------------------------------------
+# --- later replicas --------------------------------------------------------------------------------------------------
 
 
 def test_what_came_later_is_set_aside() -> None:
     story = Marked()
     story.back()
-    before = story.lamp()["checked"]
+    before = story.status()["checked"]
     story.everywhere(ReplicaRemoved(LATER, 1, "set aside"), BlocksSetAside("g1", 1, 1, 9))
-    lamp = story.lamp()
-    assert lamp["state"] == "green" and lamp["checked"] == before + 2
+    status = story.status()
+    assert status["state"] == "green" and status["checked"] == before + 2
 
 
 def test_a_node_that_went_back_and_uses_a_later_block_is_red() -> None:
     story = Marked()
     story.back()
-    story.tell("dn1", ReplicaRemoved(LATER, 1, "set aside"))
+    story.report("dn1", ReplicaRemoved(LATER, 1, "set aside"))
     story.everywhere(BlocksSetAside("g1", 1, 1, 9))
-    lamp = story.lamp()
-    assert lamp["state"] == "red"
-    assert lamp["explanation"].startswith(
+    status = story.status()
+    assert status["state"] == "red"
+    assert status["explanation"].startswith(
         "dn2 has gone back with g1 in incarnation 1, and block 0001000000000007"
     )
-    assert [server for server, _ in lamp["evidence"]] == ["dn2", "dn2"]
+    assert [server for server, _ in status["evidence"]] == ["dn2", "dn2"]
 
 
 def test_it_is_red_also_when_the_block_was_removed_afterwards() -> None:
     story = Marked()
     story.back()
     story.everywhere(BlocksSetAside("g1", 1, 0, 0), ReplicaRemoved(LATER, 1, "freed"))
-    assert story.lamp()["state"] == "red"
+    assert story.status()["state"] == "red"
 
 
 def test_what_was_freed_before_is_none() -> None:
@@ -155,7 +156,7 @@ def test_what_was_freed_before_is_none() -> None:
     story.everywhere(ReplicaRemoved(LATER, 1, "freed"))
     story.back()
     story.everywhere(BlocksSetAside("g1", 1, 0, 0))
-    assert story.lamp()["state"] == "green"
+    assert story.status()["state"] == "green"
 
 
 def test_the_next_incarnation_has_numbers_of_its_own() -> None:
@@ -163,46 +164,46 @@ def test_the_next_incarnation_has_numbers_of_its_own() -> None:
     story.back()
     story.everywhere(ReplicaRemoved(LATER, 1, "set aside"), ReplicaStored((1 << 48) | (1 << 32), 1, 9))
     story.everywhere(BlocksSetAside("g1", 1, 1, 9))
-    assert story.lamp()["state"] == "green"
+    assert story.status()["state"] == "green"
 
 
 def test_a_node_that_slept_through_two_recoveries_owes_both() -> None:
     story = Marked()
     story.back()
     new = (1 << 48) | (1 << 32) | 4
-    story.tell("mds1", BarrierWritten("g1", "two", 9, 5, 3, 5, 8, new))
-    story.tell("mds1", TakenBack("g1", 2, "two", 4, 5, 5, 8, 4, 4))
-    story.tell("dn1", ReplicaRemoved(LATER, 1, "set aside"))
-    story.tell("dn1", BlocksSetAside("g1", 2, 1, 9))
-    assert story.lamp()["state"] == "green"
-    story.tell("dn2", BlocksSetAside("g1", 2, 0, 0))
-    assert story.lamp()["state"] == "red"
+    story.report("mds1", BarrierWritten("g1", "two", 9, 5, 3, 5, 8, new))
+    story.report("mds1", TakenBack("g1", 2, "two", 4, 5, 5, 8, 4, 4))
+    story.report("dn1", ReplicaRemoved(LATER, 1, "set aside"))
+    story.report("dn1", BlocksSetAside("g1", 2, 1, 9))
+    assert story.status()["state"] == "green"
+    story.report("dn2", BlocksSetAside("g1", 2, 0, 0))
+    assert story.status()["state"] == "red"
 
 
 def test_a_block_that_the_barrier_names_may_not_be_set_aside() -> None:
     story = Marked()
     story.back()
     story.everywhere(ReplicaRemoved(FIRST, 1, "set aside"))
-    lamp = story.lamp()
-    assert lamp["state"] == "red" and "dn1 set it aside" in lamp["explanation"]
+    status = story.status()
+    assert status["state"] == "red" and "dn1 set it aside" in status["explanation"]
 
 
 def test_reports_may_come_late() -> None:
-    """Traces are read one after the other: the removal is told after the recovery, and happened before it."""
+    """Traces are read one after the other: the removal is reported after the recovery, and happened before it."""
     story = Marked()
     story.everywhere(ReplicaRemoved(FIRST, 1, "freed"))
     story.back()
     *rest, first, second, back = story.events
     story.events = [*rest, back, first, second]
-    assert story.lamp()["state"] == "red"
+    assert story.status()["state"] == "red"
 
 
-def test_a_copy_that_was_not_told_to_its_end_is_compared_with_nothing() -> None:
+def test_a_copy_that_was_not_reported_to_its_end_is_compared_with_nothing() -> None:
     story = Marked()
     story.events = [s for s in story.events if not (type(s.event) is BlocksAtBarrier and not s.event.more)]
     story.everywhere(ReplicaRemoved(FIRST, 1, "freed"))
     story.back()
-    assert story.lamp()["state"] == "green"
+    assert story.status()["state"] == "green"
 
 
 def test_it_is_judged_while_the_cluster_goes_on() -> None:
@@ -211,7 +212,7 @@ def test_it_is_judged_while_the_cluster_goes_on() -> None:
     story.back()
     story.now_ns += 2 * PATIENCE_NS
     story.everywhere(ReplicaStored(LATER + 1, 1, 9))
-    lamps = registry.start(one_group(data=DataConfig(nodes=["dn1", "dn2"])))
+    invariants = registry.start(one_group(data=DataConfig(nodes=["dn1", "dn2"])))
     for stamped in story.events:
-        lamps.on_event(stamped)
-    assert [failure.invariant for failure in lamps.failures] == [NAME]
+        invariants.on_event(stamped)
+    assert [failure.invariant for failure in invariants.failures] == [NAME]

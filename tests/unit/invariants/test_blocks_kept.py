@@ -1,4 +1,4 @@
-"""The check of blocks against histories written by hand: what is right is green in any order, what is wrong is red."""
+"""The invariant of blocks on histories written by hand: correct ones are green in any order, wrong ones red."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ CLUSTER = one_group(data=DataConfig(nodes=["dn1", "dn2", "dn3", "dn4"]))
 
 
 def verdict(events: list[Stamped], finish: bool = True) -> tuple[str, str]:
-    lamps = registry.start(CLUSTER)
+    invariants = registry.start(CLUSTER)
     for stamped in events:
-        lamps.on_event(stamped)
+        invariants.on_event(stamped)
     if finish:
-        lamps.finish()
-    lamp = next(each for each in lamps.lamps() if each["invariant"] == "blocks kept")
-    return lamp["state"], lamp["explanation"]
+        invariants.finish()
+    status = next(each for each in invariants.invariants() if each["invariant"] == "blocks kept")
+    return status["state"], status["explanation"]
 
 
 def health(state: str, *holders: str, stamp: int = 1) -> BlockHealth:
@@ -45,16 +45,16 @@ def written() -> Story:
     """Three replicas, one of which is damaged and replaced by a fourth node's."""
     story = Story()
     for name in ("dn1", "dn2", "dn3"):
-        story.tell(name, ReplicasFound([], False))
-        story.tell(name, ReplicaStored(BLOCK, 1, 9))
-    story.tell("dn1", ReplicaDamaged(BLOCK, 1, "at offset 0"))
-    story.tell("dn1", ReplicaRemoved(BLOCK, 1, "damaged"))
-    story.tell("mds1", health("under", "dn2", "dn3"))
-    story.tell("dn4", ReplicaStored(BLOCK, 1, 9))
-    story.tell("mds1", health("whole", "dn2", "dn3", "dn4"))
-    story.tell("dn2", ReplicasFound([(BLOCK, 1)], False))
-    story.tell("dn3", ReplicaRemoved(BLOCK, 1, "excess"))
-    story.tell("mds1", health("freed"))
+        story.report(name, ReplicasFound([], False))
+        story.report(name, ReplicaStored(BLOCK, 1, 9))
+    story.report("dn1", ReplicaDamaged(BLOCK, 1, "at offset 0"))
+    story.report("dn1", ReplicaRemoved(BLOCK, 1, "damaged"))
+    story.report("mds1", health("under", "dn2", "dn3"))
+    story.report("dn4", ReplicaStored(BLOCK, 1, 9))
+    story.report("mds1", health("whole", "dn2", "dn3", "dn4"))
+    story.report("dn2", ReplicasFound([(BLOCK, 1)], False))
+    story.report("dn3", ReplicaRemoved(BLOCK, 1, "excess"))
+    story.report("mds1", health("freed"))
     return story
 
 
@@ -63,28 +63,28 @@ def test_copies_in_the_place_of_a_damaged_one_are_green_in_any_order(order: list
     assert verdict(merged(written().events, order)) == ("green", "")
 
 
-def test_a_cluster_without_data_nodes_has_no_such_lamp() -> None:
-    assert "blocks kept" not in written().lamps()
+def test_a_cluster_without_data_nodes_has_no_such_invariant() -> None:
+    assert "blocks kept" not in written().invariants()
 
 
 @pytest.mark.parametrize("reason", ["excess", "stale", "damaged"])
 def test_the_last_replica_may_only_go_with_its_file(reason: str) -> None:
     story = written()
-    story.tell("dn2", ReplicaRemoved(BLOCK, 1, "freed"))
+    story.report("dn2", ReplicaRemoved(BLOCK, 1, "freed"))
     assert verdict(story.events)[0] == "green"
-    story.tell("dn4", ReplicaRemoved(BLOCK, 1, reason))
+    story.report("dn4", ReplicaRemoved(BLOCK, 1, reason))
     state, why = verdict(story.events)
     assert state == "red" and f"as {reason}" in why
 
 
 def freed_and_named_again(*later: tuple[str, Serving | ReplicaStored]) -> tuple[str, str]:
-    """All replicas go as freed; then an active says that a file's block is missing."""
+    """All replicas are removed as freed; then an active reports that a file's block is missing."""
     story = written()
     for name in ("dn2", "dn4"):
-        story.tell(name, ReplicaRemoved(BLOCK, 1, "freed"))
+        story.report(name, ReplicaRemoved(BLOCK, 1, "freed"))
     for server, event in later:
-        story.tell(server, event)
-    story.tell("mds1", health("missing"))
+        story.report(server, event)
+    story.report("mds1", health("missing"))
     return verdict(story.events)
 
 
@@ -103,24 +103,24 @@ def test_a_block_that_another_node_still_has_is_not_lost() -> None:
 
 def test_a_block_that_was_missing_before_its_file_was_deleted_is_no_loss() -> None:
     story = written()
-    story.tell("mds1", health("missing"))
+    story.report("mds1", health("missing"))
     for name in ("dn2", "dn4"):
-        story.tell(name, ReplicaRemoved(BLOCK, 1, "freed"))
+        story.report(name, ReplicaRemoved(BLOCK, 1, "freed"))
     assert verdict(story.events) == ("green", "")
 
 
 def test_an_older_replica_does_not_stand_for_a_newer_one() -> None:
     story = Story()
-    story.tell("dn1", ReplicaStored(BLOCK, 1, 9))
-    story.tell("dn2", ReplicaStored(BLOCK, 2, 9))
-    story.tell("dn2", ReplicaRemoved(BLOCK, 2, "stale"))
+    story.report("dn1", ReplicaStored(BLOCK, 1, 9))
+    story.report("dn2", ReplicaStored(BLOCK, 2, 9))
+    story.report("dn2", ReplicaRemoved(BLOCK, 2, "stale"))
     assert verdict(story.events)[0] == "red"
 
 
 def test_a_replica_that_was_not_found_again_is_gone() -> None:
     story = written()
-    story.tell("dn4", ReplicasFound([], False))
-    story.tell("dn2", ReplicaRemoved(BLOCK, 1, "excess"))
+    story.report("dn4", ReplicasFound([], False))
+    story.report("dn2", ReplicaRemoved(BLOCK, 1, "excess"))
     assert verdict(story.events)[0] == "red"
 
 
@@ -136,14 +136,14 @@ def test_a_replica_that_was_not_found_again_is_gone() -> None:
 )
 def test_the_map_names_what_is_there(event: BlockHealth, says: str) -> None:
     story = written()
-    story.tell("mds1", event)
+    story.report("mds1", event)
     state, why = verdict(story.events)
     assert state == "red" and says in why
 
 
 def test_a_report_may_be_late_but_not_for_long() -> None:
     story = written()
-    story.tell("mds1", health("whole", "dn2", "dn3", "dn4"))
+    story.report("mds1", health("whole", "dn2", "dn3", "dn4"))
     assert verdict(story.events)[0] == "green"
     late = story.events.pop()
     story.events.append(msgspec.structs.replace(late, at_ns=late.at_ns + 2 * PATIENCE_NS))
@@ -156,37 +156,37 @@ def read(wrong_at: int = -1, lacking_ns: int = 0, error: str = "") -> FileCalled
 
 def test_a_file_that_holds_what_was_written_is_green() -> None:
     story = Story()
-    story.tell("client1", read())
+    story.report("client1", read())
     assert verdict(story.events) == ("green", "")
 
 
-def test_other_octets_than_were_written_are_red() -> None:
+def test_other_bytes_than_were_written_are_red() -> None:
     story = Story()
-    story.tell("client1", read(wrong_at=512, error="EBADMSG"))
+    story.report("client1", read(wrong_at=512, error="EBADMSG"))
     state, why = verdict(story.events, finish=False)
-    assert state == "red" and "from octet 512 on" in why
+    assert state == "red" and "from byte 512 on" in why
 
 
 def test_what_was_acknowledged_and_is_not_there_is_red() -> None:
     story = Story()
-    story.tell("client1", read(lacking_ns=1, error="ENOENT"))
+    story.report("client1", read(lacking_ns=1, error="ENOENT"))
     state, why = verdict(story.events)
     assert state == "red" and "acknowledged" in why
 
 
 def test_a_recovery_may_set_it_aside_and_what_comes_later_it_may_not() -> None:
     story = Story()
-    story.tell("client1", read(lacking_ns=1))
-    story.tell("mds1", TakenBack("g1", 1, "noon", 2, 5, 5, 5, 3, 3))
+    story.report("client1", read(lacking_ns=1))
+    story.report("mds1", TakenBack("g1", 1, "noon", 2, 5, 5, 5, 3, 3))
     taken_ns = story.now_ns
     assert verdict(story.events) == ("green", "")
-    story.tell("client1", read(lacking_ns=taken_ns + 1))
+    story.report("client1", read(lacking_ns=taken_ns + 1))
     assert verdict(story.events)[0] == "red"
 
 
 def test_blocks_that_were_stored_before_a_recovery_are_known_after_it() -> None:
     story = Story()
-    story.tell("dn1", ReplicaStored(BLOCK, 1, 9))
-    story.tell("mds1", TakenBack("g1", 1, "noon", 2, 5, 5, 5, 3, 3))
-    story.tell("mds1", health("under", "dn1"))
+    story.report("dn1", ReplicaStored(BLOCK, 1, 9))
+    story.report("mds1", TakenBack("g1", 1, "noon", 2, 5, 5, 5, 3, 3))
+    story.report("mds1", health("under", "dn1"))
     assert verdict(story.events) == ("green", "")

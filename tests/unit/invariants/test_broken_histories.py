@@ -1,4 +1,4 @@
-"""Each invariant broken by hand: its lamp is red, and names who did it."""
+"""Each invariant violated by a history written by hand: it is red, and its explanation names the server."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ def serving() -> Story:
 def test_two_servers_in_one_epoch() -> None:
     story = serving()
     first = story.events[2]
-    second = story.tell("mds3", Serving("g1", 1, 1, crc_of(1, 1)))
-    lamp = story.lamps()["one active"]
-    assert lamp["state"] == "red"
-    assert lamp["explanation"] == "mds3 serves in epoch 1, which is mds1's"
-    assert lamp["evidence"][-1] == list(second) and lamp["evidence"][0][0] == first.server
+    second = story.report("mds3", Serving("g1", 1, 1, crc_of(1, 1)))
+    status = story.invariants()["one active"]
+    assert status["state"] == "red"
+    assert status["explanation"] == "mds3 serves in epoch 1, which is mds1's"
+    assert status["evidence"][-1] == list(second) and status["evidence"][0][0] == first.server
 
 
 def test_an_answer_of_a_server_that_does_not_serve() -> None:
     story = serving()
     evidence = story.call(1, ["Stat", "/x"], (1, 0), error="ENOENT", server="mds2")
-    lamp = story.lamps()["one active"]
-    assert "mds2 answered call 1 of c in epoch 1, which is mds1's" in lamp["explanation"]
-    assert lamp["evidence"][-1] == list(evidence)
+    status = story.invariants()["one active"]
+    assert "mds2 answered call 1 of c in epoch 1, which is mds1's" in status["explanation"]
+    assert status["evidence"][-1] == list(evidence)
 
 
 def test_an_answer_of_an_epoch_that_nobody_serves() -> None:
     story = serving()
     story.call(1, ["Stat", "/x"], (1, 0), error="ENOENT", server="mds2", epoch=9)
-    assert "mds2 answered call 1 of c in epoch 9, which nobody serves" in story.red()["one active"]
+    assert "mds2 answered call 1 of c in epoch 9, which no server serves" in story.red()["one active"]
 
 
 def test_the_same_answer_is_found_without_an_end() -> None:
     story = serving()
     story.call(1, ["Stat", "/x"], (1, 0), error="ENOENT", server="mds2", epoch=9)
     story.now_ns += 20 * SECOND
-    story.tell("mds1", Warned("time goes on"))
-    assert "nobody serves" in story.red(finish=False)["one active"]
+    story.report("mds1", Warned("time goes on"))
+    assert "no server serves" in story.red(finish=False)["one active"]
 
 
 def test_a_client_that_believes_an_older_epoch() -> None:
@@ -68,33 +68,33 @@ def test_a_client_that_believes_an_older_epoch() -> None:
 def test_an_acknowledged_write_that_no_group_holds() -> None:
     story = serving()
     evidence = story.call(1, CREATE, (2, 1), ["Made", 2])
-    lamp = story.lamps()["no lost write"]
-    assert lamp["state"] == "red" and "Create(/a, 420), was acknowledged by mds1" in lamp["explanation"]
-    assert lamp["evidence"] == [list(evidence)]
+    status = story.invariants()["no lost write"]
+    assert status["state"] == "red" and "Create(/a, 420), was acknowledged by mds1" in status["explanation"]
+    assert status["evidence"] == [list(evidence)]
 
 
 def test_an_active_without_the_last_committed_group() -> None:
     story = serving()
     commit = story.commit("mds1", 2, 1, 1)
     story.call(1, CREATE, (2, 1), ["Made", 2])
-    served = story.tell("mds2", Serving("g1", 2, 1, crc_of(1, 1)))
-    lamp = story.lamps()["no lost write"]
-    assert "ends at group 1, before committed group 2 of epoch 1: lost: call 1 of c" in lamp["explanation"]
-    assert lamp["evidence"] == [list(commit), list(served)]
+    served = story.report("mds2", Serving("g1", 2, 1, crc_of(1, 1)))
+    status = story.invariants()["no lost write"]
+    assert "ends at group 1, before committed group 2 of epoch 1: lost: call 1 of c" in status["explanation"]
+    assert status["evidence"] == [list(commit), list(served)]
 
 
 def test_an_active_with_another_group_in_its_place() -> None:
     story = serving()
     story.commit("mds1", 2, 1, 1)
     story.durable("mds2", 2, epoch=2)
-    story.tell("mds2", Serving("g1", 2, 2, crc_of(2, 2)))
+    story.report("mds2", Serving("g1", 2, 2, crc_of(2, 2)))
     assert "mds2 serves epoch 2 and its journal holds another group 2" in story.red()["no lost write"]
 
 
 def test_a_committed_group_that_is_replaced() -> None:
     story = serving()
     story.commit("mds1", 2, 1, 1)
-    story.tell("mds2", Committed("g1", 2, 2, crc_of(2, 2), ["mds2"], 1, []))
+    story.report("mds2", Committed("g1", 2, 2, crc_of(2, 2), ["mds2"], 1, []))
     red = story.red()
     assert "lost: call 1 of c" in red["no lost write"]
     assert "committed group 2 changed" in red["dense journal"]
@@ -103,7 +103,7 @@ def test_a_committed_group_that_is_replaced() -> None:
 def test_the_last_active_cut_what_was_committed() -> None:
     story = serving()
     story.commit("mds1", 2, 1, 1)
-    story.tell("mds1", Cut(1, "a mistake"))
+    story.report("mds1", Cut(1, "a mistake"))
     assert "ends at group 1, before committed group 2" in story.red()["no lost write"]
 
 
@@ -114,9 +114,9 @@ def test_an_operation_with_two_effects() -> None:
     story = serving()
     story.commit("mds1", 2, 1, 7)
     twice = story.commit("mds1", 3, 1, 7)
-    lamp = story.lamps()["exactly once"]
-    assert lamp["explanation"] == "call 7 of c has two effects: in group 2 and in group 3"
-    assert lamp["evidence"][-1] == list(twice)
+    status = story.invariants()["exactly once"]
+    assert status["explanation"] == "call 7 of c has two effects: in group 2 and in group 3"
+    assert status["evidence"][-1] == list(twice)
 
 
 def test_an_error_for_what_was_done() -> None:
@@ -141,16 +141,16 @@ def test_an_answer_that_belongs_to_another_place() -> None:
 
 
 def test_a_call_is_answered_with_another_result_than_its_record_has() -> None:
-    """Told once by whoever carried it out, whose answer was lost, and by the next one from memory."""
-    for told, right in ((["Made", 2], True), (["Made", 3], False), (["Done"], False)):
+    """Reported once by the server that carried it out, whose answer was lost, and by the next one from memory."""
+    for reported, right in ((["Made", 2], True), (["Made", 3], False), (["Done"], False)):
         story = serving()
         story.durable("mds1", 2)
         made = [result_sum(["Made", 2])]
-        story.tell("mds1", Committed("g1", 2, 1, crc_of(2, 1), ["mds1"], 1, [("c", 7)], [], made))
+        story.report("mds1", Committed("g1", 2, 1, crc_of(2, 1), ["mds1"], 1, [("c", 7)], [], made))
         story.serve("mds2", 3, 2)
-        story.call(7, CREATE, (3, 0), told, server="mds2", epoch=2, tries=2)
+        story.call(7, CREATE, (3, 0), reported, server="mds2", epoch=2, tries=2)
         found = story.red().get("exactly once", "")
-        assert (found == "") is right, told
+        assert (found == "") is right, reported
         assert right or "the record that carried it out has another result" in found
 
 
@@ -159,11 +159,11 @@ def test_a_call_is_answered_with_another_result_than_its_record_has() -> None:
 
 def test_two_digests_of_one_group() -> None:
     story = Story()
-    first = story.tell("mds2", Applied(9, 1, 0xAB))
-    second = story.tell("mds3", Applied(9, 1, 0xCD))
-    lamp = story.lamps()["same sn same state"]
-    assert "mds3 and mds2 differ after group 9 of epoch 1" in lamp["explanation"]
-    assert lamp["evidence"] == [list(first), list(second)]
+    first = story.report("mds2", Applied(9, 1, 0xAB))
+    second = story.report("mds3", Applied(9, 1, 0xCD))
+    status = story.invariants()["same sn same state"]
+    assert "mds3 and mds2 differ after group 9 of epoch 1" in status["explanation"]
+    assert status["evidence"] == [list(first), list(second)]
 
 
 # --- dense journal ------------------------------------------------------------------------------------------
@@ -172,9 +172,9 @@ def test_two_digests_of_one_group() -> None:
 def test_a_gap_in_a_journal() -> None:
     story = serving()
     evidence = story.durable("mds2", 3)
-    lamp = story.lamps()["dense journal"]
-    assert lamp["explanation"] == "mds2 wrote group 3 behind group 1"
-    assert lamp["evidence"][-1] == list(evidence)
+    status = story.invariants()["dense journal"]
+    assert status["explanation"] == "mds2 wrote group 3 behind group 1"
+    assert status["evidence"][-1] == list(evidence)
 
 
 def test_a_sn_given_twice_in_an_epoch() -> None:
@@ -204,18 +204,18 @@ def created() -> Story:
 def test_a_read_that_does_not_see_the_write_before_it() -> None:
     story = created()
     evidence = story.call(2, ["Stat", "/a"], (2, 1), error="ENOENT")
-    lamp = story.lamps()["linearisable"]
-    assert "call 2 of c, Stat(/a), at place 1 of group 2 was answered ENOENT" in lamp["explanation"]
-    assert "should have been success" in lamp["explanation"] and lamp["evidence"][-1] == list(evidence)
+    status = story.invariants()["linearisable"]
+    assert "call 2 of c, Stat(/a), at place 1 of group 2 was answered ENOENT" in status["explanation"]
+    assert "should have been success" in status["explanation"] and status["evidence"][-1] == list(evidence)
 
 
 def test_a_stale_read_of_an_older_position() -> None:
     story = created()
     written = ("client1", 1)
     evidence = story.call(2, ["Stat", "/a"], (1, 0), error="ENOENT")
-    lamp = story.lamps()["linearisable"]
-    assert "was answered by mds1 from place 0 of group 1, though place 1 of group 2" in lamp["explanation"]
-    assert lamp["evidence"] == [list(written), list(evidence)]
+    status = story.invariants()["linearisable"]
+    assert "was answered by mds1 from place 0 of group 1, though place 1 of group 2" in status["explanation"]
+    assert status["evidence"] == [list(written), list(evidence)]
 
 
 def test_an_old_position_is_right_for_a_call_that_began_before() -> None:
@@ -260,14 +260,14 @@ def test_a_read_of_records_that_were_never_committed() -> None:
 
 def test_an_unknown_outcome_that_was_committed_counts() -> None:
     story = serving()
-    story.tell("client1", Invoked("c", 1, CREATE, story.now_ns))
+    story.report("client1", Invoked("c", 1, CREATE, story.now_ns))
     story.commit("mds1", 2, 1, 1)
     story.call(2, ["Stat", "/a"], (2, 1), error="ENOENT")
     assert "Stat(/a)" in story.red()["linearisable"]
 
 
 def test_a_late_answer_is_compared_with_the_past() -> None:
-    """The read of group 2 is told after groups 3 and 4 removed and made the name again."""
+    """The read of group 2 is reported after groups 3 and 4 removed and created the name again."""
     story = created()
     began_ns = story.now_ns
     story.commit("mds1", 3, 1, 2)
@@ -279,44 +279,44 @@ def test_a_late_answer_is_compared_with_the_past() -> None:
 def test_failures_are_events() -> None:
     story = created()
     story.call(2, ["Stat", "/a"], (2, 1), error="ENOENT")
-    lamps = registry.start(one_group())
+    invariants = registry.start(one_group())
     for stamped in story.events:
-        lamps.on_event(stamped)
-    assert [failure.invariant for failure in lamps.failures] == ["linearisable"]
+        invariants.on_event(stamped)
+    assert [failure.invariant for failure in invariants.failures] == ["linearisable"]
 
 
 # --- same order ---------------------------------------------------------------------------------------------
 
 
 def of_symmetric(*deliveries: tuple[str, int, str, int]) -> dict[str, Any]:
-    """Deliveries as (server, sn, sender, counter) in view 1; the lamp."""
+    """Verdict on deliveries as (server, sn, sender, counter) in view 1."""
     story = Story()
     for server, sn, sender, counter in deliveries:
-        story.tell(server, Delivered("g1", 1, sn, sender, counter))
-    lamps = registry.start(one_group(protocol="symmetric"))
+        story.report(server, Delivered("g1", 1, sn, sender, counter))
+    invariants = registry.start(one_group(protocol="symmetric"))
     for stamped in story.events:
-        lamps.on_event(stamped)
-    lamps.finish()
-    return {lamp["invariant"]: lamp for lamp in lamps.lamps()}["same order"]
+        invariants.on_event(stamped)
+    invariants.finish()
+    return {status["invariant"]: status for status in invariants.invariants()}["same order"]
 
 
 def test_two_members_deliver_in_another_order() -> None:
     one = [("mds1", 1, "mds1", 1), ("mds1", 2, "mds2", 1)]
     assert of_symmetric(*one, ("mds2", 1, "mds1", 1), ("mds2", 2, "mds2", 1))["state"] == "green"
-    lamp = of_symmetric(*one, ("mds2", 1, "mds2", 1), ("mds2", 2, "mds1", 1))
-    assert lamp["state"] == "red"
-    assert lamp["explanation"] == (
+    status = of_symmetric(*one, ("mds2", 1, "mds2", 1), ("mds2", 2, "mds1", 1))
+    assert status["state"] == "red"
+    assert status["explanation"] == (
         "mds2 delivered message 1 of mds2 as group 1 of view 1, where mds1 delivered message 1 of mds1"
     )
 
 
 def test_a_member_leaves_a_message_out() -> None:
-    lamp = of_symmetric(("mds1", 1, "mds1", 1), ("mds1", 3, "mds1", 3))
-    assert lamp["explanation"] == "mds1 delivered group 3 behind group 1 in view 1"
+    status = of_symmetric(("mds1", 1, "mds1", 1), ("mds1", 3, "mds1", 3))
+    assert status["explanation"] == "mds1 delivered group 3 behind group 1 in view 1"
 
 
 def test_an_inode_number_that_is_given_away_twice_is_found() -> None:
-    """The first of its inodes may be gone long since."""
+    """The first of its inodes may have been removed long before."""
     story = good()
     story.commit("mds2", 6, 2, 8)
     story.call(8, ["Create", "/g", 0o644], (6, 1), ["Made", 3], server="mds2", epoch=2)

@@ -1,4 +1,4 @@
-"""The checks' model of the file system against the namespace of the servers, at every moment of the past."""
+"""The invariants' model of the file system against the servers' namespace, at every moment of the past."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Answered = tuple[str, list[Any]]
 
 
 class Server:
-    """A namespace, called like a server."""
+    """A namespace with the interface of a server."""
 
     def __init__(self) -> None:
         self.namespace = Namespace()

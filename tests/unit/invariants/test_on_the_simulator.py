@@ -1,4 +1,4 @@
-"""The checks on real servers: a hole lights its lamp, the same schedule with the hole closed does not."""
+"""The invariants on simulated servers: an open hole violates one, the same schedule with the hole closed does not."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LIMIT_NS = 120 * SECOND
 
 
 class Bench:
-    """A settled cluster with its lamps and a directory /d."""
+    """A settled cluster with its invariants and a directory /d."""
 
     def __init__(self, holes: Holes, workload: WorkloadConfig | None = None, seed: int = 7):
         config = one_group(holes=holes)
         self.cluster = SimCluster(config, seed, workload)
-        self._lamps = registry.start(config)
-        self.cluster.on_event(self._lamps.on_event)
+        self._invariants = registry.start(config)
+        self.cluster.on_event(self._invariants.on_event)
         self.settle()
         self.client = self.cluster.start_client("client8")
         self.client.call(Mkdir("/d"))
@@ -43,12 +43,12 @@ class Bench:
         other.call(Stat("/d"))
         return other
 
-    def lamps(self) -> dict[str, dict[str, Any]]:
-        self._lamps.finish()
-        return {lamp["invariant"]: lamp for lamp in self._lamps.lamps()}
+    def invariants(self) -> dict[str, dict[str, Any]]:
+        self._invariants.finish()
+        return {status["invariant"]: status for status in self._invariants.invariants()}
 
     def red(self) -> set[str]:
-        return {name for name, lamp in self.lamps().items() if lamp["state"] == "red"}
+        return {name for name, status in self.invariants().items() if status["state"] == "red"}
 
 
 @pytest.mark.parametrize("opened", [True, False])
@@ -70,7 +70,7 @@ def test_a_stale_read_from_an_old_active(opened: bool) -> None:
 
 @pytest.mark.parametrize("opened", [True, False])
 def test_an_acknowledged_write_that_no_disk_kept(opened: bool) -> None:
-    """Under this seed no disk happens to have written what it was not told to sync."""
+    """With this seed no disk has by chance written data without a sync."""
     bench = Bench(Holes(async_flush=opened), seed=11)
     faults = bench.cluster.faults
     for name in bench.servers:
@@ -110,7 +110,7 @@ def test_a_read_of_what_the_next_failover_drops(opened: bool) -> None:
 
 
 def test_an_adopted_group_is_judged_by_its_operations() -> None:
-    """Everybody holds the group, nobody knows it is committed, the active dies: its successor commits it."""
+    """All servers hold the group, none knows that it is committed, the active dies: its successor commits it."""
     bench = Bench(Holes())
     old = bench.active
     held = bench.cluster.hold(
@@ -123,8 +123,8 @@ def test_an_adopted_group_is_judged_by_its_operations() -> None:
     bench.cluster.run_until(task.done, LIMIT_NS)
     bench.client.call(Stat("/d/x"))
     bench.cluster.run_for(15 * SECOND)
-    lamps = bench.lamps()
-    assert {lamp["state"] for lamp in lamps.values()} == {"green"}, lamps
+    invariants = bench.invariants()
+    assert {status["state"] for status in invariants.values()} == {"green"}, invariants
 
 
 def test_a_busy_failover_is_green() -> None:
@@ -133,6 +133,6 @@ def test_a_busy_failover_is_green() -> None:
     bench.cluster.run_for(2 * SECOND)
     bench.cluster.faults.crash(bench.active)
     bench.cluster.run_for(10 * SECOND)
-    lamps = bench.lamps()
-    assert {lamp["state"] for lamp in lamps.values()} == {"green"}, lamps
-    assert lamps["linearisable"]["checked"] > 1000
+    invariants = bench.invariants()
+    assert {status["state"] for status in invariants.values()} == {"green"}, invariants
+    assert invariants["linearisable"]["checked"] > 1000

@@ -1,4 +1,4 @@
-"""The staircase against the plain question it answers."""
+"""The staircase against the simple query that it answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks of clusters of several groups, each seen to fire."""
+"""The invariants of clusters of several groups, each with a violation."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ BEGUN = (
 
 
 def judged(*events: tuple[str, Event]) -> dict[str, str]:
-    lamps = told(*BEGUN, *events)
-    return {failure.invariant: failure.explanation for failure in reversed(lamps.failures)}
+    invariants = reported(*BEGUN, *events)
+    return {failure.invariant: failure.explanation for failure in reversed(invariants.failures)}
 
 
-def told(*events: tuple[str, Event]) -> registry.Lamps:
-    lamps = registry.start(many_groups(2, 1))
+def reported(*events: tuple[str, Event]) -> registry.InvariantChecks:
+    invariants = registry.start(many_groups(2, 1))
     for number, (server, event) in enumerate(events, 1):
-        lamps.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
+        invariants.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
     last = Stamped("mds1", 1, len(events) + 1, 2 * PATIENCE_NS, 0, Applied(1, 1, 0))  # type: ignore[arg-type]
-    lamps.on_event(last)
-    lamps.finish()
-    return lamps
+    invariants.on_event(last)
+    invariants.finish()
+    return invariants
 
 
 def step(server: str, kind: str, commit: bool, peers: list[int] | None = None) -> tuple[str, Event]:
@@ -111,29 +111,31 @@ def test_a_list_that_lacks_what_was_answered_before() -> None:
 
 
 def test_a_read_behind_a_restart_may_bear_an_earlier_stamp() -> None:
-    """Clocks of groups begin anew: what was read, not written, at a later stamp is in no record."""
+    """Clocks of groups start again: no record has a state that was read, not written, at a later stamp."""
     made = ["Made", 2 << GROUP_SHIFT | DIRECTORY | 1]
     before = [
         called("mds1", 1, ["Mkdir", "/a", False, 0o755], made, 10),
         called("mds1", 2, ["List", "/", "", 10], ["Listing", ["a"], False], 90),
     ]
     for names, right in ((["a"], True), ([], False)):
-        lamps = registry.start(many_groups(2, 1))
+        invariants = registry.start(many_groups(2, 1))
         after = called("mds3", 3, ["List", "/", "", 10], ["Listing", names, False], 20)
         for number, (server, event) in enumerate([*BEGUN, *before], 1):
-            lamps.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
-        lamps.paths()
-        lamps.on_event(Stamped(after[0], 1, 99, 99_000, 0, after[1]))  # type: ignore[arg-type]
-        lamps.finish()
-        assert "linearisable" not in {failure.invariant for failure in lamps.unjudged}
-        assert ("linearisable" in {failure.invariant for failure in lamps.failures}) is not right
+            invariants.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
+        invariants.paths()
+        invariants.on_event(Stamped(after[0], 1, 99, 99_000, 0, after[1]))  # type: ignore[arg-type]
+        invariants.finish()
+        assert "linearisable" not in {failure.invariant for failure in invariants.unjudged}
+        assert ("linearisable" in {failure.invariant for failure in invariants.failures}) is not right
 
 
 def test_a_check_that_begins_late_claims_nothing() -> None:
-    """The control plane was started again: what the groups had committed before is not known to it."""
+    """The control plane has restarted: it does not know the groups committed before."""
     file = ["Made", 2 << GROUP_SHIFT | 2]
-    lamps = told(BEGUN[0], committed("mds3", 7, 5), called("mds3", 2, ["Create", "/a/f", 0o644], file, 10))
-    row = next(row for row in lamps.lamps() if row["invariant"] == "linearisable")
+    invariants = reported(
+        BEGUN[0], committed("mds3", 7, 5), called("mds3", 2, ["Create", "/a/f", 0o644], file, 10)
+    )
+    row = next(row for row in invariants.invariants() if row["invariant"] == "linearisable")
     assert row["state"] == "grey" and "g2 had committed something before" in row["explanation"]
 
 
@@ -162,7 +164,7 @@ def test_the_scan_finds_directories_that_are_named_twice_or_only_by_each_other()
 def test_what_was_carried_out_and_set_aside_was_there_until_then_whatever_its_call_is_answered_later() -> (
     None
 ):
-    """The answer of a mkdir is lost, a file is made in the directory, a recovery takes both away, and the mkdir is refused when it is asked again."""
+    """The answer of a mkdir is lost, a file is created in the directory, a recovery removes both, and the repeated mkdir is refused."""
     file = ["Made", 2 << GROUP_SHIFT | 2]
     mkdir = ["Mkdir", "/a", False, 0o755]
     refused = Called("client1.a", 2, mkdir, 200, 900, None, "EEXIST", "mds1", 2, 5, 1, 2, 60)
@@ -183,13 +185,13 @@ def test_what_was_carried_out_and_set_aside_was_there_until_then_whatever_its_ca
         ),
         ("client1", refused),
     ]  # fmt: skip
-    lamps = told(*events)
-    assert not [failure for failure in lamps.failures if failure.invariant == "linearisable"]
-    assert lamps.paths() == {"/": True, "/a": True}
+    invariants = reported(*events)
+    assert not [failure for failure in invariants.failures if failure.invariant == "linearisable"]
+    assert invariants.paths() == {"/": True, "/a": True}
 
 
 def test_the_model_goes_on_behind_a_recovery_though_a_dead_client_was_never_answered() -> None:
-    """Its call waits for an answer for a minute and a half; who asks when no call is under way does not."""
+    """Its call waits for an answer for a minute and a half; a query without a call under way does not."""
     made = ["Made", 2 << GROUP_SHIFT | DIRECTORY | 1]
     back = {
         "mds1": TakenBack("g1", 1, "k", 2, 3, 0, 0, 0, 0),
@@ -205,7 +207,7 @@ def test_the_model_goes_on_behind_a_recovery_though_a_dead_client_was_never_answ
         *back.items(),
         ("client1", after),
     ]
-    lamps = registry.start(many_groups(2, 1))
+    invariants = registry.start(many_groups(2, 1))
     for number, (server, event) in enumerate(events, 1):
-        lamps.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
-    assert lamps.paths() == {"/": True, "/b": True, "/c": True}
+        invariants.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
+    assert invariants.paths() == {"/": True, "/b": True, "/c": True}

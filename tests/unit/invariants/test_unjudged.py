@@ -1,4 +1,4 @@
-"""A check that gave up, or that checked nothing though changes were acknowledged, is a failure to whoever judges a run."""
+"""An invariant that gave up, or that checked nothing although changes were acknowledged, counts as a failure of the run."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from tests.unit.invariants.story import Story, good
 
 
 def unjudged(story: Story, finish: bool = True) -> dict[str, str]:
-    lamps = registry.start(one_group())
+    invariants = registry.start(one_group())
     for stamped in story.events:
-        lamps.on_event(stamped)
+        invariants.on_event(stamped)
     if finish:
-        lamps.finish()
-    return {each.invariant: each.explanation for each in lamps.unjudged}
+        invariants.finish()
+    return {each.invariant: each.explanation for each in invariants.unjudged}
 
 
 def test_nothing_is_asked_of_a_cluster_that_nobody_uses() -> None:

@@ -1,4 +1,4 @@
-"""The pure parts of checkpoints: times, names, outcomes, the file of the incarnation, numbers that are never given again."""
+"""The pure parts of checkpoints: times, names, outcomes, the file of the incarnation, numbers that are never reused."""
 
 from __future__ import annotations
 
@@ -51,27 +51,27 @@ def test_the_file_of_the_incarnation_is_read_back(origin: Origin) -> None:
 
 
 @given(ORIGINS, st.data())
-def test_a_damaged_file_is_told_in_one_line(origin: Origin, data: st.DataObject) -> None:
-    octets = bytearray(encode(origin))
-    place = data.draw(st.integers(0, len(octets) - 1))
-    octets[place] ^= 1 << data.draw(st.integers(0, 7))
-    for damaged in (bytes(octets), bytes(octets[:place])):
-        with pytest.raises(SealBroken) as told:
+def test_a_damaged_file_is_reported_in_one_line(origin: Origin, data: st.DataObject) -> None:
+    content = bytearray(encode(origin))
+    place = data.draw(st.integers(0, len(content) - 1))
+    content[place] ^= 1 << data.draw(st.integers(0, 7))
+    for damaged in (bytes(content), bytes(content[:place])):
+        with pytest.raises(SealBroken) as reported:
             decode(damaged)
-        assert "\n" not in str(told.value)
+        assert "\n" not in str(reported.value)
 
 
 @given(st.binary(max_size=200))
-def test_any_octets_are_refused_without_a_traceback(octets: bytes) -> None:
+def test_any_bytes_are_refused_without_a_traceback(data: bytes) -> None:
     with pytest.raises(SealBroken):
-        decode(octets)
+        decode(data)
 
 
 def test_another_format_is_named_with_both_numbers() -> None:
-    octets = bytearray(encode(Origin()))
-    octets[8:10] = stored(FORMAT + 1).to_bytes(2, "little")
+    data = bytearray(encode(Origin()))
+    data[8:10] = stored(FORMAT + 1).to_bytes(2, "little")
     with pytest.raises(SealBroken, match=f"format {FORMAT + 1}.*format {FORMAT}"):
-        decode(bytes(octets))
+        decode(bytes(data))
 
 
 @given(MARKS, MARKS, st.integers(0, 5))

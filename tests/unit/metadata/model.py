@@ -1,4 +1,4 @@
-"""A file system as a dictionary of paths: slow, obvious, and independent of the code it judges."""
+"""A file system as a dictionary of paths: slow, obvious, and independent of the tested code."""
 
 from __future__ import annotations
 

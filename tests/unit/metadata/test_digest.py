@@ -1,4 +1,4 @@
-"""The digest is what its page says, in every process: fixed vectors, and the same number from other hash seeds."""
+"""The digest follows its specification in every process: fixed vectors, and the same number with other hash seeds."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def test_terms_are_the_specified_ones(entry: tuple[object, ...]) -> None:
 
 def test_a_term_is_xxh3_of_the_entry() -> None:
     assert xxh3_64_intdigest(b"") == 0x2D06800538D394C2
-    octets = bytes.fromhex("94 04 01 a3 64 c3 a9 cf 00 01 00 00 00 00 00 02")
-    assert msgspec.msgpack.encode((4, 1, "d\u00e9", 281474976710658)) == octets
+    data = bytes.fromhex("94 04 01 a3 64 c3 a9 cf 00 01 00 00 00 00 00 02")
+    assert msgspec.msgpack.encode((4, 1, "d\u00e9", 281474976710658)) == data
     entry = (4, 1, "d\u00e9", 281474976710658)
-    assert term(entry) == xxh3_64_intdigest(octets)
+    assert term(entry) == xxh3_64_intdigest(data)
 
 
 def test_an_empty_namespace_is_its_root() -> None:
@@ -80,13 +80,13 @@ def test_the_mtime_of_a_directory_is_multiplied() -> None:
 
 def test_a_namespace_has_the_same_digest_whatever_the_hash_seed() -> None:
     for seed in ("0", "1", "4711"):
-        told = subprocess.run(
+        reported = subprocess.run(
             [sys.executable, "-c", code()],
             env={**os.environ, "PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,
         )
-        assert told.stdout.split() == [str(GROWN)] * 2, told.stderr
+        assert reported.stdout.split() == [str(GROWN)] * 2, reported.stderr
 
 
 def test_sessions_weigh_their_lowest_open_call() -> None:

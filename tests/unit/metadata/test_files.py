@@ -44,7 +44,7 @@ class File:
 
 
 class Model:
-    """Files as lists of [number, stamp, length]; says what must be answered."""
+    """Files as lists of [number, stamp, length], with the expected answers."""
 
     def __init__(self) -> None:
         self.files: dict[str, File] = {}
@@ -52,7 +52,7 @@ class Model:
         self.next = (1 << 48) | 1
 
     def end(self, client: str) -> None:
-        """The client holds no file any more; an unfinished block waits for the next writer."""
+        """The client no longer holds a file; an unfinished block waits for the next writer."""
         self.sessions.discard(client)
         for file in self.files.values():
             if file.writer and file.writer[0] == client:
@@ -171,11 +171,13 @@ class Run:
         assert active.digest == self.standby.digest == active.recompute_digest()
         every = []
         for path, file in self.model.files.items():
-            told = active.read(ops.Open(path))
-            assert isinstance(told, ops.Contents)
-            assert [[b.number, b.stamp, b.length] for b in told.blocks] == [b for b in file.blocks if b[2]]
-            assert told.length == sum(block[2] for block in file.blocks)
-            assert told.writing == (file.writer is not None)
+            reported = active.read(ops.Open(path))
+            assert isinstance(reported, ops.Contents)
+            assert [[b.number, b.stamp, b.length] for b in reported.blocks] == [
+                b for b in file.blocks if b[2]
+            ]
+            assert reported.length == sum(block[2] for block in file.blocks)
+            assert reported.writing == (file.writer is not None)
             every += [block[0] for block in file.blocks]
         assert sorted(active.tree.bodies.blocks()) == sorted(every)
         assert active.tree.bodies.next_block == self.model.next
@@ -243,7 +245,7 @@ def test_block_sizes_have_limits(size: int) -> None:
 
 
 def test_who_knows_another_last_block_than_the_namespace_has_is_refused() -> None:
-    """As after a recovery to a checkpoint that was marked while the file was written: blocks in between would be lost unseen."""
+    """As after a recovery to a checkpoint that was marked while the file was written: blocks in between would be lost unnoticed."""
     run = Run()
     run.step(("create", "/a"), "ada")
     run.step(("append", "/a", False), "ada")

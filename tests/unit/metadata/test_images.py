@@ -1,4 +1,4 @@
-"""Images in partitions: each stream whole by itself, in any order, and what is damaged is never believed."""
+"""Images in partitions: each stream is whole by itself, in any order, and a damaged one is never loaded."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from nodes.errors import FsError
 from nodes.metadata import operations as ops
-from nodes.metadata.images import ImageDamaged, Loader, dump, dump_partitions, load, whole_octets
+from nodes.metadata.images import ImageDamaged, Loader, dump, dump_partitions, load, whole_bytes
 from nodes.metadata.inode import Inode
 from nodes.metadata.kinds import PATIENCE
 from nodes.metadata.namespace import Namespace
@@ -20,7 +20,7 @@ from nodes.units import GROUP_SHIFT, ROOT, OpId, is_directory
 
 
 def grown(rng: Random, count: int) -> Namespace:
-    """A namespace after so many random operations."""
+    """A namespace after `count` random operations."""
     namespace = Namespace()
     directories, files = ["/"], ["/none"]
     for number in range(1, count + 2):
@@ -48,13 +48,13 @@ def grown(rng: Random, count: int) -> Namespace:
 
 def streams(namespace: Namespace, partitions: int) -> list[bytes]:
     whole = [bytearray() for _ in range(partitions)]
-    for partition, octets in dump_partitions(namespace, partitions):
-        whole[partition] += octets
+    for partition, data in dump_partitions(namespace, partitions):
+        whole[partition] += data
     return [bytes(each) for each in whole]
 
 
 class Counted(dict[int, Inode]):
-    """Inodes that count how often one is looked for."""
+    """Inodes that count their lookups."""
 
     looked = 0
 
@@ -86,10 +86,10 @@ def test_partitions_in_any_order_and_in_any_pieces_make_the_same_namespace(
     loader, left = Loader(), list(enumerate(streams(namespace, partitions)))
     while left:
         place = rng.randrange(len(left))
-        partition, octets = left[place]
+        partition, data = left[place]
         cut = rng.randint(1, 5000)
-        loader.feed(partition, octets[:cut])
-        left[place] = (partition, octets[cut:])
+        loader.feed(partition, data[:cut])
+        left[place] = (partition, data[cut:])
         if not left[place][1]:
             del left[place]
     again = loader.finish()
@@ -104,9 +104,9 @@ def test_a_partition_can_be_written_alone(seed: int, partitions: int) -> None:
     namespace = grown(Random(seed), 300)
     whole = streams(namespace, partitions)
     for wanted in range(partitions):
-        alone = b"".join(octets for _, octets in dump_partitions(namespace, partitions, [wanted]))
+        alone = b"".join(data for _, data in dump_partitions(namespace, partitions, [wanted]))
         assert alone == whole[wanted]
-        assert whole_octets([alone]) == len(alone)
+        assert whole_bytes([alone]) == len(alone)
 
 
 @settings(max_examples=20, deadline=None)
@@ -134,8 +134,8 @@ def test_a_child_or_a_parent_in_another_group_is_normal() -> None:
         tree.inodes[number] = Inode(number, 0o644, 1, 1, "clover", "clover", 3, 0, 1, None)
     tree.digest = tree.recompute_digest()
     loader = Loader()
-    for partition, octets in enumerate(streams(namespace, 5)):
-        loader.feed(partition, octets)
+    for partition, data in enumerate(streams(namespace, 5)):
+        loader.feed(partition, data)
     again = loader.finish()
     assert again.tree.inodes == tree.inodes and again.digest == namespace.digest
 
@@ -150,8 +150,8 @@ def test_a_file_with_two_names_lies_in_the_image_once() -> None:
     directory.entries["link"] = file.number  # type: ignore[index]
     tree.digest = tree.recompute_digest()
     loader = Loader()
-    for partition, octets in enumerate(streams(namespace, 8)):
-        loader.feed(partition, octets)
+    for partition, data in enumerate(streams(namespace, 8)):
+        loader.feed(partition, data)
     assert loader.finish().tree.inodes == tree.inodes
 
 
@@ -174,26 +174,26 @@ def test_partitions_of_two_images_do_not_mix() -> None:
 @given(st.integers(0, 2**32), st.sampled_from(["flip", "cut", "drop", "twice"]))
 def test_a_damaged_stream_is_refused_and_its_good_beginning_is_known(seed: int, damage: str) -> None:
     rng = Random(seed)
-    octets = b"".join(dump(grown(Random(seed % 7), 120)))
-    at = rng.randrange(len(octets))
+    data = b"".join(dump(grown(Random(seed % 7), 120)))
+    at = rng.randrange(len(data))
     bad = {
-        "flip": octets[:at] + bytes([octets[at] ^ (1 << rng.randrange(8))]) + octets[at + 1 :],
-        "cut": octets[:at],
-        "drop": octets[:at] + octets[at + rng.randint(1, 9) :],
-        "twice": octets + octets[at:],
+        "flip": data[:at] + bytes([data[at] ^ (1 << rng.randrange(8))]) + data[at + 1 :],
+        "cut": data[:at],
+        "drop": data[:at] + data[at + rng.randint(1, 9) :],
+        "twice": data + data[at:],
     }[damage]
     with pytest.raises(ImageDamaged):
         load([bad])
-    good = whole_octets([bad])
-    assert good <= len(octets) and bad[:good] == octets[:good]
+    good = whole_bytes([bad])
+    assert good <= len(data) and bad[:good] == data[:good]
     if damage != "twice":
         assert good <= at
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=200))
-def test_strange_octets_are_refused(octets: bytes) -> None:
+def test_strange_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(ImageDamaged):
-        load([octets])
+        load([data])
     with pytest.raises(ImageDamaged):
-        load([next(dump(Namespace())), octets])
+        load([next(dump(Namespace())), data])

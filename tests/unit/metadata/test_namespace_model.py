@@ -45,8 +45,8 @@ def opened() -> Namespace:
     return namespace
 
 
-def told(operation: Any, result: Any) -> Any:
-    """The part of a result that the model knows."""
+def reported(operation: Any, result: Any) -> Any:
+    """The part of a result that the model has, too."""
     if isinstance(result, ops.Attributes):
         return result.kind, result.mode, result.owner, result.entries, result.nlink
     if isinstance(result, ops.Listing):
@@ -71,7 +71,7 @@ def test_results_errors_and_replicas_agree_with_the_model(operations: list[Any])
 
         def run(operation: Any = operation, number: int = number) -> Any:
             if type(operation) not in ops.WRITES:
-                return told(operation, active.read(operation))
+                return reported(operation, active.read(operation))
             record = active.plan(operation, OpId("ada", number), number, 10 * number)
             active.apply(record)
             standby.apply(RECORDS.decode(msgspec.msgpack.encode([record]))[0])
@@ -116,7 +116,7 @@ def test_undo_restores_everything(operations: list[Any], kept: int, short_memory
 
 
 def test_a_changed_attribute_changes_the_digest() -> None:
-    """The digest can fail: whatever differs between two replicas is seen."""
+    """The digest detects differences: any difference between two replicas changes it."""
     namespace = opened()
     namespace.apply(namespace.plan(ops.Create("/f"), OpId("ada", 2), 2, 7))
     inode = namespace.tree.inodes[namespace.tree.next_number - 1]

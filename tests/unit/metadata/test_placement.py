@@ -1,4 +1,4 @@
-"""Placement: DDG's five cases as in DCFS2 Fig. 2, and what the others promise."""
+"""Placement: DDG's five cases as in DCFS2 Fig. 2, and the guarantees of the others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GROUPS = [1, 2, 3]
 
 
 class Chosen(random.Random):
-    """Always the last one."""
+    """A generator that always draws the last candidate."""
 
     def choice(self, seq):  # type: ignore[no-untyped-def]
         return seq[-1]

@@ -1,4 +1,4 @@
-"""The number below which every operation has ended, against a look at every open one; through undo and images too."""
+"""The number below which every operation has ended, against a scan of all open ones; also through undo and images."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The slot log: what is pruned, what a restarted server finds, and from which images nothing lacks."""
+"""The slot log: pruning, the state after a restart, and the images from which no slot is missing."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ def chain(slots: int, ballot: int = 1, previous: Mark = NOTHING) -> list[tuple[L
     made = []
     for _ in range(slots):
         record = LogRecord(previous.sn + 1, 1, ballot, 0, previous, 0, previous.sn, [])
-        octets, previous = encode_record(record)
-        made.append((record, octets, previous))
+        data, previous = encode_record(record)
+        made.append((record, data, previous))
     return made
 
 
 def filled(disk: MemoryDisk, records: list[tuple[LogRecord, bytes, Mark]], success: int) -> SlotLog:
     log = opened(disk)
     log.open_behind(NOTHING)
-    for record, octets, _ in records:
-        log.put(record.epoch, record, octets)
+    for record, data, _ in records:
+        log.put(record.epoch, record, data)
         if record.sn == success:
             log.mark_success(success, VIEW)
     asyncio.run(log.sync())
     return log
 
 
-def test_it_begins_behind_an_image_and_tells_what_leads_on_from_it() -> None:
+def test_it_begins_behind_an_image_and_reports_what_leads_on_from_it() -> None:
     disk, records = MemoryDisk(), chain(30)
     log = filled(disk, records, 25)
     assert log.prune(12) and 0 < log.base.sn <= 12
@@ -72,7 +72,7 @@ def test_an_image_from_which_something_lacks_is_refused() -> None:
 
 
 def test_what_lies_below_an_image_and_does_not_lead_to_it_is_forgotten() -> None:
-    """It was accepted under a ballot that decided nothing; the image came from the others."""
+    """It was accepted under a ballot without a decision; the image came from the others."""
     disk, wrong, right = MemoryDisk(), chain(8), chain(12, ballot=2)
     filled(disk, wrong, 0)
     log = opened(disk)
@@ -104,8 +104,8 @@ def test_nothing_goes_before_a_pointer_to_it_is_durable() -> None:
     disk, records = MemoryDisk(), chain(30)
     log = opened(disk)
     log.open_behind(NOTHING)
-    for record, octets, _ in records:
-        log.put(1, record, octets)
+    for record, data, _ in records:
+        log.put(1, record, data)
     asyncio.run(log.sync())
     assert not log.prune(20)
     log.dirty = True
@@ -118,15 +118,15 @@ def test_nothing_goes_before_a_pointer_to_it_is_durable() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 1 << 32))
 def test_what_is_left_after_any_pruning_is_complete(seed: int) -> None:
-    """Slots are accepted again under later ballots, pointers are written, segments go: behind the pointer nothing ever lacks."""
+    """Slots are accepted again under later ballots, pointers are written, segments are removed: no slot after the pointer is ever missing."""
     rng, disk, records = random.Random(seed), MemoryDisk(), chain(60)
     log = opened(disk)
     log.open_behind(NOTHING)
     success = pruned = 0
     for ballot in range(1, 6):
         last = rng.randint(success, 60)
-        for record, octets, _ in records[success:last]:
-            log.put(ballot, record, octets)
+        for record, data, _ in records[success:last]:
+            log.put(ballot, record, data)
         success = rng.randint(success, last)
         log.mark_success(success, VIEW)
         asyncio.run(log.sync())

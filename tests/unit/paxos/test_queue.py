@@ -1,4 +1,4 @@
-"""The Paxos coordination queue: order of execution, what may be acknowledged, and reads behind the slots before them."""
+"""The Paxos coordination queue: order of execution, permitted acknowledgements, and reads after earlier slots."""
 
 from __future__ import annotations
 

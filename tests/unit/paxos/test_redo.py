@@ -1,4 +1,4 @@
-"""What the elected goes on with: Paxos acceptors in small, with every decision remembered."""
+"""The slots that an elected primary continues with: Paxos acceptors in small, with every decision remembered."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nodes.protocols.paxos.log import NOTHING, decode_record, encode_record
-from nodes.protocols.paxos.messages import LogRecord, PaxosPromise, Told
-from nodes.protocols.paxos.redo import Heard, credible, redo
+from nodes.protocols.paxos.messages import AcceptedSlot, LogRecord, PaxosPromise
+from nodes.protocols.paxos.redo import Received, credible, redo
 from nodes.wire.messages import Mark
 
 SLOTS = 4
@@ -21,20 +21,20 @@ def made(mark: Mark, ballot: int) -> tuple[LogRecord, bytes, Mark]:
     return record, *encode_record(record)
 
 
-def heard(success: int, *told: tuple[int, int, bytes]) -> Heard:
-    current = max([success, *(slot for slot, _, _ in told)])
-    answer = Heard(success, current)
-    answer.add(PaxosPromise(9, success, current, 1, current, [Told(*each) for each in told]))
+def received(success: int, *reported: tuple[int, int, bytes]) -> Received:
+    current = max([success, *(slot for slot, _, _ in reported)])
+    answer = Received(success, current)
+    answer.add(PaxosPromise(9, success, current, 1, current, [AcceptedSlot(*each) for each in reported]))
     return answer
 
 
 def test_success_is_sent_on_accept_is_redone_and_empty_becomes_a_no_op() -> None:
-    one, one_octets, mark = made(NOTHING, 1)
-    two, two_octets, mark = made(mark, 1)
-    _, three_octets, mark = made(mark, 1)
-    _, four_octets, _ = made(mark, 1)
+    one, one_bytes, mark = made(NOTHING, 1)
+    two, two_bytes, mark = made(mark, 1)
+    _, three_bytes, mark = made(mark, 1)
+    _, four_bytes, _ = made(mark, 1)
     redone = redo(
-        2, NOTHING, 5, [heard(1, (1, 1, one_octets), (2, 1, two_octets)), heard(0, (4, 1, four_octets))]
+        2, NOTHING, 5, [received(1, (1, 1, one_bytes), (2, 1, two_bytes)), received(0, (4, 1, four_bytes))]
     )
     assert [each.state for each in redone] == ["success", "accept", "empty", "empty"]
     assert [each.record for each in redone[:2]] == [one, two]
@@ -43,28 +43,30 @@ def test_success_is_sent_on_accept_is_redone_and_empty_becomes_a_no_op() -> None
         (4, 2, []),
     ]
     assert redone[3].record.previous.crc == encode_record(redone[2].record)[1].crc
-    assert three_octets
+    assert three_bytes
 
 
 def test_the_highest_ballot_wins() -> None:
     _, old, _ = made(NOTHING, 1)
-    new, new_octets, _ = made(NOTHING, 2)
-    [only] = redo(3, NOTHING, 5, [heard(0, (1, 1, old)), heard(0, (1, 2, new_octets))])
+    new, new_bytes, _ = made(NOTHING, 2)
+    [only] = redo(3, NOTHING, 5, [received(0, (1, 1, old)), received(0, (1, 2, new_bytes))])
     assert only.record == new
 
 
 def test_what_cannot_be_read_counts_as_empty_and_a_decided_slot_that_nobody_has_is_refused() -> None:
-    [only] = redo(3, NOTHING, 5, [heard(0, (1, 1, b"nonsense"))])
+    [only] = redo(3, NOTHING, 5, [received(0, (1, 1, b"nonsense"))])
     assert only.state == "empty"
     with pytest.raises(ValueError, match="slot 1 is decided"):
-        redo(3, NOTHING, 5, [heard(1)])
+        redo(3, NOTHING, 5, [received(1)])
 
 
 def promise(success: int, current: int, from_slot: int, to_slot: int, *slots: int) -> PaxosPromise:
-    return PaxosPromise(9, success, current, from_slot, to_slot, [Told(slot, 1, b"") for slot in slots])
+    return PaxosPromise(
+        9, success, current, from_slot, to_slot, [AcceptedSlot(slot, 1, b"") for slot in slots]
+    )
 
 
-def test_what_no_member_can_tell_is_not_believed() -> None:
+def test_what_no_member_can_report_is_not_believed() -> None:
     assert credible(promise(0, 0, 1, 0))
     assert credible(promise(2, 4, 2, 4, 2, 4))
     assert credible(promise(7, 9, 5, 6, 5, 6))
@@ -81,17 +83,17 @@ def test_what_no_member_can_tell_is_not_believed() -> None:
 
 
 class Acceptor:
-    """One member of a group, as rule 8 describes it."""
+    """One member of a group, as in rule 8."""
 
     def __init__(self) -> None:
         self.promised = 0
         self.slots: dict[int, tuple[int, bytes]] = {}
         self.success = 0
 
-    def accept(self, ballot: int, slot: int, octets: bytes) -> None:
+    def accept(self, ballot: int, slot: int, data: bytes) -> None:
         if ballot >= self.promised:
             self.promised = ballot
-            self.slots[slot] = (ballot, octets)
+            self.slots[slot] = (ballot, data)
 
     def reach(self, ballot: int) -> int:
         slot = self.success
@@ -99,30 +101,30 @@ class Acceptor:
             slot += 1
         return slot if self.promised == ballot else 0
 
-    def promise(self, ballot: int) -> Heard:
+    def promise(self, ballot: int) -> Received:
         self.promised = ballot
-        return heard(self.success, *((slot, *told) for slot, told in self.slots.items()))
+        return received(self.success, *((slot, *reported) for slot, reported in self.slots.items()))
 
 
 @given(st.integers(0, 1 << 32), st.sampled_from([3, 5]))
 def test_no_decided_slot_ever_changes(seed: int, size: int) -> None:
-    """Random majorities promise, random acceptors get random parts of what is proposed, over several ballots."""
+    """Random majorities promise, random acceptors receive random parts of the proposals, over several ballots."""
     rng = random.Random(seed)
     group = [Acceptor() for _ in range(size)]
     decided: dict[int, bytes] = {}
     for ballot in range(1, 6):
         promises = [each.promise(ballot) for each in rng.sample(group, size // 2 + 1)]
-        values = [each.octets for each in redo(ballot, NOTHING, ballot, promises)]
+        values = [each.data for each in redo(ballot, NOTHING, ballot, promises)]
         mark = NOTHING
-        for octets in values:
-            mark = encode_record(decode_record(octets))[1]
+        for data in values:
+            mark = encode_record(decode_record(data))[1]
         while len(values) < SLOTS:
-            _, octets, mark = made(mark, ballot)
-            values.append(octets)
-        for slot, octets in enumerate(values, 1):
+            _, data, mark = made(mark, ballot)
+            values.append(data)
+        for slot, data in enumerate(values, 1):
             for acceptor in group:
                 if rng.random() < 0.6:
-                    acceptor.accept(ballot, slot, octets)
+                    acceptor.accept(ballot, slot, data)
         reached = sorted((each.reach(ballot) for each in group), reverse=True)[size // 2]
         for slot in range(1, reached + 1):
             assert decided.setdefault(slot, values[slot - 1]) == values[slot - 1]

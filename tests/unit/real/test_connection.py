@@ -1,4 +1,4 @@
-"""A connection whose other end is not heard of any more is given up, so that a new one can be dialled."""
+"""A connection whose other end is silent is closed, so that a new one can be opened."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nodes.real.connection import UNHEARD_MS, WRITE_MAX, Connection, Identity
 
 
 def test_a_peer_that_takes_nothing_is_given_up() -> None:
-    """Its machine acknowledges no octet more, as over a wire that is cut; left to itself, the kernel would go on for a quarter of an hour."""
+    """Its machine acknowledges no more bytes, as over a cut cable; the kernel alone would continue for a quarter of an hour."""
 
     async def play() -> float:
         with socket.create_server(("127.0.0.1", 0)) as deaf:

@@ -1,4 +1,4 @@
-"""A process that is told to stop while its peers go on."""
+"""A process that is stopped while its peers continue."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nodes.wire.messages import Message
 
 
 class Slow:
-    """A coordination service that takes leave slowly: a message comes meanwhile."""
+    """A coordination service that closes the session slowly: a message arrives meanwhile."""
 
     def __init__(self, world: RealWorld):
         self._world = world
@@ -37,12 +37,12 @@ def made(directory: Path) -> Process:
     return Process(file, "mds1", "clover")
 
 
-def test_what_comes_after_its_roles_have_ended_is_not_heard(tmp_path: Path) -> None:
+def test_what_comes_after_its_roles_have_ended_is_not_received(tmp_path: Path) -> None:
     async def live() -> int:
         process = made(tmp_path)
 
         async def work() -> None:
-            """Nothing."""
+            """Does nothing."""
 
         def start(world: RealWorld) -> None:
             role = world.scope.child("role")
@@ -64,9 +64,9 @@ class Full:
         self.write("")
 
 
-@pytest.mark.parametrize("told", [True, False])
-def test_without_room_for_its_events_it_ends_though_nobody_can_be_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], told: bool
+@pytest.mark.parametrize("reported", [True, False])
+def test_without_room_for_its_events_it_ends_though_nobody_can_be_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], reported: bool
 ) -> None:
     async def live() -> int:
         process = made(tmp_path)
@@ -74,17 +74,17 @@ def test_without_room_for_its_events_it_ends_though_nobody_can_be_told(
         def start(world: RealWorld) -> None:
             asyncio.get_running_loop().call_later(0.01, fill, process, monkeypatch)
 
-        if not told:
+        if not reported:
             monkeypatch.setattr(sys, "stderr", Full())
         return await asyncio.wait_for(process.run(start, 0), 10)
 
     assert asyncio.run(live()) == BUG_EXIT
     line = f"mds1: no room is left in {tmp_path / 'data'}: make some and start mds1 again\n"
-    assert capsys.readouterr().err == (line if told else "")
+    assert capsys.readouterr().err == (line if reported else "")
 
 
 def fill(process: Process, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(fd: int, octets: object) -> int:
+    def full(fd: int, data: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("nodes.trace.writer.os.write", full)

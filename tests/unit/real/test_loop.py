@@ -1,4 +1,4 @@
-"""A process's event loop hands the present cause on."""
+"""A process's event loop passes the present cause to its callbacks."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ def test_an_event_that_nothing_led_to_leaves_no_cause_behind(tmp_path: Path) -> 
     run(body())
 
 
-def test_a_timer_follows_from_what_began_the_turn_and_not_from_what_the_turn_told(tmp_path: Path) -> None:
-    """Else the rounds of a loop would be one endless chain."""
+def test_a_timer_follows_from_what_began_the_turn_and_not_from_what_the_turn_reported(tmp_path: Path) -> None:
+    """Otherwise the rounds of a loop would be one endless chain."""
 
     async def body() -> None:
         trace = TraceWriter(tmp_path, "mds1", lambda: 1, lambda: None, causal(loop()))
@@ -134,8 +134,8 @@ def test_the_events_of_one_turn_follow_from_each_other(tmp_path: Path) -> None:
     trace.follows(OTHER)
     trace.emit(Warned("third"))
     trace.close()
-    told = [(each.cause_server, each.cause) for each in TraceReader(tmp_path).read()]
-    assert told == [CALL, ("", 1), OTHER]
+    reported = [(each.cause_server, each.cause) for each in TraceReader(tmp_path).read()]
+    assert reported == [CALL, ("", 1), OTHER]
 
 
 def test_on_another_loop_causes_are_remembered_within_the_turn_alone() -> None:
@@ -185,7 +185,7 @@ def test_each_message_that_waited_is_taken_with_what_led_to_it() -> None:
     run(body())
 
 
-def test_a_cause_that_a_stranger_made_too_large_is_written_as_unknown(tmp_path: Path) -> None:
+def test_a_cause_that_a_unknown_peer_made_too_large_is_written_as_unknown(tmp_path: Path) -> None:
     present = Present()
     trace = TraceWriter(tmp_path, "mds1", lambda: 1, lambda: None, present)
     for cause in (("a" * 1_000_000, 1), ("ada.1", 1 << 63), ("ada.1", -5)):

@@ -1,4 +1,4 @@
-"""What a real disk has not synced is gone after a power loss, and nothing else."""
+"""A power loss drops exactly the unsynced data of a real disk."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_of_a_killed_process_only_what_was_synced_is_left(tmp_path: Path) -> Non
     killed = subprocess.run([sys.executable, "-c", CHILD, str(tmp_path)], check=False)
     assert killed.returncode == -signal.SIGKILL
     assert (tmp_path / "journal/1.log").read_bytes() == b"synced and not"
-    assert lose_power(tmp_path) == ["journal/1.log: 8 of 14 octets were not synced"]
+    assert lose_power(tmp_path) == ["journal/1.log: 8 of 14 bytes were not synced"]
     assert (tmp_path / "journal/1.log").read_bytes() == b"synced"
     assert (tmp_path / "epoch").read_bytes() == b"10"
     assert lose_power(tmp_path) == []
@@ -78,7 +78,7 @@ def test_every_file_keeps_its_durable_beginning(steps: list[tuple[str, str, int]
 
 
 async def played(root: Path, steps: list[tuple[str, str, int]]) -> dict[str, tuple[bytes, bytes]]:
-    """Name to (what is durable, what was written)."""
+    """Durable and written content, by name."""
     disk = RealDisk(root, Turn(asyncio.get_running_loop()))
     open_files, model = {}, {}
     for do, name, amount in steps:
@@ -123,7 +123,7 @@ async def played(root: Path, steps: list[tuple[str, str, int]]) -> dict[str, tup
 def test_a_name_that_is_not_durable_vanishes(tmp_path: Path) -> None:
     synced = Synced(tmp_path)
     synced.slot_of("new", -1)
-    (tmp_path / "new").write_bytes(b"octets")
+    (tmp_path / "new").write_bytes(b"size")
     (tmp_path / "older").write_bytes(b"of a version without a record")
     assert lose_power(tmp_path) == ["new: its name was not synced"]
     assert not (tmp_path / "new").exists() and (tmp_path / "older").exists()
@@ -138,11 +138,11 @@ def test_the_record_grows_and_is_found_again(tmp_path: Path) -> None:
     assert again.slot_of("file 767", 0) == synced.slot_of("file 767", 0)
     (tmp_path / "file 767").write_bytes(bytes(1000))
     (tmp_path / "file 7").write_bytes(bytes(1000))
-    assert lose_power(tmp_path) == ["file 767: 233 of 1000 octets were not synced"]
+    assert lose_power(tmp_path) == ["file 767: 233 of 1000 bytes were not synced"]
 
 
 @pytest.mark.parametrize(
-    ("octets", "said"),
+    ("data", "said"),
     [
         (b"something else entirely".ljust(256), "no record of what is synced"),
         (
@@ -152,13 +152,13 @@ def test_the_record_grows_and_is_found_again(tmp_path: Path) -> None:
         (MAGIC + FORMAT.to_bytes(2, "little"), "no record"),
     ],
 )
-def test_a_strange_record_is_refused_and_left_as_it_is(tmp_path: Path, octets: bytes, said: str) -> None:
-    (tmp_path / NAME).write_bytes(octets)
+def test_a_strange_record_is_refused_and_left_as_it_is(tmp_path: Path, data: bytes, said: str) -> None:
+    (tmp_path / NAME).write_bytes(data)
     with pytest.raises(Damaged, match=said):
         Synced(tmp_path)
     with pytest.raises(Damaged, match=said):
         lose_power(tmp_path)
-    assert (tmp_path / NAME).read_bytes() == octets
+    assert (tmp_path / NAME).read_bytes() == data
 
 
 def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_a_name_that_is_too_long_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_record_that_found_no_room_is_begun_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its room is taken before it is mapped: there is no way to fail later."""
+    """Its space is allocated before it is mapped, so that later writes cannot fail."""
 
     def full(fd: int, offset: int, length: int) -> None:
         os.ftruncate(fd, length)

@@ -1,4 +1,4 @@
-"""The relay in front of coordination: what is left of connections whose one end has gone."""
+"""The relay in front of coordination: connections that have lost one end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from nodes.real.relay import Relay
 
 
 class Silent(asyncio.Protocol):
-    """The onward end: counts who is connected."""
+    """The onward end, which counts connections."""
 
     there: set[asyncio.BaseTransport] = set()
 

@@ -1,4 +1,4 @@
-"""The end of a turn, and who waits for it."""
+"""The end of a turn, and the tasks that wait for it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_who_waits_comes_after_the_steps() -> None:
 
 
 def test_who_is_ended_while_it_waits_ends_nobody_else() -> None:
-    """A block that is freed in the turn in which its replica was opened: the disk still waited for the turn."""
+    """A block is freed in the turn in which its replica was opened, while the disk still waits for the turn."""
 
     async def play() -> list[dict[str, Any]]:
         loop, wrong = asyncio.get_running_loop(), []

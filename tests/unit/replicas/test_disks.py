@@ -1,9 +1,9 @@
-"""Who counts, by the disks that the record names."""
+"""Servers that count, by the disk identities of the record."""
 
 from __future__ import annotations
 
 from nodes.replicas.disks import DOUBTFUL, OTHER, WHOLE, Roll
-from nodes.storage.identity import DiskId
+from nodes.units import DiskId
 
 NAMED = {"a": 1, "b": 2, "c": 3}
 
@@ -24,20 +24,20 @@ def test_standing() -> None:
 
 
 def test_a_doubtful_member_is_none_of_a_read_quorum() -> None:
-    heard = {"a": DiskId(1), "b": DiskId(9, (2,))}
-    assert not roll(NAMED).suffices(2, heard)
-    assert roll(NAMED).suffices(2, {**heard, "c": DiskId(3)})
+    received = {"a": DiskId(1), "b": DiskId(9, (2,))}
+    assert not roll(NAMED).suffices(2, received)
+    assert roll(NAMED).suffices(2, {**received, "c": DiskId(3)})
 
 
 def test_all_members_suffice_although_each_is_doubtful() -> None:
-    heard = {name: DiskId(9, (disk,)) for name, disk in NAMED.items()}
-    assert roll(NAMED).suffices(2, heard)
+    received = {name: DiskId(9, (disk,)) for name, disk in NAMED.items()}
+    assert roll(NAMED).suffices(2, received)
 
 
-def test_a_replaced_disk_is_never_heard() -> None:
-    heard = {"a": DiskId(1), "b": DiskId(8), "c": DiskId(9)}
-    assert not roll(NAMED).suffices(2, heard)
-    assert roll(NAMED, votes=True).suffices(2, heard)
+def test_a_replaced_disk_is_never_received() -> None:
+    received = {"a": DiskId(1), "b": DiskId(8), "c": DiskId(9)}
+    assert not roll(NAMED).suffices(2, received)
+    assert roll(NAMED, votes=True).suffices(2, received)
 
 
 def test_where_no_disk_is_named_yet_everybody_counts() -> None:

@@ -56,13 +56,13 @@ def test_a_jump_back_does_not_stop_it() -> None:
     assert clock.next_ns(0) == before + 7 * SECOND
 
 
-def test_it_is_later_than_every_record_and_everything_heard_that_is_credible() -> None:
+def test_it_is_later_than_every_record_and_everything_received_that_is_credible() -> None:
     hands, clock = made()
     ahead = hands.wall + 60 * SECOND
     assert clock.next_ns(ahead) == ahead + 1
-    clock.heard(ahead + SECOND)
+    clock.received(ahead + SECOND)
     assert clock.next_ns(0) == ahead + SECOND + 1
-    clock.heard(hands.wall + 2 * HOUR)
+    clock.received(hands.wall + 2 * HOUR)
     assert clock.next_ns(0) == ahead + SECOND + 2
 
 

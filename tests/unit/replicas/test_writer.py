@@ -1,4 +1,4 @@
-"""The journal writer when too few are there: what is taken back is neither lost nor written without its effect."""
+"""The journal writer with too few servers: records that are rolled back are neither lost nor written without their effect."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
+from nodes.listeners import Listeners
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made
 from nodes.metadata.records import MakeRecord
@@ -20,18 +21,18 @@ from nodes.world import World
 
 
 class Bench:
-    """A writer whose idle steps run when it is said, and whose groups are safe when there are enough."""
+    """A writer whose idle steps run on demand, and whose groups are safe when there are enough servers."""
 
     def __init__(self) -> None:
         self.idle: list[Callable[[], None]] = []
         self.written: list[JournalGroup] = []
         self.lacks_quorum = False
-        self.on_progress: Callable[[], None] = lambda: None
+        self.on_progress: Listeners[()] = Listeners()
         self.configuration_number = 0
         self.log = SimpleNamespace(last=NOTHING, mark_at=lambda sn: Mark(0, 1, sn, 0))
         self.namespace = Namespace()
         self.namespace.sessions.open("ada", 0, None)
-        self.state = ReplicatedState(self.namespace, 0, lambda *told: None)
+        self.state = ReplicatedState(self.namespace, 0, lambda *reported: None)
         world = SimpleNamespace(
             when_idle=self.idle.append,
             clock=SimpleNamespace(wall_ns=lambda: 1_000, monotonic_ns=lambda: 0),
@@ -39,14 +40,21 @@ class Bench:
         )
         commits = Commits(world.trace, "g1", 1, False)
         self.writer = JournalWriter(
-            cast(World, world), commits, 1, 0, cast(ReplicaLog, self.log), self.state, cast(Any, self)
+            cast(World, world),
+            commits,
+            1,
+            0,
+            cast(ReplicaLog, self.log),
+            self.state,
+            cast(Any, self),
+            lambda: None,
         )
 
-    def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
+    def write(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
         self.written.append(group)
         self.log.last = mark
 
-    def tell_commit(self, sn: int) -> None:
+    def report_commit(self, sn: int) -> None:
         pass
 
     def safe(self, sn: int) -> bool:
@@ -72,7 +80,7 @@ def test_records_that_are_taken_back_before_their_group_is_closed_are_in_it_once
     bench.writer.apply(make(1))
     bench.lacks_quorum = True
     bench.writer.on_tick()
-    assert bench.writer.parked
+    assert bench.writer.stalled
     empty = bench.namespace.digest
     bench.run_idle()
     assert bench.written == [] and bench.namespace.digest == empty

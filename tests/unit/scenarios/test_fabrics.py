@@ -1,4 +1,4 @@
-"""What a file asks of a fabric that cannot do it is refused before anything is started."""
+"""A file with a fault that its fabric cannot inject is refused before the cluster starts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backend.errors import FaultUnsupported, Malformed
-from backend.scenarios.cli import run_command
+from backend.run_command import run_command
 from nodes.faults.model import MANY
 from nodes.faults.table import VERBS
 

@@ -1,4 +1,4 @@
-"""Rows from events, and under which names expected rows must appear."""
+"""Rows from events, and the server names under which expected rows must appear."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Story:
         self.rows = Rows("g1", SERVERS)
         self.number = 0
 
-    def tell(self, at_ns: int, *events: Event) -> None:
+    def report(self, at_ns: int, *events: Event) -> None:
         for event in events:
             self.number += 1
             self.rows.on_event(Stamped("x", 1, self.number, at_ns, 0, event))  # type: ignore[arg-type]
@@ -25,19 +25,19 @@ class Story:
     def view(self, at_ns: int, letters: str) -> None:
         before = self.rows.all[-1].letters if self.rows.all else "----"
         changed = [n for n in range(4) if letters[n] != before[n]]
-        self.tell(at_ns, *(Placed("g1", SERVERS[n], STATES[letters[n]], 1, 1) for n in changed))
+        self.report(at_ns, *(Placed("g1", SERVERS[n], STATES[letters[n]], 1, 1) for n in changed))
 
 
 def failover() -> Story:
     story = Story()
     story.view(1, "ASSS")
-    story.tell(1, Serving("g1", 1, 1, 0))
-    story.tell(5, FaultInjected(1, "crash", ["mds1"], {}))
+    story.report(1, Serving("g1", 1, 1, 0))
+    story.report(5, FaultInjected(1, "crash", ["mds1"], {}))
     story.view(9, "-SSS")
-    story.tell(9, LockHeld("g1", ""))
+    story.report(9, LockHeld("g1", ""))
     story.view(10, "-SAS")
-    story.tell(11, Serving("g1", 2, 2, 0))
-    story.tell(20, FaultEnded(1, "crash", ["mds1"]))
+    story.report(11, Serving("g1", 2, 2, 0))
+    story.report(20, FaultEnded(1, "crash", ["mds1"]))
     story.view(21, "JSAS")
     story.view(22, "SSAS")
     return story
@@ -57,20 +57,20 @@ def test_whoever_of_the_standbys_is_elected_it_is_the_expected_row() -> None:
 
 
 def test_without_renaming_the_order_counts() -> None:
-    told = match(failover().rows.all, ["ASSS", "-SSS", "-ASS"], any_order=False)
-    assert isinstance(told, str) and "-ASS never came" in told
+    reported = match(failover().rows.all, ["ASSS", "-SSS", "-ASS"], any_order=False)
+    assert isinstance(reported, str) and "-ASS never came" in reported
 
 
 def test_a_row_out_of_nowhere_is_not_allowed() -> None:
     story = failover()
     story.view(30, "S-AS")
-    told = match(story.rows.all, ["ASSS", "-SSS", "-ASS", "SASS"], any_order=True)
-    assert isinstance(told, str) and "nothing was under way" in told
+    reported = match(story.rows.all, ["ASSS", "-SSS", "-ASS", "SASS"], any_order=True)
+    assert isinstance(reported, str) and "without a transition under way" in reported
 
 
 def test_while_something_is_under_way_other_rows_are_listed() -> None:
     story = failover()
-    story.tell(29, FaultInjected(2, "pause", ["mds2"], {}))
+    story.report(29, FaultInjected(2, "pause", ["mds2"], {}))
     story.view(30, "S-AS")
     found = match(story.rows.all, ["ASSS", "-SSS", "-ASS", "SASS"], any_order=True)
     assert found == ["JSAS", "S-AS"]
@@ -84,8 +84,8 @@ def test_a_standby_that_fell_out_of_step_is_listed() -> None:
     assert found == ["JSAS", "JSAS", "SSAS"]
 
 
-def test_rows_of_another_length_are_told() -> None:
-    assert "letters" in str(match([Row(1, "AS", False)], ["ASS"], True))
+def test_rows_of_another_length_are_reported() -> None:
+    assert "roles" in str(match([Row(1, "AS", False)], ["ASS"], True))
 
 
 def rows_of(letters: str) -> list[Row]:
@@ -99,5 +99,5 @@ def test_the_lock_falls_to_any_standby_each_time(came: str) -> None:
 
 
 def test_a_server_with_another_past_is_not_the_expected_one() -> None:
-    told = match(rows_of("ASSS -SSS -ASS"), ["ASSS", "-SSS", "S-AS"], any_order=True)
-    assert isinstance(told, str) and "S-AS never came after -SSS" in told
+    reported = match(rows_of("ASSS -SSS -ASS"), ["ASSS", "-SSS", "S-AS"], any_order=True)
+    assert isinstance(reported, str) and "S-AS never came after -SSS" in reported

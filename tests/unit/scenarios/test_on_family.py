@@ -1,4 +1,4 @@
-"""What a scenario becomes on another family, and why some are refused there."""
+"""Scenarios translated to another family, and the reasons of refusals."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ PAGE = (ROOT / "docs" / "scenarios-by-family.md").read_text()
 
 
 @pytest.mark.parametrize(
-    ("file", "protocol", "told"),
+    ("file", "protocol", "reported"),
     [
         ("groups/rename-storm", "symmetric", "it has 2 groups, symmetric runs 1"),
         ("faults/view-changes-under-load", "qjm", "force_view is for families without a lock"),
         ("papers/cfs-table3-a", "symmetric", "take_lock is for families with a lock"),
-        ("faults/crash-the-active", "single", "it takes the server away, and nobody takes over"),
+        ("faults/crash-the-active", "single", "it takes the server away, and no server takes over"),
         ("faults/flapping-link", "single", "it needs standbys"),
         ("faults/two-crashes-at-once", "packed-paxos", "2 of 4 servers, 3 are needed"),
         ("faults/crash-during-upgrade", "symmetric", "its takeover has no step upgrade 1"),
-        ("baselines/qjm-loses-the-active", "symmetric", "it strikes jn1, symmetric has no such node"),
-        ("baselines/qjm-loses-the-active", "avatar", "it strikes jn1, without which nothing is answered"),
-        ("baselines/backupnode-loses-a-write", "mams", "it shows what backupnode loses"),
-        ("labs/async-flush", "symmetric", "it shows what mams loses"),
+        ("baselines/qjm-loses-the-active", "symmetric", "it targets jn1, symmetric has no such node"),
+        ("baselines/qjm-loses-the-active", "avatar", "it targets jn1, without which no server answers"),
+        ("baselines/backupnode-loses-a-write", "mams", "it shows the writes that backupnode loses"),
+        ("labs/async-flush", "symmetric", "it shows the writes that mams loses"),
         ("pool/image-rots", "symmetric", "it is about images, symmetric writes none"),
         ("faults/calm", "raft", "the protocol 'raft' is unknown"),
     ],
 )
-def test_what_makes_no_sense_is_refused_in_one_line(file: str, protocol: str, told: str) -> None:
+def test_what_makes_no_sense_is_refused_in_one_line(file: str, protocol: str, reported: str) -> None:
     scenario = read(SCENARIOS / f"{file}.yaml")[0]
     with pytest.raises(Malformed) as refused:
         on_family(scenario, protocol)
-    assert told in refused.value.message and "\n" not in refused.value.message
+    assert reported in refused.value.message and "\n" not in refused.value.message
 
 
 @pytest.mark.parametrize(
@@ -55,8 +55,8 @@ def test_a_row_is_said_in_the_letters_of_the_family(protocol: str, letters: str)
     assert scenario.expect.invariants == "all" and scenario.expect.failed_calls == 0
 
 
-def test_what_cannot_even_be_done_is_told_apart_from_what_is_not_expected() -> None:
-    """A comparison leaves expectations out, and plays whatever can be done."""
+def test_what_cannot_even_be_done_is_reported_apart_from_what_is_not_expected() -> None:
+    """A comparison leaves expectations out, and runs everything that the family can."""
     crash, upgrade = (
         read(SCENARIOS / f"faults/{name}.yaml")[0] for name in ("crash-the-active", "crash-during-upgrade")
     )
@@ -72,19 +72,19 @@ def test_its_own_family_plays_a_file_as_it_is() -> None:
             assert on_family(scenario, scenario.cluster.protocol) is scenario
 
 
-def test_the_page_tells_what_is_refused_and_nothing_that_did_not_hold() -> None:
+def test_the_page_reports_what_is_refused_and_nothing_that_did_not_hold() -> None:
     rows = {
         cells[0]: dict(zip(FAMILIES, cells[1:], strict=True))
         for line in PAGE.splitlines()
         if len(cells := [cell.strip() for cell in line.strip("|").split("|")]) == 1 + len(FAMILIES)
     }
     for path in everywhere.files():
-        told = rows[everywhere.shown(path)]
-        refused = {name for name, word in told.items() if word == everywhere.REFUSED}
+        reported = rows[everywhere.shown(path)]
+        refused = {name for name, word in reported.items() if word == everywhere.REFUSED}
         assert refused == set(everywhere.refusals(path)), path
-        assert all(word.startswith(everywhere.HELD) for name, word in told.items() if name not in refused), (
-            path
-        )
+        assert all(
+            word.startswith(everywhere.HELD) for name, word in reported.items() if name not in refused
+        ), path
 
 
 def test_a_report_has_a_colour_for_the_letters_of_every_family() -> None:

@@ -1,4 +1,4 @@
-"""Wrong files get one line that says file, line and what would be right."""
+"""Invalid files get one line with file, line and the accepted form."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def refused(tmp_path: Path, text: str | bytes) -> str:
         (HEAD + "steps:\n  - {at: 1s, fault: crash}\n", 4, "takes 1"),
         (HEAD + "steps:\n  - {at: 1s, fault: crash, target: mds1, options: {hard: true}}\n", 4, "hard"),
         (HEAD + "steps:\n  - {at: 1s, expect: {letters: A B C}}\n", 4, "A P S M J -"),
-        (HEAD + "steps:\n  - {when: it rains, fault: heal_all}\n", 4, "no condition"),
+        (HEAD + "steps:\n  - {when: it rains, fault: heal_all}\n", 4, "not a condition"),
         (HEAD + "steps:\n  - {at: 1s, target: mds1, expect: {settled: true}}\n", 4, "belong to a fault"),
         (HEAD + "steps:\n  - {at: 1s, mark: one, recover: two}\n", 4, "one thing"),
-        (HEAD + "steps:\n  - {at: 1s, mark: no good}\n", 4, "no name of a checkpoint"),
-        (HEAD + "steps:\n  - {at: 1s, recover: ../x}\n", 4, "no name of a checkpoint"),
-        (HEAD + "steps:\n  - {when: told nothing, fault: heal_all}\n", 4, "no condition"),
-        (HEAD + "steps:\n  - {when: told Thunder by mds1, fault: heal_all}\n", 4, "BlockHealth"),
+        (HEAD + "steps:\n  - {at: 1s, mark: no good}\n", 4, "not a valid name of a checkpoint"),
+        (HEAD + "steps:\n  - {at: 1s, recover: ../x}\n", 4, "not a valid name of a checkpoint"),
+        (HEAD + "steps:\n  - {when: reported nothing, fault: heal_all}\n", 4, "not a condition"),
+        (HEAD + "steps:\n  - {when: reported Thunder by mds1, fault: heal_all}\n", 4, "BlockHealth"),
         (HEAD + "expect: {checkpoints: {one: pending}}\n", 3, "pending"),
-        (HEAD + "expect: {told: {Thunder: 1}}\n", 3, "BlockHealth"),
-        (HEAD + "expect: {told: {Cut: 0}}\n", 3, "1"),
+        (HEAD + "expect: {reported: {Thunder: 1}}\n", 3, "BlockHealth"),
+        (HEAD + "expect: {reported: {Cut: 0}}\n", 3, "1"),
         (HEAD + "expect: {fsck: dirty}\n", 3, "dirty"),
         (HEAD + "expect: {invariants: [exactly up to the barrier, up to what]}\n", 3, "blocks kept"),
         (HEAD + "workload:\n  mix: {put: 1}\n", 4, "data_nodes"),
@@ -66,16 +66,16 @@ def refused(tmp_path: Path, text: str | bytes) -> str:
     ],
 )  # fmt: skip
 def test_the_line_and_the_reason(tmp_path: Path, text: str, line: int, words: str) -> None:
-    told = refused(tmp_path, text)
-    assert told.startswith(f":{line}:"), told
-    assert words in told
+    reported = refused(tmp_path, text)
+    assert reported.startswith(f":{line}:"), reported
+    assert words in reported
 
 
 @pytest.mark.parametrize(
-    "octets", [b"\xff\xfe", b"", b"a: &a [*a]\n", b"x" * ((1 << 20) + 1), b"{" * 5000, b"[" * 100_000]
+    "data", [b"\xff\xfe", b"", b"a: &a [*a]\n", b"x" * ((1 << 20) + 1), b"{" * 5000, b"[" * 100_000]
 )
-def test_hostile_files(tmp_path: Path, octets: bytes) -> None:
-    refused(tmp_path, octets)
+def test_hostile_files(tmp_path: Path, data: bytes) -> None:
+    refused(tmp_path, data)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
@@ -104,3 +104,24 @@ def test_the_order_of_symmetric_members_reaches_the_cluster(tmp_path: Path) -> N
     file = tmp_path / "s.yaml"
     file.write_text(HEAD + "cluster: {protocol: symmetric, order: plain}\n")
     assert cluster_config(read(file)[0].cluster, 1.0).order == "plain"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "expect: {told: {Cut: 1}}\n",
+        "steps:\n  - {at: 1s, expect: {told: {Cut: 1}}}\n",
+        "steps:\n  - {when: told Cut by mds1, fault: heal_all}\n",
+    ],
+)
+def test_an_old_word_is_read_and_named_once(
+    tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = tmp_path / "old.yaml", tmp_path / "new.yaml"
+    for file, words in zip(files, (text, text.replace("told", "reported")), strict=True):
+        file.write_text(HEAD + words)
+    [old], [new] = read(files[0]), read(files[1])
+    assert old.expect == new.expect
+    assert [step.expect for step in old.steps] == [step.expect for step in new.steps]
+    said = capsys.readouterr().err
+    assert said == f"{files[0]}: `told` is `reported` now; this release still reads it\n"

@@ -1,10 +1,10 @@
-"""Every expectation can fail, and says what was seen instead."""
+"""Every expectation can fail, and reports the observed state."""
 
 from __future__ import annotations
 
 import pytest
 
-from backend.clusters.picture import Picture
+from backend.picture import Picture
 from backend.scenarios.conditions import Situation, condition
 from backend.scenarios.facts import Facts, asks
 from backend.scenarios.model import ExpectPart
@@ -21,7 +21,7 @@ CONFIG = many_groups(2, 1)
 
 
 class Seen:
-    """A cluster of two groups as events tell of it."""
+    """A cluster of two groups, reduced from events."""
 
     def __init__(self) -> None:
         self.picture = Picture.of(CONFIG, {}, ["client1"])
@@ -33,7 +33,7 @@ class Seen:
         )
         self._number = 0
 
-    def tell(self, server: str, *events: Event) -> None:
+    def report(self, server: str, *events: Event) -> None:
         for event in events:
             self._number += 1
             stamped = Stamped(server, 1, self._number, self._number, 0, event)  # type: ignore[arg-type]
@@ -57,7 +57,7 @@ def taken_back(group: str, incarnation: int, checkpoint: str, operations: int) -
 def seen() -> Seen:
     seen = Seen()
     for name in ("mds1", "mds2", "mds3", "mds4"):
-        seen.tell(name, Started(1, name, 0))
+        seen.report(name, Started(1, name, 0))
     return seen
 
 
@@ -82,21 +82,21 @@ def test_a_checkpoint_that_was_never_begun_is_as_incomplete_as_a_void_one(
 def test_everybody_who_runs_must_be_taken_back(seen: Seen) -> None:
     expect = ExpectPart(taken_back="noon")
     for name in ("mds1", "mds2", "mds3"):
-        seen.tell(name, taken_back("g1", 1, "noon", 7))
+        seen.report(name, taken_back("g1", 1, "noon", 7))
     assert seen.verdict(expect) == Verdict("taken back to noon", False, "not mds4")
-    seen.tell("mds4", taken_back("g2", 1, "noon", 7))
+    seen.report("mds4", taken_back("g2", 1, "noon", 7))
     assert seen.verdict(expect).held
-    seen.tell("mds1", taken_back("g1", 2, "earlier", 7))
+    seen.report("mds1", taken_back("g1", 2, "earlier", 7))
     assert not seen.verdict(expect).held
 
 
 def test_what_is_set_aside_is_counted_once_in_each_group(seen: Seen) -> None:
-    seen.tell("mds1", taken_back("g1", 1, "noon", 40))
-    seen.tell("mds2", taken_back("g1", 1, "noon", 30))
-    seen.tell("mds3", taken_back("g2", 1, "noon", 2))
+    seen.report("mds1", taken_back("g1", 1, "noon", 40))
+    seen.report("mds2", taken_back("g1", 1, "noon", 30))
+    seen.report("mds3", taken_back("g2", 1, "noon", 2))
     assert seen.verdict(ExpectPart(set_aside=42)).held
     assert seen.verdict(ExpectPart(set_aside=43)) == Verdict("set aside ≥ 43", False, "42")
-    seen.tell("mds1", taken_back("g1", 2, "noon", 1))
+    seen.report("mds1", taken_back("g1", 2, "noon", 1))
     assert seen.verdict(ExpectPart(set_aside=2)).seen == "1"
 
 
@@ -111,28 +111,28 @@ def test_namespaces_that_nobody_has_looked_at_are_not_clean(seen: Seen) -> None:
 @pytest.mark.parametrize("health", ["under", "over", "missing"])
 def test_one_block_that_is_not_whole_is_enough(seen: Seen, health: str) -> None:
     assert seen.verdict(ExpectPart(blocks="whole")).held and seen.so("blocks whole")
-    seen.tell("mds1", BlockHealth("g1", 1, 5, 1, 9, health, []))
+    seen.report("mds1", BlockHealth("g1", 1, 5, 1, 9, health, []))
     assert seen.verdict(ExpectPart(blocks="whole")) == Verdict("blocks: whole", False, f"1 {health}")
     assert seen.so(f"blocks {health}") and not seen.so("blocks whole")
-    seen.tell("mds1", BlockHealth("g1", 1, 5, 1, 9, "whole", ["dn1"]))
+    seen.report("mds1", BlockHealth("g1", 1, 5, 1, 9, "whole", ["dn1"]))
     assert seen.verdict(ExpectPart(blocks="whole")).held
-    seen.tell("mds1", BlockHealth("g1", 1, 5, 1, 9, health, []))
-    seen.tell("mds1", BlockHealth("g1", 1, 5, 1, 9, "freed", []))
+    seen.report("mds1", BlockHealth("g1", 1, 5, 1, 9, health, []))
+    seen.report("mds1", BlockHealth("g1", 1, 5, 1, 9, "freed", []))
     assert seen.verdict(ExpectPart(blocks="whole")).held
 
 
 def test_events_are_counted_since_the_workload_began(seen: Seen) -> None:
     damaged = ReplicaDamaged(5, 1, "at offset 0")
-    seen.tell("dn1", damaged)
+    seen.report("dn1", damaged)
     seen.situation.begin_count()
-    seen.tell("dn2", damaged)
-    assert seen.verdict(ExpectPart(told={"ReplicaDamaged": 1})).held
-    assert not seen.verdict(ExpectPart(told={"ReplicaDamaged": 2})).held
+    seen.report("dn2", damaged)
+    assert seen.verdict(ExpectPart(reported={"ReplicaDamaged": 1})).held
+    assert not seen.verdict(ExpectPart(reported={"ReplicaDamaged": 2})).held
 
 
 def test_a_condition_hears_only_what_came_since_the_step_before(seen: Seen) -> None:
-    seen.tell("dn1", ReplicaDamaged(5, 1, "at offset 0"))
-    seen.tell("mds3", StepTaken("checkpoint", "drain", "", "", 1))
+    seen.report("dn1", ReplicaDamaged(5, 1, "at offset 0"))
+    seen.report("mds3", StepTaken("checkpoint", "drain", "", "", 1))
     assert seen.so("told ReplicaDamaged") and seen.so("told ReplicaDamaged by dn1")
     assert not seen.so("told ReplicaDamaged by dn2")
     assert seen.so("step checkpoint drain of g2") and not seen.so("step checkpoint drain of g1")
@@ -144,19 +144,19 @@ def test_a_condition_hears_only_what_came_since_the_step_before(seen: Seen) -> N
 def test_a_file_that_cannot_be_read_or_holds_something_else_is_a_failed_call(
     seen: Seen, error: str, failed: int
 ) -> None:
-    seen.tell("client1", FileCalled("c", "get", "/f", 9, 1, 2, error, -1, 0))
+    seen.report("client1", FileCalled("c", "get", "/f", 9, 1, 2, error, -1, 0))
     verdict = seen.verdict(ExpectPart(failed_calls=0))
     assert verdict.held == (not failed) and verdict.seen.startswith(f"{failed} of 1")
 
 
-def test_what_an_active_told_of_blocks_is_not_held_against_its_successor(seen: Seen) -> None:
-    """The next one finds them whole and has nothing to say of them."""
-    seen.tell("mds1", BlockHealth("g1", 1, 7, 1, 10, "under", ["dn1"]))
-    seen.tell("mds3", BlockHealth("g2", 1, 8, 1, 10, "over", ["dn1"]))
-    seen.tell("mds2", Serving("g1", 2, 5, 0))
+def test_what_an_active_reported_of_blocks_is_not_held_against_its_successor(seen: Seen) -> None:
+    """The next active finds the blocks whole and does not report them."""
+    seen.report("mds1", BlockHealth("g1", 1, 7, 1, 10, "under", ["dn1"]))
+    seen.report("mds3", BlockHealth("g2", 1, 8, 1, 10, "over", ["dn1"]))
+    seen.report("mds2", Serving("g1", 2, 5, 0))
     assert not seen.so("blocks under") and seen.so("blocks over")
 
 
 def test_only_some_expectations_have_to_be_asked_for() -> None:
     assert asks(ExpectPart(fsck="clean")) and asks(ExpectPart(checkpoints={"noon": "void"}))
-    assert not asks(ExpectPart(settled=True, blocks="whole", told={"Cut": 1}))
+    assert not asks(ExpectPart(settled=True, blocks="whole", reported={"Cut": 1}))

@@ -1,10 +1,10 @@
-"""A disk in memory that can lose what was not synced."""
+"""A disk in memory that can lose unsynced data."""
 
 from __future__ import annotations
 
 
 class MachineDied(Exception):
-    """In the middle of something."""
+    """The machine dies in the middle of a call."""
 
 
 class MemoryFile:
@@ -17,8 +17,8 @@ class MemoryFile:
     def size(self) -> int:
         return len(self._disk.files[self._path])
 
-    def append(self, octets: bytes) -> None:
-        self._disk.files[self._path] += octets
+    def append(self, data: bytes) -> None:
+        self._disk.files[self._path] += data
 
     async def sync(self) -> None:
         if self._disk.fails:
@@ -39,9 +39,9 @@ class MemoryDisk:
         self.durable: dict[str, bytes] = {}
         self.fails = False
         self.fails_at = ""
-        """The one file that cannot be replaced."""
+        """The one file whose replacement fails."""
         self.removals_left = -1
-        """The machine dies at the removal after so many; -1 for never."""
+        """Number of removals before the machine dies; -1 for never."""
 
     def names(self, directory: str) -> list[str]:
         return sorted(path.rpartition("/")[2] for path in self.files if path.startswith(directory + "/"))
@@ -49,8 +49,8 @@ class MemoryDisk:
     def read(self, path: str, offset: int = 0, length: int | None = None) -> bytes:
         if path not in self.files:
             raise FileNotFoundError(path)
-        octets = bytes(self.files[path])
-        return octets[offset:] if length is None else octets[offset : offset + length]
+        data = bytes(self.files[path])
+        return data[offset:] if length is None else data[offset : offset + length]
 
     def size(self, path: str) -> int:
         return len(self.files[path])
@@ -58,11 +58,11 @@ class MemoryDisk:
     def open_append(self, path: str) -> MemoryFile:
         return MemoryFile(self, path)
 
-    async def replace(self, path: str, octets: bytes) -> None:
+    async def replace(self, path: str, data: bytes) -> None:
         if self.fails or path == self.fails_at:
             raise OSError(5, "Input/output error", path)
-        self.files[path] = bytearray(octets)
-        self.durable[path] = octets
+        self.files[path] = bytearray(data)
+        self.durable[path] = data
 
     async def move(self, path: str, to: str) -> None:
         if path not in self.files:
@@ -82,10 +82,10 @@ class MemoryDisk:
         self.durable.pop(path, None)
 
     def lose_power(self, torn: int = 0) -> None:
-        """Up to `torn` octets of what was not synced are there all the same."""
+        """Drops unsynced data, but keeps up to `torn` bytes of it."""
         self.files = {
-            path: bytearray(self.files[path][: len(octets) + torn])
-            if bytes(self.files.get(path, b"")).startswith(octets)
-            else bytearray(octets)
-            for path, octets in self.durable.items()
+            path: bytearray(self.files[path][: len(data) + torn])
+            if bytes(self.files.get(path, b"")).startswith(data)
+            else bytearray(data)
+            for path, data in self.durable.items()
         }

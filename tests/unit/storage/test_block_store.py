@@ -1,4 +1,4 @@
-"""Replicas on a disk: what was finished is there after a power loss, what is damaged is never given out."""
+"""Replicas on a disk: a finished one survives a power loss, a damaged one is never read out."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ def opened(disk: MemoryDisk, capacity: int = LARGE) -> BlockStore:
     return BlockStore.open(disk, capacity)  # type: ignore[arg-type]
 
 
-async def written(store: BlockStore, octets: bytes, block: int = BLOCK, stamp: int = 1) -> None:
+async def written(store: BlockStore, data: bytes, block: int = BLOCK, stamp: int = 1) -> None:
     await store.begin(block, stamp, 0)
-    put(store, octets, block)
+    put(store, data, block)
     await store.finish(block)
 
 
-def put(store: BlockStore, octets: bytes, block: int = BLOCK, packet: int = 1024) -> None:
-    for start in range(0, len(octets), packet):
-        part = octets[start : start + packet]
+def put(store: BlockStore, data: bytes, block: int = BLOCK, packet: int = 1024) -> None:
+    for start in range(0, len(data), packet):
+        part = data[start : start + packet]
         store.append(block, store.replicas[block].length, part, sums_of(part))
 
 
 def whole(store: BlockStore, block: int = BLOCK) -> bytes:
     found = b""
     while len(found) < store.replicas[block].length:
-        octets, sums = store.read(block, len(found), 1 << 16)
-        assert first_bad(octets, sums) == -1
-        found += octets
+        data, sums = store.read(block, len(found), 1 << 16)
+        assert first_bad(data, sums) == -1
+        found += data
     return found
 
 
 @settings(max_examples=80, deadline=None)
 @given(st.binary(max_size=5000), st.integers(0, 700))
-def test_a_finished_replica_survives_the_loss_of_power(octets: bytes, torn: int) -> None:
+def test_a_finished_replica_survives_the_loss_of_power(data: bytes, torn: int) -> None:
     disk = MemoryDisk()
-    asyncio.run(written(opened(disk), octets))
+    asyncio.run(written(opened(disk), data))
     disk.lose_power(torn)
     store = opened(disk)
-    assert whole(store) == octets and store.used == len(octets)
+    assert whole(store) == data and store.used == len(data)
     assert store.replicas[BLOCK].final and not store.replicas[BLOCK].damaged
 
 
@@ -62,9 +62,9 @@ def test_a_finished_replica_survives_the_loss_of_power(octets: bytes, torn: int)
     st.integers(0, 7),
     st.sampled_from(["blk", "rep"]),
 )
-def test_one_flipped_bit_is_found(octets: bytes, place: int, bit: int, kind: str) -> None:
+def test_one_flipped_bit_is_found(data: bytes, place: int, bit: int, kind: str) -> None:
     disk = MemoryDisk()
-    asyncio.run(written(opened(disk), octets))
+    asyncio.run(written(opened(disk), data))
     file = disk.files[next(name for name in disk.files if name.endswith(kind))]
     file[place % len(file)] ^= 1 << bit
     try:
@@ -82,21 +82,19 @@ def test_one_flipped_bit_is_found(octets: bytes, place: int, bit: int, kind: str
 
 @settings(max_examples=60, deadline=None)
 @given(st.binary(min_size=1, max_size=6000), st.integers(0, 5), st.integers(0, 6000))
-def test_what_was_being_written_is_known_as_far_as_it_is_valid(octets: bytes, chunks: int, torn: int) -> None:
+def test_what_was_being_written_is_known_as_far_as_it_is_valid(data: bytes, chunks: int, torn: int) -> None:
     disk = MemoryDisk()
     store = opened(disk)
     asyncio.run(store.begin(BLOCK, 1, 0))
-    put(store, octets)
+    put(store, data)
     del next(iter(disk.files.values()))[-torn or LARGE :]
     again = opened(disk)
     replica = again.replicas[BLOCK]
     if replica.damaged:
-        assert torn > size_of(len(octets)) - size_of(0)
+        assert torn > size_of(len(data)) - size_of(0)
         return
     assert (
-        not replica.final
-        and octets.startswith(whole(again))
-        and replica.length % 512 in (0, len(octets) % 512)
+        not replica.final and data.startswith(whole(again)) and replica.length % 512 in (0, len(data) % 512)
     )
     keep = min(chunks * 512, replica.length // 512 * 512)
     if not keep:
@@ -105,7 +103,7 @@ def test_what_was_being_written_is_known_as_far_as_it_is_valid(octets: bytes, ch
     put(again, b"x" * 700)
     asyncio.run(again.finish(BLOCK))
     disk.lose_power()
-    assert whole(opened(disk)) == octets[:keep] + b"x" * 700 and opened(disk).replicas[BLOCK].stamp == 2
+    assert whole(opened(disk)) == data[:keep] + b"x" * 700 and opened(disk).replicas[BLOCK].stamp == 2
 
 
 def refused(run: Any) -> str:
@@ -145,7 +143,7 @@ def test_what_makes_no_sense_is_refused_in_one_line() -> None:
         refused(lambda offset=offset, length=length: store.read(BLOCK, offset, length))
     refused(lambda: store.read(BLOCK + 1, 0, 1))
     asyncio.run(store.begin(BLOCK + 1, 1, 0))
-    with pytest.raises(OSError, match="takes 2000 octets"):
+    with pytest.raises(OSError, match="takes 2000 bytes"):
         store.append(BLOCK + 1, 0, b"a" * 2000, sums_of(b"a" * 2000))
     for number in range(2, WRITING_MAX):
         asyncio.run(store.begin(BLOCK + number, 1, 0))
@@ -169,19 +167,19 @@ def test_what_is_set_aside_is_kept_and_not_used(is_whole: bool) -> None:
     put(store, b"abc" * 300)
     if is_whole:
         asyncio.run(store.finish(BLOCK))
-    before = {path.rpartition("/")[2]: bytes(octets) for path, octets in disk.files.items()}
+    before = {path.rpartition("/")[2]: bytes(data) for path, data in disk.files.items()}
     if not is_whole:
-        disk.durable = {path: bytes(octets) for path, octets in disk.files.items()}
+        disk.durable = {path: bytes(data) for path, data in disk.files.items()}
     assert asyncio.run(store.set_aside(BLOCK)) == 900
     disk.lose_power()
-    assert {path: bytes(octets) for path, octets in disk.files.items()} == {
-        f"aside/{name}": octets for name, octets in before.items()
+    assert {path: bytes(data) for path, data in disk.files.items()} == {
+        f"aside/{name}": data for name, data in before.items()
     }
     for again in (store, opened(disk, 2000)):
         assert again.replicas == {} and again.used == 900
         refused(lambda again=again: again.read(BLOCK, 0, 512))
     asyncio.run(store.begin(BLOCK + 1, 1, 0))
-    with pytest.raises(OSError, match="takes 2000 octets"):
+    with pytest.raises(OSError, match="takes 2000 bytes"):
         store.append(BLOCK + 1, 0, b"a" * 1200, sums_of(b"a" * 1200))
 
 

@@ -1,4 +1,4 @@
-"""What a journal says of a damaged tail, and that what it read back is durable before anything else is."""
+"""A journal's report on a damaged tail; the groups that it read back become durable before anything else."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def test_a_tail_that_power_loss_tore_is_not_doubtful() -> None:
     for size in range(start + 1, len(whole)):
         disk.files[path] = bytearray(whole[:size])
         journal = Journal.open(disk, "journal")
-        assert journal.cut_octets and journal.doubtful is None, size
+        assert journal.cut_bytes and journal.doubtful is None, size
 
 
 def test_a_tail_of_nothing_but_zeros_was_never_synced() -> None:
-    """Power was lost when the file had its new length, and none of the record's bytes."""
+    """The power failed when the file had its new length, but none of the record's bytes."""
     disk, path = written(4, 40)
     whole = bytes(disk.files[path])
     for length in (1, OVERHEAD - 1, OVERHEAD, OVERHEAD + 40, 512):
         disk.files[path] = bytearray(whole + bytes(length))
         journal = Journal.open(disk, "journal")
-        assert (journal.last_sn, journal.cut_octets) == (4, length) and journal.doubtful is None, length
+        assert (journal.last_sn, journal.cut_bytes) == (4, length) and journal.doubtful is None, length
 
 
 def test_any_bit_that_rots_in_the_last_record_makes_the_journal_doubtful() -> None:
@@ -55,7 +55,7 @@ def test_rot_of_the_only_record_is_doubtful_from_nothing() -> None:
 
 
 def test_rot_behind_a_rolled_segment_names_its_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nodes.storage.journal_file.SEGMENT_OCTETS", 40)
+    monkeypatch.setattr("nodes.storage.journal_file.SEGMENT_BYTES", 40)
     disk, _ = written(3)
     last = max(disk.files)
     disk.files[last][-1] ^= 1
@@ -75,7 +75,7 @@ def test_the_doubt_outlives_the_tail_until_the_owner_is_renewed() -> None:
     asyncio.run(journal.sync())
     disk.lose_power()
     again = Journal.open(disk, "journal")
-    assert again.cut_octets == 0 and again.last_sn == 4 and again.doubtful == Doubt(1, 3)
+    assert again.cut_bytes == 0 and again.last_sn == 4 and again.doubtful == Doubt(1, 3)
     asyncio.run(again.renewed())
     assert again.doubtful is None
     assert Journal.open(disk, "journal").doubtful is None
@@ -95,7 +95,7 @@ def test_the_mutation_forgets_the_cut() -> None:
 
 
 def unsynced() -> MemoryDisk:
-    """A life that was killed after it had appended record 3, before any sync."""
+    """A disk of a process that was killed after it had appended record 3, before any sync."""
     disk, path = written(2)
     first = bytes(disk.files[path])
     more, _ = written(3)
@@ -115,7 +115,7 @@ def test_what_was_read_back_is_durable_after_the_first_sync() -> None:
 
 def test_what_was_read_back_is_durable_when_a_segment_rolls_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     disk = unsynced()
-    monkeypatch.setattr("nodes.storage.journal_file.SEGMENT_OCTETS", HEADER.size + 1)
+    monkeypatch.setattr("nodes.storage.journal_file.SEGMENT_BYTES", HEADER.size + 1)
     journal = Journal.open(disk, "journal")
     journal.append(4, 1, b"in the next segment")
     asyncio.run(journal.sync())

@@ -1,4 +1,4 @@
-"""Rot in a format number is no other version: the one is set aside, the other stops the server."""
+"""Rot in a format number does not count as another version: a rotten file is quarantined, another version stops the server."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def test_one_wrong_bit_is_never_another_number(number: int) -> None:
     assert {number_of(stored(number) ^ 1 << bit) for bit in BITS} == {None}
 
 
-def flipped(octets: bytes, bit: int) -> bytes:
-    wrong = bytearray(octets)
+def flipped(data: bytes, bit: int) -> bytes:
+    wrong = bytearray(data)
     wrong[NUMBER_AT + bit // 8] ^= 1 << bit % 8
     return bytes(wrong)
 

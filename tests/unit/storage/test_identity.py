@@ -1,4 +1,4 @@
-"""A disk keeps its identity until it is replaced, or its journal has lost what may have been acknowledged."""
+"""A disk keeps its identity until it is replaced, or its journal may have lost acknowledged groups."""
 
 from __future__ import annotations
 

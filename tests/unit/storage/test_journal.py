@@ -1,4 +1,4 @@
-"""The journal against a list, against power loss, and against every damage of its end and of its middle."""
+"""The journal against a list, against power loss, and against damage at every place of its tail and its middle."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_a_journal_cut_at_every_octet_of_its_last_record_keeps_the_others() -> N
     for size in range(start, len(whole)):
         disk.files[path] = bytearray(whole[:size])
         journal = Journal.open(disk, "journal")
-        assert journal.last_sn == 3 and journal.cut_octets == size - start
+        assert journal.last_sn == 3 and journal.cut_bytes == size - start
         journal.append(4, 2, b"again")
         asyncio.run(journal.sync())
         assert content(disk)[3:] == [(4, b"again")]
@@ -67,9 +67,9 @@ def test_an_unknown_format_names_both_numbers() -> None:
 
 
 def test_strange_files_are_refused() -> None:
-    for octets, where in ((b"x" * 40, "begins with"), (b"", "cut off")):
+    for data, where in ((b"x" * 40, "begins with"), (b"", "cut off")):
         disk, path = written(2)
-        disk.files[path] = bytearray(octets)
+        disk.files[path] = bytearray(data)
         disk.files["journal/00000000000000000003.seg"] = bytearray(b"")
         with pytest.raises(JournalCorrupt, match=where):
             Journal.open(disk, "journal")
@@ -80,7 +80,7 @@ def test_strange_files_are_refused() -> None:
 
 
 def test_a_missing_segment_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 60)
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 60)
     disk, _path = written(9)
     assert len(disk.files) > 2
     middle = sorted(disk.files)[1]
@@ -113,11 +113,11 @@ STEPS = st.lists(
 @settings(max_examples=300, deadline=None)
 @given(STEPS)
 def test_like_a_list_that_forgets_what_was_not_synced(steps: list[Any]) -> None:
-    journal_file.SEGMENT_OCTETS, before = 100, journal_file.SEGMENT_OCTETS
+    journal_file.SEGMENT_BYTES, before = 100, journal_file.SEGMENT_BYTES
     try:
         asyncio.run(follow(steps))
     finally:
-        journal_file.SEGMENT_OCTETS = before
+        journal_file.SEGMENT_BYTES = before
 
 
 async def follow(steps: list[Any]) -> None:
@@ -146,12 +146,12 @@ async def follow(steps: list[Any]) -> None:
             first, model = durable[0], list(durable[1])
             journal = Journal.open(disk, "journal")
         got = list(journal.entries(0, 10_000))
-        assert got == [(first + place, octets) for place, octets in enumerate(model)]
+        assert got == [(first + place, data) for place, data in enumerate(model)]
         assert journal.last_sn == first + len(model) - 1
 
 
 def damaged(disk: MemoryDisk, path: str, first: int, count: int, mask: int) -> None:
-    """Flips a bit of each record from place `first` on."""
+    """Flips a bit of each of `count` records from `first` on."""
     size = (len(disk.files[path]) - HEADER.size) // 15
     for place in range(first, first + count):
         disk.files[path][HEADER.size + place * size + size - 1] ^= mask
@@ -172,7 +172,7 @@ def test_a_long_tail_of_zeros_is_a_torn_tail_found_at_once() -> None:
     disk, path = written(4)
     disk.files[path] += bytes(4 << 20)
     journal = Journal.open(disk, "journal")
-    assert journal.last_sn == 4 and journal.cut_octets == 4 << 20
+    assert journal.last_sn == 4 and journal.cut_bytes == 4 << 20
 
 
 def test_after_a_failed_sync_everything_is_refused_until_it_is_opened_again() -> None:
@@ -196,7 +196,7 @@ def test_after_a_failed_sync_everything_is_refused_until_it_is_opened_again() ->
 def test_a_crash_between_two_removals_leaves_a_journal(
     monkeypatch: pytest.MonkeyPatch, act: str, removals: int
 ) -> None:
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 60)
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 60)
     disk, _path = written(12)
     assert len(disk.files) >= 4
     journal = Journal.open(disk, "journal")
@@ -220,7 +220,7 @@ def test_a_reset_is_durable_by_itself() -> None:
 
 
 def test_old_segments_are_dropped_but_not_under_unsynced_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal_file, "SEGMENT_OCTETS", 60)
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 60)
     journal = Journal.open(MemoryDisk(), "journal")
     for sn in range(1, 10):
         journal.append(sn, 1, b"12345")
@@ -251,14 +251,14 @@ def test_whatever_rots_is_noticed_when_it_is_read_again() -> None:
 
 
 def test_a_record_leaves_memory_when_it_is_in_its_file() -> None:
-    """Records wait for what opening read to be written anew; meanwhile others come, and somebody reads them all."""
+    """Records wait until the records read at the opening are written again; meanwhile others arrive, and a reader reads them all."""
     disk, _ = written(1)
     over = asyncio.Event()
 
     class Slow(MemoryDisk):
-        async def replace(self, path: str, octets: bytes) -> None:
+        async def replace(self, path: str, data: bytes) -> None:
             await over.wait()
-            await super().replace(path, octets)
+            await super().replace(path, data)
 
     slow = Slow()
     slow.files = disk.files
@@ -270,7 +270,7 @@ def test_a_record_leaves_memory_when_it_is_in_its_file() -> None:
         sync = asyncio.create_task(journal.sync())
         await asyncio.sleep(0)
         journal.append(4, 1, b"fourth")
-        found = [octets for _, octets in journal.entries(2, 4)]
+        found = [data for _, data in journal.entries(2, 4)]
         over.set()
         await sync
         await journal.sync()

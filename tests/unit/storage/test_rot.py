@@ -1,4 +1,4 @@
-"""One bit of the right file rots, on a real disk as on a simulated one."""
+"""Rot of one bit in the right file, on a real disk and on a simulated one."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def test_the_newest_file_of_its_kind(tmp_path: Path, what: str, where: tuple[str
     for name, size in SIZES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(bytes(size))
-    assert corrupt(tmp_path, what) == f"{where[0]} at octet {where[1]}"
+    assert corrupt(tmp_path, what) == f"{where[0]} at byte {where[1]}"
     changed = {name for name, size in SIZES.items() if (tmp_path / name).read_bytes() != bytes(size)}
     assert changed == {where[0]}
-    octets = (tmp_path / where[0]).read_bytes()
-    assert sum(octet.bit_count() for octet in octets) == 1 and octets[where[1]]
+    data = (tmp_path / where[0]).read_bytes()
+    assert sum(octet.bit_count() for octet in data) == 1 and data[where[1]]
 
 
 @pytest.mark.parametrize("what", ["image", "spirit", ""])

@@ -1,4 +1,4 @@
-"""A sealed file: whatever was done to it, it says what was sealed or one line of what is wrong."""
+"""A sealed file returns its sealed content or one line about its defect, whatever damage it has."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MAGIC = b"CLVRTEST"
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 1 << 60)), st.data())
 def test_no_damage_goes_unseen(content: list[int], data: st.DataObject) -> None:
-    octets = bytearray(seal(MAGIC, 1, content))
-    assert unseal("state", MAGIC, 1, bytes(octets), list[int]) == content
-    place = data.draw(st.integers(0, len(octets) - 1))
-    octets[place] ^= data.draw(st.integers(1, 255))
+    payload = bytearray(seal(MAGIC, 1, content))
+    assert unseal("state", MAGIC, 1, bytes(payload), list[int]) == content
+    place = data.draw(st.integers(0, len(payload) - 1))
+    payload[place] ^= data.draw(st.integers(1, 255))
     with pytest.raises(SealBroken, match="the file state "):
-        unseal("state", MAGIC, 1, bytes(octets[: data.draw(st.integers(0, len(octets)))]), list[int])
+        unseal("state", MAGIC, 1, bytes(payload[: data.draw(st.integers(0, len(payload)))]), list[int])
 
 
 def test_both_formats_are_named() -> None:

@@ -1,4 +1,4 @@
-"""What the kernel is told for broken links."""
+"""Commands to the kernel for broken links."""
 
 from __future__ import annotations
 

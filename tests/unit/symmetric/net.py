@@ -14,7 +14,7 @@ MakeOrder = Callable[[int, int], Order]
 
 
 class End:
-    """One member: what it has accepted and delivered."""
+    """One member, with its accepted and delivered messages."""
 
     def __init__(self, own: int, size: int, make_order: MakeOrder):
         self.causal = CausalBroadcast(own, size)
@@ -53,7 +53,7 @@ class Group:
         self.under_way += [(to, message) for to in range(len(self.ends)) if to != sender]
 
     def arrive(self, share_lost: float = 0.0) -> None:
-        """One of the messages under way, any; perhaps it is lost, perhaps it comes twice."""
+        """Delivers a random message under way; it may be lost or arrive twice."""
         to, message = self.under_way.pop(self.rng.randrange(len(self.under_way)))
         if self.rng.random() < share_lost:
             return
@@ -62,7 +62,7 @@ class Group:
             self.ends[to].receive(message)
 
     def repair(self) -> None:
-        """Everybody asks for what it lacks, as the Alive messages make it do."""
+        """Every member requests its missing messages, as after Alive messages."""
         for to, end in enumerate(self.ends):
             for sender, other in enumerate(self.ends):
                 if sender != to:
@@ -77,7 +77,7 @@ class Group:
                 self.broadcast(sender, total=False)
 
     def settle(self) -> None:
-        """Until nobody has anything to say or to ask for."""
+        """Runs until no member has a message to send or to request."""
         for _ in range(1000):
             while self.under_way:
                 self.arrive()

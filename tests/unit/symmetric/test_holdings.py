@@ -1,4 +1,4 @@
-"""What members report to hold, and what of it counts."""
+"""The holdings that members report, and the ones that count."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nodes.wire.messages import Mark
 
 @dataclass
 class Log:
-    """As much of a journal as is asked here."""
+    """The part of a journal that these tests use."""
 
     marks: list[Mark] = field(default_factory=lambda: [NOTHING])
 

@@ -1,4 +1,4 @@
-"""Table 1 to the letter, beside a second implementation that knows nothing but the table."""
+"""Table 1 to the letter, beside a second implementation made only from the table."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ def test_nobody_passes_one_before_it_that_will_write(looks: bool) -> None:
 
 
 class Plain:
-    """A list of who wants what; each answer is found by comparing everybody with everybody, by the table."""
+    """A list of requests; each answer compares all requests with all others by the table."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[Place, Thing, bool]] = []
-        """(place, thing, whether it changes it)."""
+        """Rows of (place, thing, whether the request changes it)."""
         self.granted: set[Place] = set()
         self.until: Place = (0, 0)
 
@@ -112,7 +112,7 @@ STEPS = st.lists(
 def test_both_grant_the_same_and_nobody_holds_what_the_table_excludes(
     steps: list[tuple[str, object]],
 ) -> None:
-    """Transactions come and go as in the pipeline: decided in their order, submitted from the first, rolled back from the last."""
+    """Transactions begin and end as in the pipeline: decided in their order, submitted from the first, rolled back from the last."""
     locks, plain = Locks(), Plain()
     open_places: list[Place] = []
     waiting: list[Place] = []

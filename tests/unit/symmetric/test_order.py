@@ -14,7 +14,7 @@ SEEDS = st.integers(0, 1 << 32)
 
 
 def play(size: int, seed: int, messages: int, share_lost: float, plain: bool = False) -> Group:
-    """Broadcasts and arrivals in any order, then everything is repaired."""
+    """Broadcasts and arrivals in any order; at the end everything is repaired."""
     rng = random.Random(seed)
     group = Group(size, PlainOrder if plain else LamportOrder, rng)
     while messages:
@@ -50,7 +50,7 @@ def test_all_deliver_everything_in_the_same_order(
 def test_what_two_members_have_delivered_is_one_sequence_at_any_moment(
     size: int, seed: int, messages: int
 ) -> None:
-    """One is the beginning of the other: no survivor of a view can have gone another way than those who died."""
+    """One sequence is a prefix of the other: no survivor of a view can have delivered otherwise than the dead members."""
     rng = random.Random(seed)
     group = Group(size, LamportOrder, rng)
     for _ in range(messages * 4):
@@ -85,7 +85,7 @@ def test_a_message_that_everybody_has_seen_is_forgotten(size: int, seed: int) ->
 
 
 def test_idle_members_acknowledge_once_and_busy_ones_never() -> None:
-    """The three conditions of SAA §5.2, made safe: whoever broadcasts behind a message has acknowledged it."""
+    """The three conditions of SAA §5.2, made safe: a member that broadcasts after a message has acknowledged it."""
     group = Group(3, LamportOrder, random.Random(1))
     group.broadcast(1)
     group.settle()
@@ -101,7 +101,7 @@ def test_idle_members_acknowledge_once_and_busy_ones_never() -> None:
 
 
 def test_the_paper_to_the_letter_diverges_without_loss_or_failure() -> None:
-    """Safety rule 5: p1 sends twice and delivers both at once, p2 sends meanwhile."""
+    """Safety rule 5: p1 sends twice and delivers both at once; p2 sends meanwhile."""
     group = Group(2, LiteralOrder, random.Random(0))
     group.broadcast(0)
     group.broadcast(0)
@@ -116,7 +116,7 @@ def test_the_paper_to_the_letter_diverges_without_loss_or_failure() -> None:
 
 
 def test_how_often_the_paper_to_the_letter_diverges() -> None:
-    """Two members, two messages each, 500 random schedules; safe, none does."""
+    """Two members, two messages each, 500 random schedules: the literal order diverges in some, the safe one in none."""
     diverged = {LiteralOrder: 0, LamportOrder: 0}
     for make_order in diverged:
         for seed in range(500):

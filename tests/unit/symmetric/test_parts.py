@@ -1,4 +1,4 @@
-"""Leases, stability, and calls carried out by every member for itself."""
+"""Leases, stability, and calls that every member carries out itself."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ TERM = term_of(LEASE, NO_MUTATIONS)
 def test_a_lease_has_ended_when_whoever_granted_it_says_so(
     greetings: list[tuple[int, int, int]], later: int
 ) -> None:
-    """Member 0 greets member 1, which echoes; each message takes any time, member 1's clock is another one."""
+    """Member 0 greets member 1, which echoes; each message takes any time, and member 1 has another clock."""
     skew = 7_000
     reader, granter = Presence(0, 2, 0, TERM, False), Presence(1, 2, skew, TERM, False)
     now = 0
     for pause, there, back in greetings:
         now += pause
-        granter.heard(0, now, 0, now + there + skew)
-        reader.heard(1, now + there + skew, granter.echo_for(0), now + there + back)
+        granter.received(0, now, 0, now + there + skew)
+        reader.received(1, now + there + skew, granter.echo_for(0), now + there + back)
         now += there + back
     free_ns = granter.free_ns(now + skew)[0]
     if later >= free_ns:
@@ -53,14 +53,14 @@ def test_a_lease_has_ended_when_whoever_granted_it_says_so(
 @pytest.mark.parametrize("reader_rate", [10, 11])
 @pytest.mark.parametrize("granter_rate", [11, 12.1])
 def test_it_has_ended_on_clocks_that_run_at_different_rates(reader_rate: float, granter_rate: float) -> None:
-    """Rates in ticks of each one's clock by 11 of the time that passes: a tenth too slow, a tenth too fast."""
+    """Rates in ticks of each clock per 11 units of time: a tenth too slow, a tenth too fast."""
 
     def at(real: float, rate: float) -> int:
         return round(real * rate / 11)
 
     reader, granter = Presence(0, 2, 0, TERM, False), Presence(1, 2, 0, TERM, False)
-    granter.heard(0, at(110, reader_rate), 0, at(110, granter_rate))
-    reader.heard(1, at(110, granter_rate), granter.echo_for(0), at(110, reader_rate))
+    granter.received(0, at(110, reader_rate), 0, at(110, granter_rate))
+    reader.received(1, at(110, granter_rate), granter.echo_for(0), at(110, reader_rate))
     for real in range(110, 110 + 2 * LEASE):
         if not granter.free_ns(at(real, granter_rate))[0]:
             assert not reader.lease_holds(at(real + 2, reader_rate))
@@ -68,9 +68,9 @@ def test_it_has_ended_on_clocks_that_run_at_different_rates(reader_rate: float, 
 
 def test_nothing_is_granted_once_the_view_is_about_to_change() -> None:
     presence = Presence(0, 2, 0, TERM, False)
-    presence.heard(1, 10, 0, 10)
+    presence.received(1, 10, 0, 10)
     presence.grants = False
-    presence.heard(1, 400, 0, 400)
+    presence.received(1, 400, 0, 400)
     assert presence.echo_for(1) == 0
     assert presence.free_ns(400)[1] == 10 + LEASE + LEASE // 10 - 400
     assert presence.silent(400 + LEASE) == []
@@ -88,7 +88,7 @@ def test_nobody_speaks_for_its_own_lease() -> None:
 
 def test_one_that_has_left_is_silent_and_uses_no_lease() -> None:
     presence = Presence(0, 3, 0, TERM, False)
-    presence.heard(1, 10, 0, 10)
+    presence.received(1, 10, 0, 10)
     presence.left(1)
     assert presence.silent(20) == [1]
     assert presence.free_ns(20)[1] == 0 < presence.free_ns(20)[2]
@@ -142,10 +142,10 @@ class Sequence:
         sn = self._previous.sn + 1
         group = JournalGroup(sn, 1, 1, 0, self._previous, 0, 5, records)
         self._previous = type(NOTHING)(0, 1, sn, 0)
-        told = [carry_out(execution, group) for execution in self.executions]
-        assert all(each == told[0] for each in told)
+        reported = [carry_out(execution, group) for execution in self.executions]
+        assert all(each == reported[0] for each in reported)
         assert len({execution.namespace.digest for execution in self.executions}) == 1
-        return told[0][0]
+        return reported[0][0]
 
 
 def call(number: int, operation: Operation, lowest_open: int = 0, client: str = "ada.1") -> CallRecord:
@@ -189,9 +189,9 @@ def test_every_member_comes_to_the_same_state_however_often_calls_are_repeated(
     rng = random.Random(seed)
     sequence = Sequence(3)
     sequence.group(call(1, OpenSession()))
-    told: dict[int, tuple[object, str]] = {}
+    reported: dict[int, tuple[object, str]] = {}
     calls = [call(number, operation) for number, operation in enumerate(operations, 2)]
     for each in sorted(calls + calls, key=lambda each: each.op_id.number + rng.random() * 3):
         [outcome] = sequence.group(each)
-        first = told.setdefault(each.op_id.number, (outcome.result, outcome.error))
+        first = reported.setdefault(each.op_id.number, (outcome.result, outcome.error))
         assert first == (outcome.result, outcome.error)

@@ -7,23 +7,23 @@ from collections.abc import Generator, Hashable
 from nodes.protocols.symmetric.scheduler import AGAIN, Job, Scheduler
 
 
-def job(name: str, told: list[str], *events: Hashable) -> Job:
+def job(name: str, reported: list[str], *events: Hashable) -> Job:
     def steps() -> Generator[Hashable, None, None]:
         for event in events:
-            told.append(f"{name} until {event}")
+            reported.append(f"{name} until {event}")
             yield event
-        told.append(f"{name} ends")
+        reported.append(f"{name} ends")
 
     return Job(name, 1, steps())
 
 
 def test_a_blocked_job_goes_idle_and_comes_back() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     scheduler = Scheduler()
-    scheduler.add(job("a", told, 7, "lease"))
-    scheduler.add(job("b", told))
+    scheduler.add(job("a", reported, 7, "lease"))
+    scheduler.add(job("b", reported))
     scheduler.run()
-    assert told == ["a until 7", "b ends"]
+    assert reported == ["a until 7", "b ends"]
     scheduler.wake(6)
     scheduler.run()
     scheduler.wake(7)
@@ -31,60 +31,60 @@ def test_a_blocked_job_goes_idle_and_comes_back() -> None:
     scheduler.run()
     scheduler.wake("lease")
     scheduler.run()
-    assert told[2:] == ["a until lease", "a ends"] and len(scheduler) == 0
+    assert reported[2:] == ["a until lease", "a ends"] and len(scheduler) == 0
 
 
 def test_who_waits_for_the_same_comes_back_in_order_and_no_more_than_wanted() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     scheduler = Scheduler()
     for name in "abc":
-        scheduler.add(job(name, told, "turn"))
+        scheduler.add(job(name, reported, "turn"))
     scheduler.run()
     scheduler.wake("turn", 2)
     scheduler.run()
-    assert told[3:] == ["a ends", "b ends"] and scheduler.waiting_for("turn") == 1
+    assert reported[3:] == ["a ends", "b ends"] and scheduler.waiting_for("turn") == 1
 
 
 def test_a_long_job_lets_others_go_first() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     scheduler = Scheduler()
-    scheduler.add(job("long", told, AGAIN, AGAIN))
+    scheduler.add(job("long", reported, AGAIN, AGAIN))
     scheduler.run()
-    scheduler.add(job("short", told))
+    scheduler.add(job("short", reported))
     scheduler.run()
-    assert told == ["long until again", "long until again", "short ends"] and scheduler.active == 1
+    assert reported == ["long until again", "long until again", "short ends"] and scheduler.active == 1
     scheduler.run()
-    assert told[-1] == "long ends"
+    assert reported[-1] == "long ends"
 
 
 def test_all_look_again_but_those_who_wait_for_one_thing() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     scheduler = Scheduler()
     for name, event in (("a", "turn"), ("b", 3), ("c", "lease")):
-        scheduler.add(job(name, told, event))
+        scheduler.add(job(name, reported, event))
     scheduler.run()
     scheduler.wake_all(but="turn")
     scheduler.run()
-    assert told[3:] == ["b ends", "c ends"]
+    assert reported[3:] == ["b ends", "c ends"]
 
 
 def test_jobs_that_are_ended_do_nothing_more() -> None:
-    told: list[str] = []
+    reported: list[str] = []
     closed: list[str] = []
 
     def steps() -> Generator[Hashable, None, None]:
         try:
             yield 1
-            told.append("never")
+            reported.append("never")
         finally:
             closed.append("closed")
 
     scheduler = Scheduler()
     scheduler.add(Job("a", 5, steps()))
-    scheduler.add(job("b", told, AGAIN))
+    scheduler.add(job("b", reported, AGAIN))
     scheduler.run()
     assert {each.peer for each in scheduler.clear()} == {"a", "b"}
     assert closed == ["closed"] and len(scheduler) == scheduler.active == 0
     scheduler.wake(1)
     scheduler.run()
-    assert told == ["b until again"]
+    assert reported == ["b until again"]

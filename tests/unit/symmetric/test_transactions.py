@@ -1,4 +1,5 @@
-"""Transactions: the same decisions, handles and results at every member, whatever each has submitted by then; all of a call or nothing."""
+"""Transactions: the same decisions, handles and results at every member, however many each has submitted by then; a call takes effect completely
+or not at all."""
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ def deliver_and_submit(execution: Execution, each: JournalGroup) -> list[Outcome
 
 
 def state_of(execution: Execution) -> tuple[int, int, int]:
-    """What rolling back must leave as it was."""
+    """State that a rollback must restore."""
     namespace = execution.namespace
     return namespace.digest, namespace.tree.next_number, len(namespace.tree.inodes)
 
@@ -96,7 +97,7 @@ def test_nothing_is_visible_before_it_is_submitted() -> None:
 
 @pytest.mark.parametrize("first_ns, errors", [(900, ["", ""]), (1_101, ["ESTALE", "ESTALE"])])
 def test_copies_of_the_call_that_opens_a_session_have_one_outcome(first_ns: int, errors: list[str]) -> None:
-    """The second comes too late by itself; it is judged behind the first, which another member may have been asked."""
+    """The second alone would be too late; it is judged after the first, which another member may have received."""
     execution = opened()
     copies = [CallRecord(at_ns, OpId("eve", 1), 0, OpenSession(asked_ns=100)) for at_ns in (first_ns, 5_000)]
     outcomes = deliver_and_submit(execution, group(2, *copies))
@@ -120,21 +121,21 @@ def test_two_calls_that_make_one_name_are_decided_one_after_the_other() -> None:
     assert (first.error, second.error[:6]) == ("", "EEXIST")
 
 
-def test_a_call_that_failed_is_told_where_its_first_copy_failed() -> None:
-    """By then it would succeed: the copy says nothing of the state that it meets."""
+def test_a_call_that_failed_is_reported_where_its_first_copy_failed() -> None:
+    """It would succeed by then: the copy does not depend on the state that it meets."""
     execution = opened()
     rename = call(2, Rename("/a", "/b"))
     execution.deliver(group(2, call(2, Create("/f"), "bob"), rename))
     execution.deliver(group(3, call(3, Create("/a"), "bob")))
     execution.deliver(group(4, rename))
     execution.made_durable(4)
-    told = [execution.submit()[1][-1] for _ in range(3)]
-    assert [each.error[:6] for each in told] == ["ENOENT", "", "ENOENT"]
-    assert [(each.sn, each.place) for each in told] == [(2, 1), (3, 1), (2, 1)]
+    reported = [execution.submit()[1][-1] for _ in range(3)]
+    assert [each.error[:6] for each in reported] == ["ENOENT", "", "ENOENT"]
+    assert [(each.sn, each.place) for each in reported] == [(2, 1), (3, 1), (2, 1)]
 
 
 def test_what_a_view_change_cuts_leaves_no_trace() -> None:
-    """Locks, handles and times are as before; the next view's groups are decided as if nothing had been there."""
+    """Locks, handles and times are as before; the next view's groups are decided as if the others had never been there."""
     execution, other = opened(), opened()
     before = state_of(execution)
     execution.deliver(
@@ -150,7 +151,7 @@ def test_what_a_view_change_cuts_leaves_no_trace() -> None:
 
 
 def test_a_basic_service_that_fails_takes_back_those_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Broken on purpose: the handle of the object that was made cannot be added to its parent."""
+    """Seeded damage: the handle of the created object cannot be added to its parent."""
 
     def no_room(namespace: Namespace, record: MakeRecord, undo: Any) -> None:
         assert record.inode in namespace.tree.inodes
@@ -172,7 +173,7 @@ def test_a_basic_service_that_fails_takes_back_those_before_it(monkeypatch: pyte
 def test_without_locks_a_name_is_given_twice_and_the_second_is_rolled_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Broken on purpose: both are decided on a parent without the name; the basic service that reads it again finds out."""
+    """Seeded damage: both are decided on a parent without the name; the basic service detects it when it reads the parent again."""
     monkeypatch.setattr(Locks, "grant", lambda locks, place: True)
     execution = opened()
     execution.deliver(group(2, call(2, Create("/f")), call(2, Create("/f"), "bob")))
@@ -225,23 +226,23 @@ READS: list[Read] = [
     ContentSummary("/d"),
 ]
 HISTORY = st.lists(st.tuples(st.sampled_from(CLIENTS), OPERATIONS, st.booleans()), min_size=1, max_size=14)
-"""Of each call its client, and whether it is asked twice."""
+"""Client of each call, the operation, and whether the call is repeated."""
 ANSWERED = (0, 1, 3)
-"""How far behind a call everything has been answered; 0: nothing that is known of."""
+"""Distances behind a call up to which everything has been answered; 0: none is known."""
 
 
 def groups_of(history: list[tuple[str, Operation, bool]], rng: random.Random) -> list[JournalGroup]:
-    """Sessions, two files with content under way, then the history, in groups of up to three calls; some calls come again later."""
+    """Sessions, two files with content under way, then the history, in groups of up to three calls; some calls are repeated later."""
     calls = [call(number, operation) for number, operation in enumerate(
         [Mkdir("/d"), Create("/a"), Create("/d/a"), Append("/a", 512), Append("/d/a", 512)], 2
     )]  # fmt: skip
-    told = []
+    reported = []
     for number, (client, operation, _) in enumerate(history, 20):
         behind = rng.choice(ANSWERED)
-        told.append(call(number, operation, client, number - behind if behind else 0))
-    again = [each for each, (_, _, twice) in zip(told, history, strict=True) if twice]
-    keyed = [(float(place), each) for place, each in enumerate(told)]
-    keyed += [(told.index(each) + rng.random() * 3, each) for each in again]
+        reported.append(call(number, operation, client, number - behind if behind else 0))
+    again = [each for each, (_, _, twice) in zip(reported, history, strict=True) if twice]
+    keyed = [(float(place), each) for place, each in enumerate(reported)]
+    keyed += [(reported.index(each) + rng.random() * 3, each) for each in again]
     ordered = [each for _, each in sorted(keyed, key=lambda pair: pair[0])]
     groups, sn = [group(2, *calls)], 3
     while ordered:
@@ -259,13 +260,13 @@ def looked(execution: Execution, operation: Read) -> object:
 
 
 class Reference:
-    """Submits each group at once: what came of it, and what every read would see behind it."""
+    """Submits each group at once, and keeps the results and the state of every read after it."""
 
     def __init__(self, groups: list[JournalGroup]):
         execution = opened()
         self.outcomes: list[list[Outcome]] = []
         self.seen: list[list[object]] = [[], [looked(execution, operation) for operation in READS]]
-        """By sn."""
+        """State of every read, by sn."""
         self.digests = [0, execution.namespace.digest]
         for each in groups:
             self.outcomes.append(deliver_and_submit(execution, each))
@@ -274,7 +275,7 @@ class Reference:
 
 
 def play(groups: list[JournalGroup], reference: Reference, rng: random.Random) -> None:
-    """A member that delivers, syncs, submits, loses what was delivered last, and answers reads, each when it likes."""
+    """A member that delivers, syncs, submits, loses the last deliveries, and answers reads, in random order."""
     execution = opened()
     while execution.applied_sn < groups[-1].sn:
         delivered_sn = execution.delivered_sn
@@ -297,7 +298,7 @@ def play(groups: list[JournalGroup], reference: Reference, rng: random.Random) -
 
 
 def check_reads(execution: Execution, reference: Reference, asked_sn: int) -> None:
-    """A read that nothing keeps out sees what it would see behind all that was durable when it came."""
+    """A read without obstacles sees the state after everything that was durable when it arrived."""
     for operation, expected in zip(READS, reference.seen[max(1, asked_sn)], strict=True):
         if execution.read_waits_for(operation, asked_sn) == 0:
             assert looked(execution, operation) == expected, f"{operation} asked at {asked_sn}"
@@ -314,7 +315,7 @@ def test_members_decide_the_same_whatever_they_have_submitted(
 
 
 def breaks(name: str, owner: Any, instead: Any, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether some history of many comes out differently with this in place."""
+    """Whether some history of many has another result with this replacement in place."""
     for seed in range(300):
         rng = random.Random(seed)
         history = [(rng.choice(CLIENTS), rng.choice(SIMPLE), rng.random() < 0.3) for _ in range(10)]
@@ -361,6 +362,6 @@ asked_before = Transactions._is_repeated
     ],
 )
 def test_each_part_is_needed(name: str, owner: Any, instead: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Broken on purpose; with nothing broken the same histories come out well."""
+    """Seeded damage is detected; without it the same histories hold."""
     found = breaks(name, owner, getattr(owner, name) if instead is None else instead, monkeypatch)
     assert found == (instead is not None)

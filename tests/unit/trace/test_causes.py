@@ -1,4 +1,4 @@
-"""Back to the call or fault that led to an event, and forward to all that followed."""
+"""Back to the call or fault that caused an event, and forward to all its effects."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nodes.trace.present import Cause, change_of
 MS = 1_000_000
 
 
-class Told:
+class ReportedStory:
     """Events by hand, a millisecond apart."""
 
     def __init__(self) -> None:
@@ -47,52 +47,52 @@ def called(number: int) -> Called:
     return Called("ada.1", number, ["Mkdir", "/a"], 1, 2, None, "", "mds1", 1, 1, 1, 1)
 
 
-def a_write() -> tuple[Told, list[Stamped]]:
+def a_write() -> tuple[ReportedStory, list[Stamped]]:
     """Call 7: durable on mds1, on mds2, committed with call 8, answered."""
-    told = Told()
-    first = told("mds1", durable(3), ("ada.1", 7))
-    second = told("mds2", durable(3), ("mds1", 1))
-    third = told("mds1", committed(3, ("ada.1", 7), ("ada.1", 8)), ("mds2", 1))
-    fourth = told("ada", called(7), ("mds1", 2))
-    fifth = told("ada", called(8), ("mds1", 2))
-    return told, [first, second, third, fourth, fifth]
+    reported = ReportedStory()
+    first = reported("mds1", durable(3), ("ada.1", 7))
+    second = reported("mds2", durable(3), ("mds1", 1))
+    third = reported("mds1", committed(3, ("ada.1", 7), ("ada.1", 8)), ("mds2", 1))
+    fourth = reported("ada", called(7), ("mds1", 2))
+    fifth = reported("ada", called(8), ("mds1", 2))
+    return reported, [first, second, third, fourth, fifth]
 
 
 def test_an_answer_goes_back_over_every_server_to_its_call() -> None:
-    told, (first, second, third, fourth, _) = a_write()
-    causes = Causes(told.events)
+    reported, (first, second, third, fourth, _) = a_write()
+    causes = Causes(reported.events)
     assert causes.back(fourth) == [fourth, first, second, third, fourth]
     assert causes.root(third) == ("ada.1", 7) and causes.call(("ada.1", 7)) is fourth
 
 
 def test_everything_that_followed_on_a_call_is_found_with_its_depth() -> None:
-    told, (first, second, third, fourth, fifth) = a_write()
-    assert Causes(told.events).forward(fourth) == [
+    reported, (first, second, third, fourth, fifth) = a_write()
+    assert Causes(reported.events).forward(fourth) == [
         (0, fourth),
         (1, first),
         (2, second),
         (3, third),
         (4, fifth),
     ]
-    assert [each for _, each in Causes(told.events).forward(second)] == [second, third, fourth, fifth]
+    assert [each for _, each in Causes(reported.events).forward(second)] == [second, third, fourth, fifth]
 
 
 def test_a_call_that_joined_a_group_leads_to_its_commit() -> None:
-    told, (*_, third, _, fifth) = a_write()
-    assert (1, third) in Causes(told.events).forward(fifth)
+    reported, (*_, third, _, fifth) = a_write()
+    assert (1, third) in Causes(reported.events).forward(fifth)
 
 
 def test_the_order_in_which_events_are_given_is_of_no_account() -> None:
-    told, (first, second, third, fourth, _) = a_write()
-    assert Causes(told.events[::-1]).back(fourth) == [fourth, first, second, third, fourth]
+    reported, (first, second, third, fourth, _) = a_write()
+    assert Causes(reported.events[::-1]).back(fourth) == [fourth, first, second, third, fourth]
 
 
 def test_a_walk_ends_at_what_is_not_known_and_at_a_circle() -> None:
-    told = Told()
-    lonely = told("mds1", durable(1), ("mds9", 4))
-    one = told("mds2", durable(1), ("mds3", 1))
-    other = told("mds3", durable(1), ("mds2", 1))
-    causes = Causes(told.events)
+    reported = ReportedStory()
+    lonely = reported("mds1", durable(1), ("mds9", 4))
+    one = reported("mds2", durable(1), ("mds3", 1))
+    other = reported("mds3", durable(1), ("mds2", 1))
+    causes = Causes(reported.events)
     assert causes.back(lonely) == [lonely] and causes.root(lonely) == ("mds1", 1)
     assert causes.back(one) == [other, one]
     assert len(causes.forward(one)) == 2
@@ -100,54 +100,54 @@ def test_a_walk_ends_at_what_is_not_known_and_at_a_circle() -> None:
 
 
 def test_the_start_of_a_process_goes_back_to_the_fault_that_named_it() -> None:
-    told = Told()
-    told("control", FaultInjected(1, "crash", ["mds1"], {}))
-    restart = told("control", FaultInjected(2, "restart", ["mds1"], {}))
-    told("control", FaultInjected(3, "crash", ["mds2"], {}))
-    started = told("mds1", Started(9, "", 0))
-    assert Causes(told.events).back(started) == [restart, started]
+    reported = ReportedStory()
+    reported("control", FaultInjected(1, "crash", ["mds1"], {}))
+    restart = reported("control", FaultInjected(2, "restart", ["mds1"], {}))
+    reported("control", FaultInjected(3, "crash", ["mds2"], {}))
+    started = reported("mds1", Started(9, "", 0))
+    assert Causes(reported.events).back(started) == [restart, started]
 
 
 def test_a_lock_that_is_free_goes_back_to_the_fault_at_its_owner() -> None:
-    told = Told()
-    told("coordination", LockHeld("g1", "mds1"))
-    crash = told("control", FaultInjected(1, "crash", ["mds1"], {}))
-    told("control", FaultInjected(2, "crash", ["mds2"], {}))
-    free = told("coordination", LockHeld("g1", ""))
-    ended = told("coordination", SessionEnded("mds1", 1, "expired"))
-    causes = Causes(told.events)
+    reported = ReportedStory()
+    reported("coordination", LockHeld("g1", "mds1"))
+    crash = reported("control", FaultInjected(1, "crash", ["mds1"], {}))
+    reported("control", FaultInjected(2, "crash", ["mds2"], {}))
+    free = reported("coordination", LockHeld("g1", ""))
+    ended = reported("coordination", SessionEnded("mds1", 1, "expired"))
+    causes = Causes(reported.events)
     assert causes.back(free) == [crash, free] and causes.back(ended) == [crash, ended]
 
 
 def test_a_watch_that_fired_is_the_last_change_of_its_node() -> None:
-    told = Told()
-    told("coordination", LockHeld("g1", "mds1"))
-    freed = told("coordination", LockHeld("g1", ""))
-    draw = told(
+    reported = ReportedStory()
+    reported("coordination", LockHeld("g1", "mds1"))
+    freed = reported("coordination", LockHeld("g1", ""))
+    draw = reported(
         "mds2",
-        StepTaken("election", "draw", "CFS §4.2.1", "nobody holds the lock", 1),
+        StepTaken("election", "draw", "CFS §4.2.1", "the lock is free", 1),
         change_of("/cloverlab/groups/g1/lock", freed.at_ns),
     )
-    told("coordination", LockHeld("g1", "mds2"))
-    assert Causes(told.events).back(draw) == [freed, draw]
+    reported("coordination", LockHeld("g1", "mds2"))
+    assert Causes(reported.events).back(draw) == [freed, draw]
 
 
-def test_a_change_that_was_told_late_is_what_a_watch_fired_for_and_an_old_one_is_not() -> None:
-    told = Told()
-    told("coordination", LockHeld("g1", "mds1"))
+def test_a_change_that_was_reported_late_is_what_a_watch_fired_for_and_an_old_one_is_not() -> None:
+    reported = ReportedStory()
+    reported("coordination", LockHeld("g1", "mds1"))
     path, at_ns = "/cloverlab/groups/g1/lock", 3_000_000_000
     draws = [
         Stamped("mds2", 1, number, at_ns, cause[1], Applied(1, 1, 0), cause[0])
         for number, cause in ((1, change_of(path, at_ns)), (2, change_of(path, 2 * at_ns)))
     ]
     free = Stamped("coordination", 1, 2, at_ns + 40_000_000, 0, LockHeld("g1", ""))
-    causes = Causes([*told.events, *draws, free])
+    causes = Causes([*reported.events, *draws, free])
     assert causes.back(draws[0]) == [free, draws[0]] and causes.back(draws[1]) == [draws[1]]
 
 
-def test_a_cause_that_is_none_stays_none_where_nothing_struck() -> None:
-    told = Told()
-    started = told("mds1", Started(9, "", 0))
-    applied = told("mds1", Applied(1, 1, 0))
-    assert Causes(told.events).back(started) == [started]
-    assert Causes(told.events).back(applied) == [applied]
+def test_a_cause_that_is_none_stays_none_where_nothing_faulted() -> None:
+    reported = ReportedStory()
+    started = reported("mds1", Started(9, "", 0))
+    applied = reported("mds1", Applied(1, 1, 0))
+    assert Causes(reported.events).back(started) == [started]
+    assert Causes(reported.events).back(applied) == [applied]

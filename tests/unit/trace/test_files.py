@@ -1,4 +1,4 @@
-"""Traces: nothing is lost over restarts, rotation and torn tails; damage is one line."""
+"""Traces: no event is lost over restarts, rotation and torn tails; damage is one line."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def numbers(directory: Path) -> list[int]:
 def test_a_reader_follows_over_restarts_and_new_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writing, "SEGMENT_OCTETS", 200)
+    monkeypatch.setattr(writing, "SEGMENT_BYTES", 200)
     reader, seen = TraceReader(tmp_path), []
     assert reader.read() == []
     for life in range(4):
@@ -56,9 +56,9 @@ def test_a_tail_torn_at_every_octet_is_cut_and_numbers_go_on(tmp_path: Path) -> 
     whole = path.stat().st_size
     trace.emit(Cut(9, "torn"))
     trace.close()
-    octets = path.read_bytes()
-    for size in range(whole, len(octets)):
-        path.write_bytes(octets[:size])
+    data = path.read_bytes()
+    for size in range(whole, len(data)):
+        path.write_bytes(data[:size])
         again = writer(tmp_path)
         assert again.emit(Cut(1, "on")) == 2 and again.boot == 2
         again.close()
@@ -66,23 +66,23 @@ def test_a_tail_torn_at_every_octet_is_cut_and_numbers_go_on(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("offset", "value", "words"), [(0, 0, "is no trace"), (8, 7, "format 7"), (13, 255, "octets at offset")]
+    ("offset", "value", "words"), [(0, 0, "is no trace"), (8, 7, "format 7"), (13, 255, "bytes at offset")]
 )
-def test_damage_is_told_in_one_line(tmp_path: Path, offset: int, value: int, words: str) -> None:
+def test_damage_is_reported_in_one_line(tmp_path: Path, offset: int, value: int, words: str) -> None:
     trace = writer(tmp_path)
     trace.emit(Started(1, "a", 2))
     trace.close()
     [path] = tmp_path.iterdir()
-    octets = bytearray(path.read_bytes())
-    octets[offset] = value
-    path.write_bytes(octets)
+    data = bytearray(path.read_bytes())
+    data[offset] = value
+    path.write_bytes(data)
     with pytest.raises(TraceDamaged, match=words) as caught:
         TraceReader(tmp_path).read()
     assert "\n" not in str(caught.value)
 
 
 def test_old_files_can_be_trimmed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writing, "SEGMENT_OCTETS", 100)
+    monkeypatch.setattr(writing, "SEGMENT_BYTES", 100)
     trace = writer(tmp_path)
     for number in range(40):
         trace.emit(Cut(number, "x"))
@@ -101,16 +101,16 @@ def test_every_event_can_be_read_back() -> None:
 def test_what_cannot_be_written_waits_and_is_there_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int | None
 ) -> None:
-    """No room, or room for a part of it: what a server sent after it must not leave before it is there."""
+    """A full disk, or space for a part: messages that the server sends after the event must not leave before the event is written."""
     trace = writer(tmp_path)
     trace.emit(Cut(1, "because"))
     trace.flush()
     write = os.write
 
-    def full(fd: int, octets: Any) -> int:
+    def full(fd: int, data: Any) -> int:
         if written is None:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return write(fd, bytes(octets[:written]))
+        return write(fd, bytes(data[:written]))
 
     trace.emit(Cut(2, "because"))
     with monkeypatch.context() as patched:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from nodes.trace.events import AnyEvent, CheckFailed, FaultInjected, Stamped, Warned
+from nodes.trace.events import AnyEvent, FaultInjected, Stamped, Warned
 from nodes.trace.prose import LONGEST, PROSE, operation, words
 from nodes.trace.story import failure, story, text
 from tests.unit.trace.test_causes import a_write, durable
@@ -21,6 +21,8 @@ def example(kind: Any) -> Any:
         return [example(of[0])]
     if origin is tuple:
         return tuple(example(each) for each in of)
+    if origin is Literal:
+        return of[0]
     if origin is dict:
         return {example(of[0]): example(of[1])}
     return EXAMPLES[kind] if kind in EXAMPLES else kind(*fields(kind))
@@ -46,37 +48,33 @@ def test_a_long_sentence_is_cut_and_lines_within_one_are_joined() -> None:
     assert len(words(fault)) == LONGEST and words(fault).endswith("…") and "\n" not in words(fault)
 
 
-def test_an_operation_is_told_as_it_would_be_typed() -> None:
+def test_an_operation_is_reported_as_it_would_be_typed() -> None:
     assert operation(["Rename", "/a", "/b", False]) == "rename /a /b"
     assert operation([]) == "nothing"
 
 
 def test_a_story_goes_from_the_call_to_its_answer_over_all_servers() -> None:
-    told, (*_, answer, _) = a_write()
-    lines = story(told.events, (answer.server, answer.number)).splitlines()
+    reported, (*_, answer, _) = a_write()
+    lines = story(reported.events, (answer.server, answer.number)).splitlines()
     assert lines[0] == "    0.0000 s  ada   calls mkdir /a (call 7 of ada.1)"
     assert [line.split()[2] for line in lines] == ["ada", "mds1", "mds2", "mds1", "ada"]
     assert lines[3].endswith("mds1  commits sn 3 of epoch 1 with call ada.1 7, ada.1 8; mds1, mds2 hold it")
 
 
-def test_what_a_check_holds_against_a_cluster_is_told_with_what_led_to_it() -> None:
-    told, (first, second, *_) = a_write()
-    unrelated = told("mds3", durable(1))
-    lines = failure(told.events, CheckFailed("dense journal", "why", [("mds2", second.number)]))
+def test_what_a_check_holds_against_a_cluster_is_reported_with_what_led_to_it() -> None:
+    reported, (first, second, *_) = a_write()
+    unrelated = reported("mds3", durable(1))
+    lines = failure(reported.events, [("mds2", second.number)])
     assert len(lines) == 3 and lines[-1].endswith("mds2  has synced sn 3 of epoch 1 (1 records)")
     assert not any(unrelated.server in line for line in lines)
     assert first.at_ns < second.at_ns
 
 
-def test_without_evidence_the_last_turns_of_the_cluster_are_told() -> None:
-    told, _ = a_write()
-    told("control", FaultInjected(1, "crash", ["mds1"], {}))
-    assert failure(told.events, CheckFailed("service", "why", [])) == [
-        "    0.0060 s  control  fault 1: crash mds1"
-    ]
-    assert failure(told.events, CheckFailed("service", "why", [("mds9", 1)])) == failure(
-        told.events, CheckFailed("service", "why", [])
-    )
+def test_without_evidence_the_last_turns_of_the_cluster_are_reported() -> None:
+    reported, _ = a_write()
+    reported("control", FaultInjected(1, "crash", ["mds1"], {}))
+    assert failure(reported.events, []) == ["    0.0060 s  control  fault 1: crash mds1"]
+    assert failure(reported.events, [("mds9", 1)]) == failure(reported.events, [])
 
 
 def test_the_middle_of_a_long_story_is_left_out_and_counted() -> None:
@@ -92,7 +90,7 @@ def test_equal_times_keep_the_order_of_cause() -> None:
     assert [line.split()[-1] for line in lines] == ["9", "8", "7", "6", "5"]
 
 
-def test_of_what_a_server_tells_in_a_row_the_last_one_is_told() -> None:
+def test_of_what_a_server_reports_in_a_row_the_last_one_is_reported() -> None:
     events = [Stamped("mds1", 1, n, n, n - 1, durable(n)) for n in range(1, 6)]
     events.insert(2, Stamped("mds1", 1, 6, 9, 5, Warned("between")))
     events.append(Stamped("mds1", 1, 7, 10, 6, durable(7)))

@@ -1,4 +1,4 @@
-"""Packets, manifests, Algorithm 2 and what stays on a shelf."""
+"""Packets, manifests, Algorithm 2 and the images that a server keeps."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from nodes.protocols.vssp.manifest import (
     partition_file,
     rank_of,
 )
-from nodes.protocols.vssp.outgoing import LAG_OCTETS, WINDOW_OCTETS, Outgoing
-from nodes.protocols.vssp.packets import CHUNK_OCTETS, PACKET_OCTETS, bad_chunk, sums
+from nodes.protocols.vssp.outgoing import LAG_BYTES, WINDOW_BYTES, Outgoing
+from nodes.protocols.vssp.packets import CHUNK_BYTES, PACKET_BYTES, bad_chunk, sums
 from nodes.protocols.vssp.retention import kept_images, kept_sn
 from nodes.wire.messages import Mark
 
 
 @given(st.binary(max_size=3000), st.data())
-def test_a_changed_octet_is_found_to_the_chunk(octets: bytes, data: st.DataObject) -> None:
-    told = sums(octets)
-    assert bad_chunk(octets, told) is None and len(told) == -(-len(octets) // CHUNK_OCTETS) * 4
-    if octets:
-        at = data.draw(st.integers(0, len(octets) - 1))
-        bad = octets[:at] + bytes([octets[at] ^ 1]) + octets[at + 1 :]
-        assert bad_chunk(bad, told) == at // CHUNK_OCTETS * CHUNK_OCTETS
-        assert bad_chunk(octets, told[:-4]) == (len(told) - 4) // 4 * CHUNK_OCTETS
-        assert bad_chunk(octets, told + b"1234") == len(told) // 4 * CHUNK_OCTETS
+def test_a_changed_octet_is_found_to_the_chunk(content: bytes, data: st.DataObject) -> None:
+    reported = sums(content)
+    assert bad_chunk(content, reported) is None and len(reported) == -(-len(content) // CHUNK_BYTES) * 4
+    if content:
+        at = data.draw(st.integers(0, len(content) - 1))
+        bad = content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+        assert bad_chunk(bad, reported) == at // CHUNK_BYTES * CHUNK_BYTES
+        assert bad_chunk(content, reported[:-4]) == (len(reported) - 4) // 4 * CHUNK_BYTES
+        assert bad_chunk(content, reported + b"1234") == len(reported) // 4 * CHUNK_BYTES
 
 
 MARK = Mark(2, 7, 4711, 99)
@@ -44,7 +44,7 @@ NAME = image_name(MARK, 0xABC)
 
 def test_a_manifest_comes_back_and_names_sort_like_marks() -> None:
     manifest = Manifest(NAME, MARK, [PartitionEntry(10, 1), PartitionEntry(20, 2)])
-    assert decode(encode(manifest), NAME) == manifest and manifest.octets == 30
+    assert decode(encode(manifest), NAME) == manifest and manifest.size == 30
     assert rank_of(NAME) == (2, 7, 4711)
     later = image_name(Mark(2, 8, 3, 0), 0)
     assert later > NAME and image_of(partition_file(NAME, 3)) == (NAME, 3)
@@ -61,11 +61,16 @@ def test_a_name_that_no_image_has_is_none(file: str) -> None:
 @settings(max_examples=200)
 @given(st.data())
 def test_a_damaged_manifest_is_refused_in_one_line(data: st.DataObject) -> None:
-    octets = encode(Manifest(NAME, MARK, [PartitionEntry(10, 1)]))
-    at = data.draw(st.integers(0, len(octets) - 1))
+    content = encode(Manifest(NAME, MARK, [PartitionEntry(10, 1)]))
+    at = data.draw(st.integers(0, len(content) - 1))
     bad = data.draw(
         st.sampled_from(
-            [octets[:at], octets[:at] + bytes([octets[at] ^ 4]) + octets[at + 1 :], octets + b"x", b"\0" * at]
+            [
+                content[:at],
+                content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :],
+                content + b"x",
+                b"\0" * at,
+            ]
         )
     )
     with pytest.raises(ImageDamaged) as caught:
@@ -90,10 +95,10 @@ def test_a_manifest_of_something_else_is_refused(manifest: Manifest) -> None:
 
 
 def test_another_format_is_refused_by_both_numbers() -> None:
-    octets = bytearray(encode(Manifest(NAME, MARK, [PartitionEntry(10, 1)])))
-    octets[8:10] = stored(9).to_bytes(2, "little")
+    data = bytearray(encode(Manifest(NAME, MARK, [PartitionEntry(10, 1)])))
+    data[8:10] = stored(9).to_bytes(2, "little")
     with pytest.raises(UnknownFormat, match="format 9; this version reads format 1"):
-        decode(bytes(octets), NAME)
+        decode(bytes(data), NAME)
 
 
 # --- Algorithm 2 -----------------------------------------------------------------------------------------------------
@@ -117,9 +122,9 @@ def test_more_than_half_succeed_and_the_first_half_is_early(replicas: int) -> No
     assert hdfs.needed(replicas, replicas) == replicas
 
 
-def outgoing(strategy: str, nodes: int = 3, octets: int = 40 * PACKET_OCTETS + 5) -> Outgoing:
+def outgoing(strategy: str, nodes: int = 3, size: int = 40 * PACKET_BYTES + 5) -> Outgoing:
     made = Outgoing("x", ["w", *(f"n{i}" for i in range(1, nodes))], 1, STRATEGIES[strategy])
-    made.streams[0].produced, made.streams[0].ended = octets, True
+    made.streams[0].produced, made.streams[0].ended = size, True
     return made
 
 
@@ -133,19 +138,19 @@ def send(made: Outgoing) -> list[int]:
 
 
 def test_one_of_two_others_is_enough_and_a_second_word_of_it_counts_nothing() -> None:
-    """Algorithm 2 lines 11-17: the paper counts an acknowledgement twice, and never begins again from nought."""
+    """Algorithm 2 lines 11-17: the paper counts an acknowledgement twice, and never starts again from zero."""
     made = outgoing("vssp", nodes=5)
     sent = send(made)
-    assert len(sent) * PACKET_OCTETS == WINDOW_OCTETS
+    assert len(sent) * PACKET_BYTES == WINDOW_BYTES
     for _ in range(5):
-        made.on_acked(0, PACKET_OCTETS, ["n1", "n1"])
+        made.on_acked(0, PACKET_BYTES, ["n1", "n1"])
         assert made.successful(made.streams[0]) == 0
-    made.on_acked(0, PACKET_OCTETS, ["n2"])
-    assert made.successful(made.streams[0]) == PACKET_OCTETS and len(send(made)) == 1
+    made.on_acked(0, PACKET_BYTES, ["n2"])
+    assert made.successful(made.streams[0]) == PACKET_BYTES and len(send(made)) == 1
 
 
 def test_who_is_left_out_counts_as_progress() -> None:
-    """Else the last one that is waited for may be gone, and nobody is left to be called silent."""
+    """Otherwise the last awaited node may be dead, and no node is left to be declared silent."""
     made = Outgoing("x", ["w", "n1", "n2"], 1, STRATEGIES["vssp"])
     made.shelved.add("n1")
     before = made.progress
@@ -156,17 +161,17 @@ def test_who_is_left_out_counts_as_progress() -> None:
 def test_the_baseline_waits_for_the_tail() -> None:
     made = outgoing("hdfs_pipeline")
     send(made)
-    made.on_acked(0, 3 * PACKET_OCTETS, ["n1"])
+    made.on_acked(0, 3 * PACKET_BYTES, ["n1"])
     assert made.successful(made.streams[0]) == 0 and send(made) == []
-    made.on_acked(0, 2 * PACKET_OCTETS, ["n2", "n1"])
-    assert made.successful(made.streams[0]) == 2 * PACKET_OCTETS and len(send(made)) == 2
+    made.on_acked(0, 2 * PACKET_BYTES, ["n2", "n1"])
+    assert made.successful(made.streams[0]) == 2 * PACKET_BYTES and len(send(made)) == 2
 
 
 def test_a_slow_tail_holds_the_writer_back_only_by_its_lag() -> None:
-    made = outgoing("vssp", octets=200 * PACKET_OCTETS)
+    made = outgoing("vssp", size=200 * PACKET_BYTES)
     while send(made):
         made.on_acked(0, made.streams[0].sent, ["n1"])
-    assert made.streams[0].sent == LAG_OCTETS and not made.replicated
+    assert made.streams[0].sent == LAG_BYTES and not made.replicated
     assert made.silent() == "n2"
     made.leave_out("n2")
     while send(made):
@@ -177,10 +182,10 @@ def test_a_slow_tail_holds_the_writer_back_only_by_its_lag() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_whatever_is_lost_every_packet_gets_there(data: st.DataObject) -> None:
-    """A model of a chain that loses packets and words: with resending, what counts as replicated is really there."""
+    """A model of a chain that loses packets and acknowledgements: with resending, every image that counts as replicated exists."""
     strategy = data.draw(st.sampled_from(["vssp", "hdfs_pipeline"]))
     made = outgoing(
-        strategy, nodes=data.draw(st.integers(2, 5)), octets=data.draw(st.integers(1, 12 * PACKET_OCTETS))
+        strategy, nodes=data.draw(st.integers(2, 5)), size=data.draw(st.integers(1, 12 * PACKET_BYTES))
     )
     stream, have = made.streams[0], dict.fromkeys(made.chain[1:], 0)
     rolls = data.draw(st.lists(st.integers(0, 3), min_size=20, max_size=60))
@@ -207,14 +212,14 @@ def test_whatever_is_lost_every_packet_gets_there(data: st.DataObject) -> None:
 
 @given(st.integers(1, 60), st.integers(1, 60), st.integers(1, 60))
 def test_a_pin_that_cannot_be_reached_holds_no_journal(pin: int, older: int, newer: int) -> None:
-    """The server was renewed by an image behind the barrier: its journal begins there."""
+    """The server was renewed by an image after the barrier: its journal begins there."""
     images = [image_name(Mark(0, 1, pin + sn, 0), 0) for sn in sorted({older, older + newer})]
     first_sn = pin + older + 1
     assert kept_sn(images, [pin], 2, first_sn) == pin + older
     assert kept_sn(images, [pin], 2, 1) == 0
 
 
-# --- what stays ------------------------------------------------------------------------------------------------------
+# --- kept images -----------------------------------------------------------------------------------------------------
 
 
 @given(st.lists(st.integers(1, 50), max_size=8, unique=True), st.lists(st.integers(0, 60), max_size=3))

@@ -1,4 +1,4 @@
-"""The logical volume against reports: who is right, who recovers from whom, and what is never touched."""
+"""The logical volume against reports: the replicas that count, the sources of repairs, and the files that are never touched."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def part(file: str, checksum: int = 5, size: int = 1000, valid: int | None = Non
 
 
 def image(*changed: StoredFile, name: str = IMAGE) -> list[StoredFile]:
-    """A whole image of two partitions, but for what is changed."""
+    """A whole image of two partitions, with changed files in place."""
     files = {
         f"image/{file}": part(file)
         for file in (partition_file(name, 0), partition_file(name, 1), manifest_file(name))
@@ -53,7 +53,7 @@ def test_two_equal_checksums_are_believed_over_a_third() -> None:
 
 
 def test_two_juniors_do_not_outvote_the_only_longer_copy() -> None:
-    """Safety rule 18, `checksum_vote`: two juniors stopped at sn 50, the only copy at 80 is right."""
+    """Safety rule 18, `checksum_vote`: two juniors stopped at sn 50, the only copy at 80 counts."""
     found = compare(merge({"a": [journal(50, 7)], "b": [journal(50, 7)], "c": [journal(80, 9)]}))
     assert [(each.node, each.source, each.offset) for each in found if isinstance(each, Recover)] == [
         ("a", "c", 5000), ("b", "c", 5000)
@@ -145,7 +145,7 @@ def test_only_a_whole_image_has_holders() -> None:
             "on a disk of",
         ),
         ([part(manifest_file(IMAGE), size=1 << 20)], "on a disk of"),
-        ([part(partition_file(IMAGE, 0), valid=1001)], "valid octets"),
+        ([part(partition_file(IMAGE, 0), valid=1001)], "valid bytes"),
         ([journal(5, first_sn=9)], "reaches from"),
         ([journal(1)] * 5000, "are the most"),
     ],

@@ -1,4 +1,4 @@
-"""A wire flips bits in content alone, and the content's own checksums tell."""
+"""A damaged link flips bits only in content, and the content's own checksums detect it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nodes.wire.data_messages import Packet, PacketAcked
 
 @settings(deadline=None, max_examples=50)
 @given(st.binary(min_size=1, max_size=2_000), st.integers())
-def test_a_damaged_packet_is_known_by_its_checksums(octets: bytes, seed: int) -> None:
-    packet = Packet(1, 1, 0, octets, sums_of(octets), False)
+def test_a_damaged_packet_is_known_by_its_checksums(data: bytes, seed: int) -> None:
+    packet = Packet(1, 1, 0, data, sums_of(data), False)
     changed = damaged(packet, Random(seed))
     assert isinstance(changed, Packet)
-    assert packet.octets == octets and len(changed.octets) == len(octets)
-    assert first_bad(changed.octets, changed.sums) >= 0
+    assert packet.data == data and len(changed.data) == len(data)
+    assert first_bad(changed.data, changed.sums) >= 0
 
 
 def test_what_carries_no_content_is_left_alone() -> None:

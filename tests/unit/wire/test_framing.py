@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from nodes.mechanisms import MESSAGES
 from nodes.metadata.operations import Mkdir
-from nodes.trace.present import UNKNOWN, cause_of, told
+from nodes.trace.present import UNKNOWN, cause_of, reported
 from nodes.wire import framing
 from nodes.wire.codec import BadFrame, Codec
-from nodes.wire.framing import Challenge, Frames, FrameTooLong, Hello, Stranger
+from nodes.wire.framing import Challenge, Frames, FrameTooLong, Hello, UnknownPeer
 from nodes.wire.messages import Checked, Request
 
 TOKEN, NONCE = b"t" * 64, b"n" * 16
@@ -49,29 +49,29 @@ def test_a_good_hello_is_accepted() -> None:
     ("changes", "words"),
     [
         ({"magic": "http"}, "speaks"),
-        ({"version": 1}, "version 1, this side version 2"),
+        ({"version": 1}, "version 1, this side version 3"),
         ({"cluster": "other"}, "belongs to the cluster 'other'"),
         ({"name": "mds2"}, "does not prove"),
         ({"proof": b""}, "does not prove"),
     ],
 )
-def test_strangers_are_told_apart(changes: dict[str, object], words: str) -> None:
-    with pytest.raises(Stranger, match=words):
+def test_unknown_peers_are_reported_apart(changes: dict[str, object], words: str) -> None:
+    with pytest.raises(UnknownPeer, match=words):
         framing.check_hello(hello(**changes), TOKEN, NONCE, "clover")
 
 
 @given(st.binary(max_size=200))
-def test_any_octets_for_a_greeting_are_a_stranger_or_a_greeting(octets: bytes) -> None:
+def test_any_bytes_for_a_greeting_are_a_unknown_peer_or_a_greeting(data: bytes) -> None:
     try:
-        framing.greeting(octets, Challenge)
-    except Stranger as stranger:
-        assert "\n" not in str(stranger)
+        framing.greeting(data, Challenge)
+    except UnknownPeer as unknown_peer:
+        assert "\n" not in str(unknown_peer)
 
 
 @given(st.binary(max_size=400))
-def test_any_octets_for_messages_are_messages_or_a_bad_frame(octets: bytes) -> None:
+def test_any_bytes_for_messages_are_messages_or_a_bad_frame(data: bytes) -> None:
     try:
-        Codec(MESSAGES).decode(octets)
+        Codec(MESSAGES).decode(data)
     except BadFrame as bad:
         assert "\n" not in str(bad)
 
@@ -91,11 +91,11 @@ def test_what_led_to_messages_travels_beside_them_and_costs_nothing_when_none_is
     one, other = ("mds1", 17), ("mds2", 3)
     sent = [(first, one), (second, one), (first, UNKNOWN), (second, other)]
     runs = [("mds1", 17, 2), ("", 0, 1), ("mds2", 3, 1)]
-    assert codec.framed(codec.frame(sent, told)) == ([message for message, _ in sent], runs)
-    bare = codec.frame([(first, UNKNOWN), (second, UNKNOWN)], told)
+    assert codec.framed(codec.frame(sent, reported)) == ([message for message, _ in sent], runs)
+    bare = codec.frame([(first, UNKNOWN), (second, UNKNOWN)], reported)
     assert codec.framed(bare) == (REQUESTS, [("", 0, 2)])
     assert len(bare) == len(codec.encode(REQUESTS)) + 2
-    assert codec.framed(codec.frame([], told)) == ([], [("", 0, 0)])
+    assert codec.framed(codec.frame([], reported)) == ([], [("", 0, 0)])
 
 
 @pytest.mark.parametrize(
@@ -123,9 +123,9 @@ def test_causes_that_nobody_sends_are_a_bad_frame(causes: object) -> None:
 
 
 @given(st.binary(max_size=400))
-def test_any_octets_for_a_frame_are_messages_with_causes_or_a_bad_frame(octets: bytes) -> None:
+def test_any_bytes_for_a_frame_are_messages_with_causes_or_a_bad_frame(data: bytes) -> None:
     try:
-        Codec(MESSAGES).framed(octets)
+        Codec(MESSAGES).framed(data)
     except BadFrame as bad:
         assert "\n" not in str(bad)
 
@@ -134,18 +134,18 @@ def test_a_request_belongs_to_the_call_that_it_names_whatever_it_was_sent_with()
     sent_with = ("mds1", 17)
     assert cause_of(REQUESTS[0], sent_with) == ("ada", 7)
     assert cause_of(REQUESTS[1], sent_with) == sent_with
-    assert told(("ada", 7)) == ("ada", 7)
+    assert reported(("ada", 7)) == ("ada", 7)
     for cause in (("a" * 81, 7), ("ada", 0), ("ada", -1), ("ada", 1 << 60)):
-        assert told(cause) == UNKNOWN
+        assert reported(cause) == UNKNOWN
 
 
 def test_unknown_messages_and_deep_nesting_are_bad_frames() -> None:
     codec = Codec(MESSAGES)
-    for octets in (
+    for data in (
         msgspec.msgpack.encode([["Explode", 1]]),
         msgspec.msgpack.encode({"a": 1}),
         b"\x91" * 100_000,
         msgspec.msgpack.encode([["Request", "ada", "seven", 3, ["Mkdir", "/a"]]]),
     ):
         with pytest.raises(BadFrame):
-            codec.decode(octets)
+            codec.decode(data)

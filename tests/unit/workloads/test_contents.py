@@ -1,4 +1,4 @@
-"""Files of the workload say of themselves what is in them, and a reader misses nothing that is wrong."""
+"""Files of the workload describe their own content, and a reader detects every defect."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def test_what_was_written_is_read_back(lengths: list[int]) -> None:
 def test_a_file_that_breaks_off_has_the_records_that_are_whole(
     lengths: list[int], data: st.DataObject
 ) -> None:
-    octets = file_of(lengths)
-    cut = data.draw(st.integers(0, len(octets)))
-    found = read_back(NAME, octets[:cut])
+    content = file_of(lengths)
+    cut = data.draw(st.integers(0, len(content)))
+    found = read_back(NAME, content[:cut])
     whole = [number for number in range(1, len(lengths) + 1) if len(file_of(lengths[:number])) <= cut]
     assert found == Found(whole)
 
@@ -36,7 +36,7 @@ def test_a_file_that_breaks_off_has_the_records_that_are_whole(
 @settings(deadline=None, max_examples=50)
 @given(sizes, st.data())
 def test_a_flipped_bit_in_what_was_written_is_found(lengths: list[int], data: st.DataObject) -> None:
-    octets = bytearray(file_of(lengths))
+    content = bytearray(file_of(lengths))
     bodies = [
         (number, place)
         for number, length in enumerate(lengths)
@@ -45,11 +45,13 @@ def test_a_flipped_bit_in_what_was_written_is_found(lengths: list[int], data: st
     if not bodies:
         return
     number, place = data.draw(st.sampled_from(bodies))
-    octets[place] ^= 1 << data.draw(st.integers(0, 7))
-    assert read_back(NAME, bytes(octets)) == Found(list(range(1, number + 1)), len(file_of(lengths[:number])))
+    content[place] ^= 1 << data.draw(st.integers(0, 7))
+    assert read_back(NAME, bytes(content)) == Found(
+        list(range(1, number + 1)), len(file_of(lengths[:number]))
+    )
 
 
-def test_another_files_octets_and_a_record_twice_are_wrong() -> None:
+def test_another_files_bytes_and_a_record_twice_are_wrong() -> None:
     first = record(NAME, 1, 100)
     assert read_back("/work/other", first).wrong_at == 0
     assert read_back(NAME, first + first) == Found([1], len(first))

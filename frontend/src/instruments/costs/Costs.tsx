@@ -1,19 +1,19 @@
 import { useState } from "react";
-import type { Vocabulary } from "../../families/vocabulary";
+import type { Vocabulary } from "../../api/schema";
 import { isLive, tallies, useLab, useWords } from "../../store/store";
 import { count } from "../../store/time";
-import { octetWords } from "../../ui/octets";
+import { formatBytes } from "../../ui/bytes";
 import { RarerKinds } from "../../ui/RarerKinds";
 import { type Cost, costBetween, figure, frequent, type Kind, kindsOf } from "./cost";
 import "./costs.css";
 
 const STRETCH = 10;
-/** Before the servers have told a second time. */
-const COUNTING: Shown = { messages: null, octets: null, log_writes: null, records_per_batch: null };
+/** Shown before the servers have reported a second time. */
+const COUNTING: Shown = { messages: null, size: null, log_writes: null, records_per_batch: null };
 
 type Shown = { [figure in keyof Omit<Cost, "writes">]: number | null };
 
-/** Messages, octets and log writes for each write; nothing of the past, and before any server has told. */
+/** Messages, bytes and log writes per write; empty for the past, and before a server has reported. */
 export function Costs() {
   const replicated = useLab((state) => state.replicated);
   const live = useLab(isLive);
@@ -43,20 +43,20 @@ export function Costs() {
   );
 }
 
-/** `alone`: nothing was ever sent, because there is nobody to send it to. */
+/** `alone`: the group sends no messages, because it has a single server. */
 function Figures({ cost, alone, words }: { cost: Shown | null; alone: boolean; words: Vocabulary }) {
-  if (cost === null) return <p className="quiet">No write was answered in this stretch.</p>;
+  if (cost === null) return <p className="quiet">No write was acknowledged in these seconds.</p>;
   const sent: [value: number | null, label: string, says: string][] = [
-    [cost.messages, "messages", "Messages among the servers for each write that a client was answered"],
-    [cost.octets, "octets", "Octets of these messages for each write"],
+    [cost.messages, "messages", "Messages among the servers for each acknowledged write"],
+    [cost.size, "bytes", "Bytes of these messages for each write"],
   ];
   const figures: typeof sent = [
     ...(alone ? [] : sent),
-    [cost.log_writes, "log writes", "Synced writes of logs for each write that a client was answered"],
+    [cost.log_writes, "log writes", "Synced writes of logs for each acknowledged write"],
     [
       cost.records_per_batch,
       `records in a ${words.batch}`,
-      "Of those that carry any: more under load, because they wait for the one before",
+      "Of those with records: more under load, because records wait for the batch before",
     ],
   ];
   return (
@@ -82,16 +82,16 @@ function Kinds({ kinds }: { kinds: Kind[] }) {
             <th scope="col">Sent since each server began</th>
             <th scope="col">for each write</th>
             <th scope="col">messages</th>
-            <th scope="col">octets</th>
+            <th scope="col">bytes</th>
           </tr>
         </thead>
         <tbody>
-          {(all ? kinds : some).map(({ kind, messages, octets, per_write }) => (
+          {(all ? kinds : some).map(({ kind, messages, size, per_write }) => (
             <tr key={kind} data-testid={`sent-${kind}`} data-messages={messages}>
               <th scope="row">{kind}</th>
               <td>{per_write === null ? "–" : figure(per_write)}</td>
               <td>{count(messages)}</td>
-              <td>{octetWords(octets)}</td>
+              <td>{formatBytes(size)}</td>
             </tr>
           ))}
         </tbody>

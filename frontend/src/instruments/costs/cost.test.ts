@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Replicated } from "../../api/counts";
+import type { Replicated } from "../../api/schema";
 import { costBetween, figure, frequent, kindsOf } from "./cost";
 
 const counted = (operations: number, accepts: number, records: Record<string, number>): Replicated => ({
   messages: { Accept: accepts, Success: 1 },
-  octets: { Accept: 100 * accepts, Success: 10 },
+  size: { Accept: 100 * accepts, Success: 10 },
   records_per_batch: records,
   log_writes: accepts,
   operations,
@@ -17,7 +17,7 @@ describe("what a write costs", () => {
     expect(costBetween(before, after)).toEqual({
       writes: 20,
       messages: 0.5,
-      octets: 50,
+      size: 50,
       log_writes: 0.5,
       records_per_batch: 4,
     });
@@ -34,14 +34,14 @@ describe("what a write costs", () => {
     const before = { mds1: counted(1, 2, {}), mds2: counted(9, 90, {}) };
     const after = { mds1: counted(5, 14, {}), mds2: counted(0, 3, {}) };
     expect(kindsOf(before, after)).toEqual([
-      { kind: "Accept", messages: 17, octets: 1700, per_write: 3 },
-      { kind: "Success", messages: 2, octets: 20, per_write: 0 },
+      { kind: "Accept", messages: 17, size: 1700, per_write: 3 },
+      { kind: "Success", messages: 2, size: 20, per_write: 0 },
     ]);
     expect(kindsOf({}, after)[0]?.per_write).toBeNull();
   });
 
   it("puts those behind that were not one message in a hundred", () => {
-    const kind = (messages: number) => ({ kind: "", messages, octets: 0, per_write: null });
+    const kind = (messages: number) => ({ kind: "", messages, size: 0, per_write: null });
     expect(frequent([kind(700), kind(296), kind(4)])).toBe(2);
     expect(frequent([kind(3), kind(3)])).toBe(2);
     expect(frequent([])).toBe(0);

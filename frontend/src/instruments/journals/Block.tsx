@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type PointerEvent, useMemo, useState } from "react";
+import type { Vocabulary } from "../../api/schema";
 import { useCanvas } from "../../draw/useCanvas";
-import { stateWords, type Vocabulary } from "../../families/vocabulary";
+import { stateWords } from "../../families/vocabulary";
 import { useLab, useWords } from "../../store/store";
 import { draw } from "./draw";
 import { columnsOf, heightOf, layout } from "./layout";
@@ -13,7 +14,7 @@ type Cell = { server: string; sn: number };
 
 interface Props {
   group: string;
-  /** Whether the block says whose it is: not where there is only one group. */
+  /** Whether the block shows its group's name: only with several groups. */
   named: boolean;
   cell_rem: number;
   onWiden: (steps: number) => void;
@@ -71,13 +72,13 @@ export function Block({ group, named, cell_rem, onWiden }: Props) {
 
   const inView =
     shown !== null && pointed !== null && pointed.sn >= shown.from_sn && pointed.sn <= shown.to_sn;
-  const told = inView ? describe(shown, pointed, words) : "";
+  const reported = inView ? describe(shown, pointed, words) : "";
   return (
     <section className="journals-block" aria-label={`Journals of ${group}`}>
       <div className="journals-line">
         {named && <h3>{group}</h3>}
-        <p className="quiet journals-told" aria-live="polite" title={told}>
-          {failed || told || `Point at a column; a click opens its ${words.unit}.`}
+        <p className="quiet journals-told" aria-live="polite" title={reported}>
+          {failed || reported || `Point at a column; a click opens its ${words.unit}.`}
         </p>
         <span className="zoom">
           {from !== null && (
@@ -129,7 +130,7 @@ export function Block({ group, named, cell_rem, onWiden }: Props) {
   );
 }
 
-/** The cell beside `cell` in the direction of an arrow key, within what is shown. */
+/** The cell beside `cell` in the direction of an arrow key, within the visible range. */
 function moved(shown: Shown | null, cell: Cell | null, key: string): Cell | null {
   const servers = shown?.data.servers.map(({ name }) => name) ?? [];
   const first = servers[0];

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useShallow } from "zustand/react/shallow";
-import type { CellState } from "../../api/types";
+import type { CellState } from "../../api/schema";
 import { useCanvas } from "../../draw/useCanvas";
 import { shownPicture, useLab, useWords } from "../../store/store";
 import { Block } from "./Block";
@@ -11,7 +11,7 @@ import "./journals.css";
 const WIDTHS = [0.12, 0.25, 0.5, 0.9, 1.6];
 const STATES: readonly CellState[] = ["p", "c", "a", "e", "x"];
 
-/** Each replica group in a block of its own: a row for each server, a column for each serial number. */
+/** One block for each replica group: a row for each server, a column for each serial number. */
 export function Journals() {
   const words = useWords();
   const [zoom, setZoom] = useState(2);

@@ -14,7 +14,7 @@ interface Group {
 
 const MOST = 200;
 
-/** What a server has on its disk under one serial number, as it reads it itself. */
+/** The content of a server's disk under one serial number, read by the server itself. */
 export function RecordPanel({ server, sn }: { server: string; sn: number }) {
   const [group, setGroup] = useState<Group | null>(null);
   const [line, setLine] = useState("");

@@ -1,11 +1,11 @@
-import type { CellState } from "../../api/types";
+import type { CellState } from "../../api/schema";
 import { font, hatch } from "../../draw/marks";
 import type { Palette, Size } from "../../draw/useCanvas";
 import type { Geometry } from "./layout";
 
 type Box = { x: number; y: number; width: number; height: number };
 
-/** Each state has its own height and fill, so that colour is not needed to tell them apart. */
+/** Each state has its own height and fill, so that it is visible without colour. */
 export function drawCell(
   context: CanvasRenderingContext2D,
   box: Box,
@@ -97,7 +97,7 @@ export function draw(
   }
 }
 
-/** A barrier is a framed column through all rows, with the checkpoint's name over it. */
+/** Draws a barrier: a framed column through all rows, with the checkpoint's name over it. */
 function drawBarriers(
   context: CanvasRenderingContext2D,
   { barriers, height }: Geometry,

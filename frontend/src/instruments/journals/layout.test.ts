@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Journals } from "../../api/types";
+import type { Journals } from "../../api/schema";
 import { blocksOf, columnsOf, heightOf, layout, tickStep } from "./layout";
 
 const DATA: Journals = {

@@ -1,6 +1,6 @@
-/** Where every journal group is on the canvas; pure. */
+/** Positions of the journal groups on the canvas; pure. */
 
-import type { CellState, Journals } from "../../api/types";
+import type { CellState, Journals } from "../../api/schema";
 import type { Size } from "../../draw/useCanvas";
 
 export interface Cells {
@@ -19,7 +19,7 @@ export interface Geometry {
   epochs: { x: number; width: number; epoch: number }[];
   commit_x: number | null;
   ticks: { x: number; sn: number }[];
-  /** The columns of barriers, with the names of their checkpoints. */
+  /** Columns of barriers, with the names of their checkpoints. */
   barriers: { x: number; width: number; name: string }[];
   height: number;
   /** The server and sn under a point; null beside the rows. */
@@ -30,11 +30,11 @@ export interface Geometry {
 const LEFT = 4.2;
 const TOP = 1.5;
 const ROW = 1.9;
-/** Rows grow up to this where there is room. */
+/** Largest height of a row. */
 const ROW_MOST = 3.8;
 const BOTTOM = 1.5;
 
-/** So many blocks are about as high as the timeline beside them; of more groups one is chosen. */
+/** Number of blocks that are about as high as the timeline beside them; with more groups a person chooses one. */
 const STACKED_MOST = 4;
 
 /** The groups whose blocks are shown: all when they are few, else the chosen one. */
@@ -44,23 +44,23 @@ export function blocksOf(groups: readonly string[], chosen: string | null): stri
   return known === undefined ? [] : [known];
 }
 
-/** In rem: what so many rows need, and what they can use. */
+/** Least and greatest height of the rows, in rem. */
 export function heightOf(servers: number): { least: number; most: number } {
   return { least: TOP + ROW * servers + BOTTOM, most: TOP + ROW_MOST * servers + BOTTOM };
 }
 
-/** The height of a row in rem on a canvas so high. */
+/** Height of a row in rem, for a height of the canvas. */
 function rowOf(servers: number, height: number, rem: number): number {
   const room = (height / rem - TOP - BOTTOM) / Math.max(1, servers);
   return Math.max(ROW, Math.min(room, ROW_MOST));
 }
 
-/** How many columns fit when each is `cell_rem` wide. */
+/** Number of columns that fit, each `cell_rem` wide. */
 export function columnsOf(width: number, rem: number, cell_rem: number): number {
   return Math.max(4, Math.min(2000, Math.floor((width - LEFT * rem) / (cell_rem * rem))));
 }
 
-/** Steps of 1, 2 or 5 with zeros, so that about `wanted` ticks come out. */
+/** Steps of 1, 2 or 5 times a power of ten that give about `wanted` ticks. */
 export function tickStep(columns: number, wanted: number): number {
   const rough = Math.max(1, columns / Math.max(1, wanted));
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -120,7 +120,7 @@ export function layout(
   };
 }
 
-/** The epoch of each stretch, as the longest journal has it. */
+/** Epoch of each span, from the longest journal. */
 function epochBands(rows: Cells[]): Geometry["epochs"] {
   const longest = rows.reduce<Cells | null>((best, row) => {
     const reach = (cells: Cells): number =>

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client";
-import type { Journals } from "../../api/types";
+import type { Journals } from "../../api/schema";
 import { isLive, shownPicture, shownRun, useLab } from "../../store/store";
 
 const ASK_MS = 400;
@@ -13,7 +13,7 @@ export interface Shown {
 
 /**
  * The journals of a replica group at `columns` serial numbers: the newest ones, or those that begin at `from` when it is given.
- * Asked again while the present is shown and something was written.
+ * They are requested again while the present is shown and a server has written.
  */
 export function useJournals(
   group: string,
@@ -24,7 +24,7 @@ export function useJournals(
   const live = useLab(isLive);
   const connected = useLab((state) => state.connection.state === "live");
   const at_ns = useLab((state) => (state.moment === null ? undefined : Math.round(state.moment.at_ns)));
-  /** Of a moment: its picture comes after the moment is set. */
+  /** A picture of the past arrives after the moment is set. */
   const seq = useLab((state) => state.moment?.picture.seq ?? -1);
   const [shown, setShown] = useState<Shown | null>(null);
   const [failed, setFailed] = useState("");

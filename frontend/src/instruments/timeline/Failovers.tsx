@@ -1,4 +1,4 @@
-import type { Failover } from "../../api/types";
+import type { Failover } from "../../api/schema";
 import { runStart, useLab, useWords } from "../../store/store";
 import { milliseconds, sinceStart } from "../../store/time";
 
@@ -9,7 +9,7 @@ const PARTS = [
   ["reconnect_ms", "reconnect"],
 ] as const;
 
-/** How long each takeover took, split as the paper splits it. */
+/** Duration of each takeover, in the paper's phases. */
 export function Failovers({ failovers }: { failovers: readonly Failover[] }) {
   const start_ns = useLab(runStart);
   const several = useLab((state) => Object.keys(state.live.groups).length > 1);
@@ -30,17 +30,17 @@ interface SplitProps {
   split: Failover;
   start_ns: number;
   several: boolean;
-  /** What the family calls an epoch. */
+  /** The family's term for an epoch. */
   term: string;
 }
 
-/** One takeover: who, when, and its four parts as a bar. */
+/** One takeover: server, time, and its four phases as a bar. */
 export function Split({ split, start_ns, several, term }: SplitProps) {
   return (
     <>
       <span className="failover-head">
         {sinceStart(split.fault_ns, start_ns, 1)} {several && `${split.group}: `}
-        <b>{split.from || "nobody"}</b> → <b>{split.to}</b>, {term} {split.epoch}:{" "}
+        <b>{split.old || "nobody"}</b> → <b>{split.new}</b>, {term} {split.epoch}:{" "}
         {milliseconds(split.total_ms)}
       </span>
       <span className="failover-bar">

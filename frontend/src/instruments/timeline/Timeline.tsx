@@ -18,7 +18,7 @@ const KEYS = [
   ["key-p50", "median"],
   ["key-p99", "99 %"],
 ] as const;
-/** The room that is kept until the bands are known. */
+/** Height that is kept until the bands are known. */
 const FIRST_BANDS = new Array<{ group: string }>(4).fill({ group: "" });
 const NAMES: Record<number, string> = {
   10: "10 s",
@@ -30,14 +30,14 @@ const NAMES: Record<number, string> = {
   7200: "2 h",
 };
 
-/** Requests, latency, places and takeovers over time; dragging goes into the past. */
+/** Requests, latency, roles and takeovers over time; dragging moves into the past. */
 export function Timeline() {
   const [window_, setWindow] = useState<Window>({ span: 60, end_ns: null });
   const { locked } = useWords();
-  const { data: told, failed } = useTimeline(window_);
+  const { data: reported, failed } = useTimeline(window_);
   const data = useMemo(
-    () => (told === null ? null : { ...told, views: viewsOf(told.views, locked) }),
-    [told, locked],
+    () => (reported === null ? null : { ...reported, views: viewsOf(reported.views, locked) }),
+    [reported, locked],
   );
   const start_ns = useLab(runStart);
   const cursor_ns = useLab((state) => state.moment?.at_ns ?? null);
@@ -130,7 +130,7 @@ export function Timeline() {
   );
 }
 
-/** Dragging over the canvas goes to the moment under the pointer, a few times a second. */
+/** Dragging over the canvas moves to the moment under the pointer, a few times a second. */
 function useScrub(at: (x: number) => number | null) {
   const last_ms = useRef(0);
   const move = (event: PointerEvent<HTMLCanvasElement>, force: boolean): void => {
@@ -155,7 +155,7 @@ function useScrub(at: (x: number) => number | null) {
   };
 }
 
-/** Places and faults in words, for those who do not see the drawing. */
+/** Roles and faults as text, for readers who cannot see the drawing. */
 function spoken(data: ReturnType<typeof useTimeline>["data"]): string {
   if (data === null) return "nothing yet";
   const places = data.bands.map(

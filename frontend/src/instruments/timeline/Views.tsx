@@ -1,11 +1,11 @@
-import type { ViewMark } from "../../api/types";
+import type { ViewMark } from "../../api/schema";
 import { runStart, useLab } from "../../store/store";
 import { sinceStart } from "../../store/time";
 import { changeWords, viewChanges } from "./viewChanges";
 
 const SHOWN = 4;
 
-/** The newest views of the stretch, and who came and went with each. */
+/** The newest views of the span, and the members that joined and left with each. */
 export function Views({ views, from_ns }: { views: readonly ViewMark[]; from_ns: number }) {
   const start_ns = useLab(runStart);
   const changes = viewChanges(views, from_ns);

@@ -4,7 +4,7 @@ import type { Palette, Size } from "../../draw/useCanvas";
 import { count, sinceStart } from "../../store/time";
 import type { Geometry } from "./layout";
 
-/** Draws the timeline; `cursor_ns` is the moment that is looked at, null for the present. */
+/** Draws the timeline; `cursor_ns` is the shown moment, null for the present. */
 export function draw(
   context: CanvasRenderingContext2D,
   { width, rem }: Size,
@@ -158,7 +158,7 @@ function drawLatency(
   context.setLineDash([]);
 }
 
-/** Behind everything: while a fault is in force; faults that stand at the same time are one shade. */
+/** Shades the time of a fault behind everything else; overlapping faults share one shade. */
 function drawShade(
   context: CanvasRenderingContext2D,
   { plot, faults }: Geometry,
@@ -179,7 +179,7 @@ function drawShade(
   context.globalAlpha = 1;
 }
 
-/** A checkpoint is a double line with a small flag, which ends where the next one begins. */
+/** Draws a checkpoint: a double line with a small flag, which ends where the next one begins. */
 function drawBarriers(
   context: CanvasRenderingContext2D,
   { plot, rate, barriers }: Geometry,
@@ -215,7 +215,7 @@ function drawBarriers(
   }
 }
 
-/** A new view is a dotted line through the bands, with its number over them. */
+/** Draws a new view: a dotted line through the bands, with its number over them. */
 function drawViews(
   context: CanvasRenderingContext2D,
   { plot, latency, views }: Geometry,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Timeline } from "../../api/types";
+import type { Timeline } from "../../api/schema";
 import { axisTimes, heightOf, layout, runsOf } from "./layout";
 
 const S = 1_000_000_000;

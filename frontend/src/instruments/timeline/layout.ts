@@ -1,7 +1,7 @@
-/** Where everything on the timeline is; pure. */
+/** Positions on the timeline; pure. */
 
 import { max, scaleLinear, scaleLog, ticks } from "d3";
-import type { Letter, Timeline } from "../../api/types";
+import type { Letter, Timeline } from "../../api/schema";
 import { NS_PER_S } from "../../store/time";
 
 export interface Box {
@@ -20,13 +20,13 @@ export interface Geometry {
     p99: [number, number][][];
     lines: { y: number; text: string }[];
   };
-  /** The names of the groups over their bands; none where there is only one group. */
+  /** Names of the groups over their bands; empty with a single group. */
   groups: { name: string; y: number; height: number }[];
   bands: { server: string; y: number; height: number; spans: (Box & { letter: Letter })[] }[];
   faults: { x: number; until: number | null; text: string; row: number }[];
   /** Checkpoints, as lines through everything. */
   barriers: { x: number; text: string }[];
-  /** Views that were agreed on in the stretch; one whose words have no room before the next one has none. */
+  /** Views installed in the span; a view has no label when there is no room before the next one. */
   views: { x: number; text: string | null }[];
   axis: { x: number; at_ns: number }[];
   at: (x: number) => number;
@@ -40,25 +40,25 @@ const GROUP_ROW = 1.3;
 
 type Banded = readonly { group: string }[];
 
-/** How many group names stand over the bands. */
+/** Number of group names over the bands. */
 function signsOf(bands: Banded): number {
   const groups = new Set(bands.map(({ group }) => group)).size;
   return groups > 1 ? groups : 0;
 }
 
-/** How high the canvas is, in rem. */
+/** Height of the canvas in rem. */
 export function heightOf(bands: Banded): number {
   const rows = BAND_ROW * bands.length + GROUP_ROW * signsOf(bands);
   return 1.2 * FAULT_ROWS + 5 + 1.2 + 3.6 + 0.6 + rows + 1.6;
 }
 
-/** "nice" steps of the time axis, about `wanted` of them. */
+/** Round steps of the time axis, about `wanted` of them. */
 export function axisTimes(from_ns: number, to_ns: number, start_ns: number, wanted: number): number[] {
   const [from_s, to_s] = [(from_ns - start_ns) / NS_PER_S, (to_ns - start_ns) / NS_PER_S];
   return ticks(from_s, to_s, wanted).map((second) => start_ns + second * NS_PER_S);
 }
 
-/** Runs of neighbouring buckets that have a value, as points. */
+/** Runs of neighbouring buckets with a value, as points. */
 export function runsOf(
   values: (number | null)[],
   point: (value: number, index: number) => [number, number],
@@ -75,8 +75,8 @@ export function runsOf(
   return run.length > 0 ? [...runs, run] : runs;
 }
 
-/** Without the last bucket while it is not over: it would look like a dip. */
-export function wholeBuckets(data: Timeline): Timeline {
+/** The buckets without an unfinished last one, which would look like a dip. */
+function wholeBuckets(data: Timeline): Timeline {
   const whole = Math.max(1, Math.floor((data.to_ns - data.from_ns) / data.bucket_ns));
   const cut = <Value>(values: Value[]): Value[] => values.slice(0, whole);
   return {
@@ -181,7 +181,7 @@ function viewMarks(data: Timeline, time: (at_ns: number) => number, rem: number)
   });
 }
 
-/** Faults as flags; those that would write over each other go to the next row. */
+/** Faults as flags; overlapping flags move to the next row. */
 function flags(data: Timeline, time: (at_ns: number) => number, rem: number): Geometry["faults"] {
   const ends = new Array<number>(FAULT_ROWS).fill(Number.NEGATIVE_INFINITY);
   return data.faults

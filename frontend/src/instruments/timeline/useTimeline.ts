@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client";
-import type { Timeline } from "../../api/types";
+import type { Timeline } from "../../api/schema";
 import { clock, isLive, runStart, shownRun, useLab } from "../../store/store";
 import { NS_PER_S } from "../../store/time";
 
@@ -8,20 +8,20 @@ const ASK_MS = 500;
 const BUCKETS = 240;
 export const SPANS_S = [10, 30, 60, 180, 600, 1800, 7200];
 
-/** The stretch that is shown: its length, and its end while it does not follow the present. */
+/** The shown span: its length, and its end while it does not follow the present. */
 export interface Window {
   span: number;
   end_ns: number | null;
 }
 
-/** The timeline of the shown run in a window, asked again twice a second while the present is shown. */
+/** The timeline of the shown run in a window, requested again twice a second while the present is shown. */
 export function useTimeline(window_: Window): { data: Timeline | null; failed: string } {
   const run = useLab(shownRun);
   const live = useLab(isLive);
   const ended = useLab((state) => state.run !== null);
   const connected = useLab((state) => state.connection.state === "live");
   const start_ns = useLab(runStart);
-  /** To the second: the stretch follows the moment, not each drag of it. */
+  /** Rounded to a second, so that a drag does not request each moment. */
   const moment_ns = useLab((state) =>
     state.moment === null ? null : Math.round(state.moment.at_ns / NS_PER_S) * NS_PER_S,
   );

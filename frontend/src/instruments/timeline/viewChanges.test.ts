@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { ViewMark } from "../../api/types";
+import type { ViewMark } from "../../api/schema";
 import { changeWords, viewChanges, viewsOf } from "./viewChanges";
 
 const view = (number: number, at_ns: number, ...members: string[]): ViewMark => ({
@@ -20,7 +20,7 @@ it("tells who came and who left with each view", () => {
   expect(viewChanges(viewsOf(VIEWS, false), 0).map(changeWords)).toEqual([
     "mds1, mds2, mds3 begin",
     "mds3 left",
-    "nobody came or went",
+    "no member joined or left",
     "mds1 left, mds3 came in",
   ]);
 });

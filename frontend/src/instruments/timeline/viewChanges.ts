@@ -1,18 +1,18 @@
-/** What a view changed: pure. */
+/** Changes between views: pure. */
 
-import type { ViewMark } from "../../api/types";
+import type { ViewMark } from "../../api/schema";
 
 export interface ViewChange extends ViewMark {
   came: string[];
   left: string[];
 }
 
-/** Where one server leads there are none: its configuration changes without them. Number 0 stands for nobody's agreement yet. */
+/** Empty for families with a leader, whose configuration changes without views. Number 0 means that no view was installed yet. */
 export function viewsOf(views: readonly ViewMark[], locked: boolean): ViewMark[] {
   return locked ? [] : views.filter(({ number }) => number > 0);
 }
 
-/** The views that came at or after `from_ns`, the newest last, each compared with the one before it in its group. */
+/** Views installed at or after `from_ns`, the newest last, each compared with the previous one of its group. */
 export function viewChanges(views: readonly ViewMark[], from_ns: number): ViewChange[] {
   const before = new Map<string, readonly string[]>();
   const changes: ViewChange[] = [];
@@ -27,12 +27,12 @@ export function viewChanges(views: readonly ViewMark[], from_ns: number): ViewCh
   return changes;
 }
 
-/** "mds1 and mds2 begin", "mds3 left", "mds3 came in", or that nobody did. */
+/** "mds1 and mds2 begin", "mds3 left", "mds3 came in", or no change. */
 export function changeWords({ members, came, left }: ViewChange): string {
   if (came.length === members.length) return `${members.join(", ")} begin`;
   const words = [
     ...(left.length > 0 ? [`${left.join(", ")} left`] : []),
     ...(came.length > 0 ? [`${came.join(", ")} came in`] : []),
   ];
-  return words.join(", ") || "nobody came or went";
+  return words.join(", ") || "no member joined or left";
 }

@@ -33,7 +33,7 @@ interface Props {
   scheme: string;
 }
 
-/** Asks for messages while it is on the page, and shows them on their way. */
+/** Requests messages while it is on the page, and shows them on their way. */
 export function Dots({ geometry, width, rem, moving, scheme }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
 

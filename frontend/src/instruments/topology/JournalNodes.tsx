@@ -1,4 +1,4 @@
-import type { JournalNode } from "../../api/types";
+import type { JournalNode } from "../../api/schema";
 import { useWords } from "../../store/store";
 import { count } from "../../store/time";
 import type { Geometry } from "./layout";
@@ -6,7 +6,7 @@ import { NodeLane, NodePlace, type NodesProps } from "./NodePlace";
 
 const BOOK = "M8 3.5C6 2 3.5 2 2 2.5v10.5c1.5-.5 4-.5 6 1 2-1.5 4.5-1.5 6-1V2.5C12.5 2 10 2 8 3.5Zm0 0V14";
 
-/** The journal nodes or bookies under the servers that share their journal, with how far each has it. */
+/** The journal nodes or bookies under the servers that share their journal, with the last stored group of each. */
 export function JournalNodes({
   geometry,
   nodes,

@@ -1,7 +1,7 @@
 import { useLab, useWords } from "../../store/store";
 import { colours, isReplicated } from "./colours";
 
-/** What the dots' colours mean, of those that this cluster can show. */
+/** Meanings of the dots' colours that this cluster can show. */
 export function Legend() {
   const words = useWords();
   const replicated = useLab((state) => isReplicated(state.live));

@@ -1,4 +1,4 @@
-import type { Link } from "../../api/types";
+import type { Link } from "../../api/schema";
 import { along, type Geometry, type LinkShape, svgPath } from "./layout";
 import { keyOf, stateOf } from "./rules";
 import { useBridges } from "./useBridges";
@@ -14,7 +14,7 @@ interface Props {
   onOpen: (a: string, b: string) => void;
 }
 
-/** The links, with what was done to them. By keyboard they are reached through a server's menu. */
+/** The links and their faults. The keyboard reaches them through a server's menu. */
 export function Links({ geometry, width, rem, links, moving, selected, onOpen }: Props) {
   const bridges = useBridges(geometry.bridges, links, moving);
   const harmed = geometry.ways.filter(({ a, b }) => stateOf(links, a, b).kind !== "open");
@@ -37,7 +37,7 @@ export function Links({ geometry, width, rem, links, moving, selected, onOpen }:
 
 interface PathProps {
   shape: LinkShape;
-  /** Whether it joins two groups. */
+  /** Whether the link joins two groups. */
   between: boolean;
   rem: number;
   links: readonly Link[];

@@ -1,7 +1,7 @@
 import { Popover } from "@mantine/core";
 import { useShallow } from "zustand/react/shallow";
 import { VerbList } from "../../actions/VerbList";
-import type { Coordination, Process } from "../../api/types";
+import type { Coordination, Process } from "../../api/schema";
 import { type Pointed, shownDataNodes, shownJournalNodes, useLab } from "../../store/store";
 import { groupActs, linkActs, processActs, serverActs } from "./acts";
 import { along, type Box, boxOf, COORDINATION, type Geometry, type Point } from "./layout";
@@ -18,7 +18,7 @@ function around({ x, y }: Point): Box {
   return { x, y, width: 1, height: 1 };
 }
 
-/** What the menu stands beside, so that it does not hide it. */
+/** Element beside which the menu opens, so that it does not hide it. */
 function anchorOf(pointed: Pointed, geometry: Geometry): Box {
   if (pointed.kind === "link") {
     const ends = [pointed.a, pointed.b];
@@ -34,7 +34,7 @@ function anchorOf(pointed: Pointed, geometry: Geometry): Box {
   return boxOf(geometry, pointed.name);
 }
 
-/** The menu of a server, link, group or other process, where the hand is. */
+/** The menu of a server, link, group or other process, at the pointer. */
 export function Menu({ geometry }: { geometry: Geometry }) {
   const pointed = useLab((state) => state.menu);
   const { x, y, width, height } = pointed === null ? around({ x: 0, y: 0 }) : anchorOf(pointed, geometry);
@@ -70,7 +70,7 @@ export function Menu({ geometry }: { geometry: Geometry }) {
   );
 }
 
-/** Another question is another menu, though it is of the same server. */
+/** Another question opens another menu, even for the same server. */
 function keyOf(pointed: Pointed): string {
   return pointed.kind === "server" ? `${pointed.name} ${pointed.asks}` : titleOf(pointed);
 }
@@ -83,7 +83,7 @@ function MenuBody({ pointed }: { pointed: Pointed }) {
   const { verbs, links, live, clients, coordination, processes } = useLab();
   const dataNodes = useLab(useShallow(shownDataNodes));
   const journalNodes = useLab(useShallow(shownJournalNodes));
-  if (verbs.length === 0) return <p className="soft">The control plane has not told its verbs yet.</p>;
+  if (verbs.length === 0) return <p className="soft">The control plane has not sent its verbs yet.</p>;
   if (pointed.kind === "link")
     return <VerbList acts={linkActs(verbs, pointed.a, pointed.b, links)} onDone={close} />;
   if (pointed.kind === "group") return <VerbList acts={groupActs(verbs, pointed.name)} onDone={close} />;
@@ -171,14 +171,14 @@ function Peers({ name, peers }: { name: string; peers: readonly string[] }) {
   );
 }
 
-/** Of coordination as a whole: paused or stopped when all of it is. */
+/** State of coordination as a whole: paused or stopped when all of its servers are. */
 function ensembleProcess(coordination: Coordination | null): Process {
   const states = new Set(coordination?.servers.map(({ process }) => process) ?? []);
   const [only] = states;
   return states.size === 1 && only !== undefined ? only : (coordination?.process ?? "stopped");
 }
 
-/** All that can be done to a server, or the one verb that asks. */
+/** All verbs for a server, or the one verb whose question is open. */
 function ServerVerbs({ name, asks }: { name: string; asks?: string }) {
   const { verbs, links, live, processes } = useLab();
   const server = live.servers[name];

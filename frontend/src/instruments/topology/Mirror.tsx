@@ -1,10 +1,9 @@
 import { useShallow } from "zustand/react/shallow";
-import type { Group, Server } from "../../api/types";
-import type { Vocabulary } from "../../families/vocabulary";
+import type { Group, Server, Vocabulary } from "../../api/schema";
 import { shownDataNodes, shownJournalNodes, useLab, usePicture, useWords } from "../../store/store";
 import { disagreement } from "./ServerCard";
 
-/** The topology as a table, for who reads it with ears. */
+/** The topology as a table, for screen readers. */
 export function Mirror({ servers }: { servers: Server[] }) {
   const { groups } = usePicture();
   const nodes = useLab(useShallow(shownDataNodes));
@@ -100,22 +99,22 @@ export function Mirror({ servers }: { servers: Server[] }) {
           <caption>Data nodes as they are shown</caption>
           <thead>
             <tr>
-              <Heads of={["Data node", "Process", "Blocks", "Octets", "Damaged"]} />
+              <Heads of={["Data node", "Process", "Blocks", "Bytes", "Damaged"]} />
             </tr>
           </thead>
           <tbody>
-            {nodes.map(({ name, process, blocks, octets, damaged }) => (
+            {nodes.map(({ name, process, blocks, size, damaged }) => (
               <tr
                 key={name}
                 data-testid={`datanode-${name}`}
                 data-process={process}
                 data-blocks={blocks}
-                data-octets={octets}
+                data-size={size}
               >
                 <th scope="row">{name}</th>
                 <td>{process}</td>
                 <td>{blocks}</td>
-                <td>{octets}</td>
+                <td>{size}</td>
                 <td>{damaged}</td>
               </tr>
             ))}

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { DataNode, JournalNode } from "../../api/types";
+import type { DataNode, JournalNode } from "../../api/schema";
 import type { Box } from "./layout";
 import { placed } from "./Places";
 import { whereWords } from "./ServerCard";
@@ -11,7 +11,7 @@ export interface NodesProps<Kind> {
   onFocus: (name: string) => void;
 }
 
-/** The place under the nodes of one kind, with what they are together. */
+/** The area under the nodes of one kind, with a summary of them. */
 export function NodeLane({ box, children }: { box: Box; children: ReactNode }) {
   return (
     <div className="lane" style={placed(box)}>
@@ -23,7 +23,7 @@ export function NodeLane({ box, children }: { box: Box; children: ReactNode }) {
 interface PlaceProps {
   node: DataNode | JournalNode;
   box: Box;
-  /** The outline of its sign, in a square of 16. */
+  /** Outline of the kind's sign, in a square of 16. */
   sign: string;
   selected: boolean;
   onOpen: (name: string) => void;
@@ -44,7 +44,7 @@ export function NodePlace({ node, box, sign, selected, onOpen, onFocus, children
       data-selected={selected || undefined}
       className="place place-node"
       style={placed(box)}
-      title={whereWords({ container: "", image: "", ...node })}
+      title={whereWords(node)}
       aria-haspopup="dialog"
       onClick={() => onOpen(name)}
       onFocus={() => onFocus(name)}

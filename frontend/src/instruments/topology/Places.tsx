@@ -1,5 +1,4 @@
-import type { Counters } from "../../api/counts";
-import type { Client, EnsembleServer, Group, Server } from "../../api/types";
+import type { Client, Counters, EnsembleServer, Group, Server } from "../../api/schema";
 import { serves } from "../../families/roles";
 import { isLive, rates, useLab, useWords } from "../../store/store";
 import { count, milliseconds } from "../../store/time";
@@ -15,12 +14,12 @@ interface LaneProps {
   box: Box;
   group: Group | undefined;
   servers: readonly Server[];
-  /** What its active counts now; not known of a past moment, or while none answers. */
+  /** Present counters of the group's active; missing for a past moment, or while no active answers. */
   counters: Counters | undefined;
   onOpen: () => void;
 }
 
-/** The lane of a replica group, with what the group agrees on. */
+/** The lane of a replica group, with the group's agreed state. */
 export function LaneSign({ box, group, servers, counters, onOpen }: LaneProps) {
   const words = useWords();
   if (group === undefined) return null;
@@ -46,10 +45,10 @@ export function LaneSign({ box, group, servers, counters, onOpen }: LaneProps) {
   );
 }
 
-/** Who holds the lock; it may be held by a server that waits for others before it serves. */
+/** The holder of the lock, which may be a server that does not serve yet. */
 function Lock({ group, served }: { group: Group; served: boolean }) {
   const { name, lock_owner } = group;
-  if (lock_owner === "") return <span className="lane-nobody">nobody holds the lock</span>;
+  if (lock_owner === "") return <span className="lane-nobody">no server holds the lock</span>;
   return (
     <>
       <span>lock: {lock_owner}</span>
@@ -59,14 +58,14 @@ function Lock({ group, served }: { group: Group; served: boolean }) {
           data-testid={`unserved-${name}`}
           title={`${lock_owner} serves as soon as enough of the others answer it`}
         >
-          nobody serves
+          no server serves
         </span>
       )}
     </>
   );
 }
 
-/** Who is in the primary partition, and who is not. */
+/** Members of the primary partition, and other servers. */
 function View({ group, servers }: { group: Group; servers: readonly string[] }) {
   const { name, configuration } = group;
   const { members } = configuration;
@@ -78,7 +77,7 @@ function View({ group, servers }: { group: Group; servers: readonly string[] }) 
         data-number={configuration.number}
         title="The servers of the present view are the primary partition: only they answer, and a write is shown when all of them have it"
       >
-        in the view <b>{members.join(", ") || "nobody"}</b>
+        in the view <b>{members.join(", ") || "no server"}</b>
       </span>
       {outside.length > 0 && (
         <span data-testid={`outside-${name}`} className="lane-outside">
@@ -120,7 +119,7 @@ interface IslandProps {
   empty: boolean;
 }
 
-/** Where servers stand that are cut off from all others; a card dropped here is cut off. */
+/** The island for servers that are cut off from all others; a card dropped here is cut off. */
 export function IslandSign({ box, inviting, ready, empty }: IslandProps) {
   const state = ready ? "island-ready" : inviting ? "island-inviting" : "";
   return (
@@ -133,8 +132,8 @@ export function IslandSign({ box, inviting, ready, empty }: IslandProps) {
       {empty && (
         <span>
           {inviting
-            ? "Let go here to cut it off from everybody"
-            : "Drag a server here to cut it off from everybody"}
+            ? "Let go here to cut it off from all others"
+            : "Drag a server here to cut it off from all others"}
         </span>
       )}
     </div>
@@ -171,7 +170,7 @@ export function CoordinationCard({ box, narrow, onOpen }: CoordinationProps) {
 
 type EnsembleProps = CoordinationProps & { servers: EnsembleServer[] };
 
-/** A ZooKeeper ensemble, server by server. */
+/** The servers of a ZooKeeper ensemble. */
 function Ensemble({ box, narrow, servers, onOpen }: EnsembleProps) {
   const quorum = hasQuorum(servers);
   return (

@@ -1,14 +1,12 @@
 import { memo, type PointerEvent } from "react";
-import type { Pipeline } from "../../api/counts";
-import type { Server } from "../../api/types";
+import type { Pipeline, Server, Vocabulary } from "../../api/schema";
 import { lagWords } from "../../families/glossary";
 import { ROLES } from "../../families/roles";
-import type { Vocabulary } from "../../families/vocabulary";
 import { count } from "../../store/time";
 import { RoleMark } from "../../ui/RoleMark";
 import type { Box } from "./layout";
 
-/** From here on an sn has too many figures for the big type. */
+/** Sn from which the digits need smaller type. */
 const MANY = 1_000_000;
 
 interface Props {
@@ -18,7 +16,7 @@ interface Props {
   selected: boolean;
   holdsLock: boolean;
   words: Vocabulary;
-  /** Who counts in its group; of members, who is in the view. */
+  /** Whether the server counts in its group's quorum; with members, whether it is in the view. */
   members: readonly string[];
   dragged: { x: number; y: number } | null;
   onOpen: (name: string) => void;
@@ -26,7 +24,7 @@ interface Props {
   onGrab: (event: PointerEvent<HTMLButtonElement>, name: string) => void;
 }
 
-/** What a server says of itself when the global view says otherwise; where members agree on a view, that it is not in it. */
+/** The role that a server reports when the global view has another one; with members, that it is outside the view. */
 export function disagreement(
   { name, role, believes, process }: Server,
   words: Vocabulary,
@@ -44,13 +42,13 @@ function processWord({ process }: Server): string {
   return process === "stopped" ? "stopped" : "";
 }
 
-/** What a process runs in, in full. */
+/** Container of a process, in full. */
 export function whereWords({ container, image, address, pid }: Where): string {
   if (!container) return `process ${pid || "–"}${address ? `, ${address}` : ""}`;
   return `container ${container} of ${image}, ${address}, process ${pid || "–"}`;
 }
 
-/** Its jobs, and its locks by mode, in one line. */
+/** Jobs of the server, and its locks by mode, in one line. */
 export function pipelineWords({ active, idle, waiting, read, update, write }: Pipeline): string {
   const jobs = `jobs: ${active} active, ${idle} idle`;
   const locks = `locks: ${read} read, ${update} update, ${write} write`;

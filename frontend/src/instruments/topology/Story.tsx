@@ -1,19 +1,16 @@
-import { told } from "../../actions/words";
-import { isLive, runStart, stories, useLab, useWords } from "../../store/store";
+import { isLive, runStart, stories, useLab } from "../../store/store";
 import { sinceStart } from "../../store/time";
 import type { Box } from "./layout";
 import { placed } from "./Places";
 
 const LINES = 4;
 
-/** What happened last, in words; while frozen, the event that was stepped to. */
+/** The latest event in words; while frozen, the event of the last step. */
 export function Story({ box }: { box?: Box }) {
   useLab((state) => state.beat);
   const live = useLab(isLive);
   const stepped = useLab((state) => state.moment?.event ?? null);
   const start_ns = useLab(runStart);
-  const words = useWords();
-  const verbs = useLab((state) => state.verbs);
   const lines = live ? stories.from(stories.length - LINES).reverse() : stepped === null ? [] : [stepped];
   return (
     <section
@@ -24,7 +21,7 @@ export function Story({ box }: { box?: Box }) {
       {lines.length === 0 ? (
         <p className="soft">
           {live
-            ? "Faults and takeovers are told here as they happen."
+            ? "Faults and takeovers appear here as they happen."
             : "N steps to the next event, P back, Space returns to the present."}
         </p>
       ) : (
@@ -32,7 +29,7 @@ export function Story({ box }: { box?: Box }) {
           {lines.map((event) => (
             <li key={event.seq} data-kind={event.kind}>
               <span className="figures">{sinceStart(event.at_ns, start_ns, 2)}</span>
-              <span title={told(event, words, verbs)}>{told(event, words, verbs)}</span>
+              <span title={event.says}>{event.says}</span>
             </li>
           ))}
         </ol>

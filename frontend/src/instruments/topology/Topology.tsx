@@ -4,7 +4,7 @@ import { useCallback, useMemo } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { perform } from "../../actions/perform";
 import { listed } from "../../actions/verbs";
-import type { Link, Server } from "../../api/types";
+import type { Link, Server } from "../../api/schema";
 import {
   canAct,
   isLive,
@@ -36,7 +36,7 @@ import { useLasso } from "./useLasso";
 
 const NOBODY: readonly string[] = [];
 
-/** The rules on links at the moment that is shown. */
+/** Rules on links at the shown moment. */
 function useShownLinks(servers: Server[]): Link[] {
   const live = useLab(isLive);
   const links = useLab((state) => state.links);
@@ -55,12 +55,12 @@ function useShownLinks(servers: Server[]): Link[] {
   return gathered(live ? links : linksOfFaults(faults, names, verbs), ensemble, serverNames);
 }
 
-/** The names of coordination's servers, where they are shown one by one. */
+/** Names of the coordination servers, where each of them is shown. */
 function useEnsemble(): string[] {
   return useLab(useShallow((state) => state.coordination?.servers.map(({ name }) => name) ?? []));
 }
 
-/** The geometry changes with names, islands and size only: not with every event. */
+/** The geometry depends only on names, islands and size: not on every event. */
 function useGeometry(servers: Server[], links: Link[], width: number, rem: number): Geometry {
   const clients = useLab((state) => state.clients);
   const members = servers.map(({ name, group }) => `${group}/${name}`).join(" ");
@@ -94,7 +94,7 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
   }, [members, actives, clientNames, adrift, ensemble, journalNodes, dataNodes, width, rem]);
 }
 
-/** Servers, their links and what goes on between them; faults where the hand is. */
+/** Servers, their links and the messages between them; faults at the pointer. */
 export function Topology() {
   const { ref, width } = useElementSize();
   const rem = useRem();
@@ -271,7 +271,7 @@ function isSelected(selection: Selection | null, name: string): boolean {
   return selection?.kind === "server" && selection.name === name;
 }
 
-/** What can be done with the servers in the loop. */
+/** Verbs for the servers in the loop. */
 function Caught({ names }: { names: string[] }) {
   const done = (): void => useLab.setState({ selection: null });
   const cut = (): void => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Link } from "../../api/types";
+import type { Link } from "../../api/schema";
 import { row } from "../../testing/verbs";
 import { groupActs, linkActs, processActs, serverActs } from "./acts";
 
@@ -7,7 +7,7 @@ const VERBS = [
   row("crash", { targets: ["server", "data_node"], states: ["running", "paused"] }),
   row("restart", { targets: ["server", "data_node"], states: ["stopped"] }),
   row("resume", { states: ["paused"] }),
-  row("cut", { targets: ["link", "server"], label_one: "Cut off from everybody" }),
+  row("cut", { targets: ["link", "server"], label_one: "Cut off from all others" }),
   row("delay", { targets: ["link"] }),
   row("heal", { targets: ["link", "links", "server"], label_one: "Heal its links", mends: true }),
   row("heal_all", { targets: ["cluster"] }),

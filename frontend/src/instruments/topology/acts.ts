@@ -1,20 +1,19 @@
-/** Which acts a menu offers for what is pointed at, and why some cannot be done now. */
+/** The verbs that a menu offers for its target, and why some are impossible now. */
 
 import type { Act } from "../../actions/VerbList";
 import { phrase } from "../../actions/verbs";
-import type { Verb, VerbTarget } from "../../api/faults";
-import type { Link, Process, Server } from "../../api/types";
+import type { Link, Process, Server, Verb, VerbTarget } from "../../api/schema";
 import { leads } from "../../families/roles";
 import { rulesOn } from "./rules";
 
-/** Why a process cannot be struck by it in this state; empty when it can. */
+/** Reason why the verb cannot target a process in this state; empty when it can. */
 function processRefusal({ states }: Verb, name: string, process: Process): string {
   if (states.length === 0 || states.includes(process)) return "";
   if (states.includes("running")) return `${name} does not run`;
   return states.includes("paused") ? `${name} is not paused` : `${name} runs: crash or stop it first`;
 }
 
-/** What can be done to one process of a kind. */
+/** Verbs for one process of a kind. */
 export function processActs(
   verbs: readonly Verb[],
   kind: VerbTarget,
@@ -32,7 +31,7 @@ export function processActs(
     });
 }
 
-/** Of one that leads, also what unseats the leader of its group. */
+/** Verbs for a leader, with those that unseat the leader of its group. */
 export function serverActs(
   verbs: readonly Verb[],
   server: Pick<Server, "name" | "process" | "role" | "group">,

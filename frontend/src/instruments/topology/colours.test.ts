@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Picture } from "../../api/types";
+import type { Picture } from "../../api/schema";
 import { vocabularyOf } from "../../families/vocabulary";
-import { EMPTY_PICTURE } from "../../store/reduce";
+import { EMPTY_PICTURE } from "../../store/store";
 import { colours, isReplicated } from "./colours";
 
 function picture(servers: string[], groups: string[], journalNodes: string[] = []): Picture {
@@ -18,13 +18,13 @@ const whole = { replicated: true, groups: true, dataNodes: true };
 
 describe("the legend of messages", () => {
   it("tells a single server's calls and views only", () => {
-    const told = colours({ replicated: false, groups: false, dataNodes: false }, vocabularyOf("single"));
-    expect(told.map(([family]) => family)).toEqual(["call", "view"]);
+    const reported = colours({ replicated: false, groups: false, dataNodes: false }, vocabularyOf("single"));
+    expect(reported.map(([family]) => family)).toEqual(["call", "view"]);
   });
 
   it("tells of several single servers what goes between them", () => {
-    const told = colours({ ...whole, replicated: false }, vocabularyOf("single"));
-    expect(told.map(([family]) => family)).toEqual(["call", "crossing", "view", "data"]);
+    const reported = colours({ ...whole, replicated: false }, vocabularyOf("single"));
+    expect(reported.map(([family]) => family)).toEqual(["call", "crossing", "view", "data"]);
   });
 
   it("has the words of the family", () => {
@@ -32,7 +32,7 @@ describe("the legend of messages", () => {
       colours(whole, vocabularyOf(protocol)).map(([, label]) => label);
     expect(words("symmetric")).toEqual(expect.arrayContaining(["view change", "joining", "leases, view"]));
     expect(words("qjm")).toEqual(expect.arrayContaining(["takeover", "reading the journal"]));
-    expect(words("qjm")).not.toContain("renewing, images");
+    expect(words("qjm")).not.toContain("renewal, images");
   });
 });
 

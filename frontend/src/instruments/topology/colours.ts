@@ -1,12 +1,11 @@
-/** Which colours of messages there are to explain in a cluster. */
+/** The colours of messages that a cluster's legend explains. */
 
-import type { Picture } from "../../api/types";
-import type { Vocabulary } from "../../families/vocabulary";
+import type { Picture, Vocabulary } from "../../api/schema";
 import type { Family } from "./draw";
 
 export type Entry = readonly [family: Family, label: string];
 
-/** Servers send their journal to others of their group, or to journal nodes. One that is alone has nobody to send it to. */
+/** Whether the journal is sent: to other servers of the group or to journal nodes. A single server sends none. */
 export function isReplicated({ servers, groups, journal_nodes }: Picture): boolean {
   return Object.keys(journal_nodes).length > 0 || Object.keys(servers).length > Object.keys(groups).length;
 }

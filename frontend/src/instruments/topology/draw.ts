@@ -4,13 +4,13 @@ import { along, type Curve } from "./layout";
 
 export interface Dot {
   curve: Curve;
-  /** Whether it goes from the curve's end to its start. */
+  /** Whether the dot moves from the curve's end to its start. */
   back: boolean;
   family: Family;
   reply: boolean;
-  /** How many messages it stands for. */
+  /** Number of messages behind the dot. */
   count: number;
-  /** `performance.now()` when it left. */
+  /** `performance.now()` at its departure. */
   left_ms: number;
 }
 
@@ -39,14 +39,14 @@ const FAMILIES: Record<Exclude<Family, "other">, string[]> = {
     ...["TakeImage", "ImageGoesOn", "ImageTaken", "Prune"],
     ...["ReadJournal", "JournalRead", "ReadEntries", "EntriesRead"],
     ...["OpenImage", "ImagePacket", "ImagePacketAcked", "PacketNotTaken", "CloseImage", "ImageShelved"],
-    ...["AskImages", "ImagesTold", "FetchFile", "FilePiece", "AskSums", "SumsTold"],
+    ...["AskImages", "ImagesReply", "FetchFile", "FilePiece", "AskSums", "SumsReply"],
     ...["AskReport", "FileReport", "RecoverFile", "RemoveFile"],
   ],
   crossing: [
     ...["OpReq", "CommitReq", "AbortReq", "Ack", "DecisionReq", "VoteReq", "Vote"],
     ...["Decision", "Decided", "OutcomeReq", "LookUp", "Found"],
     ...["RecoverBegin", "RecoverBegun", "RecoverEnd", "RecoverEnded"],
-    ...["BeginMarking", "MarkingEnded", "TellTime", "TimeTold", "Drain", "Drained"],
+    ...["BeginMarking", "MarkingEnded", "TimeQuestion", "TimeReply", "Drain", "Drained"],
     ...["WriteBarrier", "BarrierStands", "CheckpointDecided"],
   ],
   view: [
@@ -54,7 +54,7 @@ const FAMILIES: Record<Exclude<Family, "other">, string[]> = {
     ...["Alive", "JoinView", "Leaving", "Welcome", "Installed"],
   ],
   data: [
-    ...["NodeBeat", "BeatHeard", "FullReport", "Changes", "WantReport", "Replicate", "Remove"],
+    ...["Heartbeat", "HeartbeatAck", "FullReport", "Changes", "WantReport", "Replicate", "Remove"],
     ...["Locate", "Located", "Choose", "Chosen", "WriteBlock", "WriteOpened", "Packet", "PacketAcked"],
     ...["AskReplica", "ReplicaIs", "ReadBlock", "BlockRead"],
   ],
@@ -74,9 +74,9 @@ const REPLIES = new Set([
   "ImagePacketAcked",
   "PacketNotTaken",
   "ImageShelved",
-  "ImagesTold",
+  "ImagesReply",
   "FilePiece",
-  "SumsTold",
+  "SumsReply",
   "FileReport",
   "CommitReq",
   "AbortReq",
@@ -97,10 +97,10 @@ const REPLIES = new Set([
   "JournalRead",
   "EntriesRead",
   "MarkingEnded",
-  "TimeTold",
+  "TimeReply",
   "Drained",
   "BarrierStands",
-  "BeatHeard",
+  "HeartbeatAck",
   "Located",
   "Chosen",
   "WriteOpened",
@@ -136,7 +136,7 @@ function eased(share: number): number {
   return share < 0.5 ? 2 * share * share : 1 - 2 * (1 - share) * (1 - share);
 }
 
-/** Draws the dots that are under way at `now_ms`; a reply is hollow, many messages make a bigger dot. */
+/** Draws the dots under way at `now_ms`; a reply is hollow, and several messages make a bigger dot. */
 export function draw(
   context: CanvasRenderingContext2D,
   dots: readonly Dot[],

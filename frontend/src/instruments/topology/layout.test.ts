@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { EnsembleServer, Fault, Link, MessageLine } from "../../api/types";
+import type { EnsembleServer, Fault, Link, MessageLine } from "../../api/schema";
 import { row } from "../../testing/verbs";
 import { familyOf, isReply } from "./draw";
 import { along, type Box, inside, layout, type Scene } from "./layout";
@@ -152,7 +152,7 @@ describe("rules", () => {
     rule: "cut",
   });
 
-  it("knows who is cut off from everybody", () => {
+  it("knows who is cut off from all others", () => {
     expect(adriftOf([], servers, ["client1"])).toEqual(new Set());
     expect(adriftOf([cut("mds1", "*")], servers, ["client1"])).toEqual(new Set(["mds1"]));
     expect(adriftOf([cut("mds1", "*", "to")], servers, ["client1"])).toEqual(new Set());
@@ -227,11 +227,11 @@ describe("a ZooKeeper ensemble", () => {
 it("says in full what a process runs in", () => {
   const box = { container: "", image: "", address: "127.0.0.1:20001", pid: 17 };
   expect(whereWords(box)).toBe("process 17, 127.0.0.1:20001");
-  const told = whereWords({
+  const reported = whereWords({
     container: "352227d52c70",
     image: "cloverlab:1",
     address: "172.18.0.9:7000",
     pid: 16,
   });
-  expect(told).toBe("container 352227d52c70 of cloverlab:1, 172.18.0.9:7000, process 16");
+  expect(reported).toBe("container 352227d52c70 of cloverlab:1, 172.18.0.9:7000, process 16");
 });

@@ -1,4 +1,4 @@
-/** Where everything of the topology stands: pure geometry in pixels, from names and the size of the place. */
+/** Positions in the topology: pure geometry in pixels, from names and the available size. */
 
 import { nodeLane, waysToDataNodes, waysToJournalNodes } from "./layoutNodes";
 
@@ -24,9 +24,9 @@ export interface LinkShape {
 export interface Scene {
   groups: { name: string; servers: string[]; active?: string }[];
   clients: string[];
-  /** Servers that reach nobody: they stand on the island. */
+  /** Servers without any connection, which are on the island. */
   adrift: ReadonlySet<string>;
-  /** How many servers of coordination are shown one by one. */
+  /** Number of coordination servers that are shown one by one. */
   ensemble?: number;
   journalNodes?: readonly string[];
   dataNodes?: readonly string[];
@@ -38,23 +38,23 @@ export interface Geometry {
   compact: boolean;
   coordination: Box;
   clients: Record<string, Box>;
-  /** Beside coordination, for words; nothing of it in a narrow place. */
+  /** Space for text beside coordination; empty in a narrow area. */
   story: Box;
   lanes: { name: string; box: Box }[];
   island: Box;
   cards: Record<string, Box>;
-  /** How many stand on the island. */
+  /** Number of servers on the island. */
   adrift: number;
   links: LinkShape[];
-  /** The ways between the actives of different groups. */
+  /** Links between the actives of different groups. */
   bridges: LinkShape[];
-  /** Journal nodes and data nodes, and the places under each kind; null where there are none. */
+  /** Journal nodes and data nodes, and the area of each kind; null without any. */
   nodes: Record<string, Box>;
   journalLane: Box | null;
   dataLane: Box | null;
-  /** The ways to journal nodes. */
+  /** Links to journal nodes. */
   journalWays: LinkShape[];
-  /** The ways to data nodes: they are not drawn unless they are harmed. */
+  /** Links to data nodes, which are drawn only while a fault affects them. */
   ways: LinkShape[];
 }
 
@@ -62,12 +62,12 @@ export const COORDINATION = "coordination";
 
 const NARROW_REM = 46;
 const ARC_REM = 1.2;
-/** How much deeper an arc hangs for each server that it passes; small cards leave less room between rows. */
+/** Additional depth of an arc for each server that it passes; small cards leave less room between rows. */
 const ARC_STEP_REM = { full: 1.35, compact: 0.5 };
 const LANE_TOP_REM = 1.1;
-/** The line under a lane that tells what its group counts, where there are several. */
+/** Height of the line with a group's counters under its lane, where there are several groups. */
 const COUNTED_REM = 1.4;
-/** What the lines of a lane's sign need more where they break. */
+/** Additional height of a lane's label where its lines break. */
 const NARROW_SIGN_REM = 2.4;
 const CARD = { least: 9.2, most: 17, height: 12 };
 const SMALL_CARD = { least: 6.6, most: 9.2, height: 6.9 };
@@ -193,7 +193,7 @@ function placeLane(geometry: Geometry, frame: Frame, sizes: Sizes, top: number, 
   return LANE_TOP_REM * rem + (rows - 1) * pitch + card.height + arcs + 1.9 * rem;
 }
 
-/** How deep the arcs of a row hang; a cubic reaches three quarters of its control points' depth. */
+/** Depth of a row's arcs; a cubic reaches three quarters of its control points' depth. */
 function arcsRem(inRow: number, compact: boolean): number {
   const step = compact ? ARC_STEP_REM.compact : ARC_STEP_REM.full;
   return inRow > 1 ? 0.75 * (ARC_REM + step * (inRow - 1)) + 0.5 : 0.5;
@@ -249,7 +249,7 @@ function allLinks(geometry: Geometry, scene: Scene, rem: number): LinkShape[] {
   return links;
 }
 
-/** Every two actives that are ashore, the upper one first. */
+/** Every pair of actives that are not on the island, the upper one first. */
 function allBridges(geometry: Geometry, { groups, adrift }: Scene, rem: number): LinkShape[] {
   const actives = groups.flatMap(({ active = "" }) =>
     geometry.cards[active] === undefined || adrift.has(active) ? [] : [active],
@@ -259,7 +259,7 @@ function allBridges(geometry: Geometry, { groups, adrift }: Scene, rem: number):
   );
 }
 
-/** From the foot of the upper card to the head of the lower one, away from the links within the groups. */
+/** A curve from the bottom of the upper card to the top of the lower one, away from the links within the groups. */
 function bridge(geometry: Geometry, a: string, b: string, rem: number): Curve {
   const [upper, lower] = [boxOf(geometry, a), boxOf(geometry, b)];
   const start = { x: upper.x + upper.width * 0.62, y: upper.y + upper.height };
@@ -296,7 +296,7 @@ function fromClient(geometry: Geometry, client: string, server: string, rem: num
   return [start, { x: start.x + reach, y: card.y - 2.9 * rem }, { x: end.x, y: card.y - 2.6 * rem }, end];
 }
 
-/** Servers of one row are joined by nested arcs beneath it; those of two rows from bottom to top. */
+/** Nested arcs beneath a row join its servers; servers of two rows are joined from bottom to top. */
 function between(geometry: Geometry, a: string, b: string, apart: number, of: number, rem: number): Curve {
   const [left, right] = [boxOf(geometry, a), boxOf(geometry, b)];
   if (Math.abs(left.y - right.y) > 1) {

@@ -1,4 +1,4 @@
-/** Where journal nodes and data nodes stand, and the ways that lead to them; pure. */
+/** Positions of journal nodes and data nodes, and the links to them; pure. */
 
 import type { Box, Curve, Geometry, LinkShape, Scene } from "./layout";
 
@@ -35,7 +35,7 @@ export function nodeLane(names: readonly string[], place: Omit<Box, "height">, r
   return { lane: { ...place, height: tall }, boxes };
 }
 
-/** From servers to journal nodes, and from each of these to the next one. */
+/** Links from servers to journal nodes, and from each journal node to the next. */
 export function waysToJournalNodes(
   geometry: Geometry,
   { groups, adrift, journalNodes = [] }: Scene,
@@ -45,7 +45,7 @@ export function waysToJournalNodes(
   return [...down(geometry, ashore, journalNodes, rem), ...along(geometry, journalNodes, rem)];
 }
 
-/** From actives and clients to data nodes, and from each of these to the next one. */
+/** Links from actives and clients to data nodes, and from each data node to the next. */
 export function waysToDataNodes(
   geometry: Geometry,
   { groups, clients, adrift, dataNodes = [] }: Scene,
@@ -82,7 +82,7 @@ function fall(from: Box, to: Box, rem: number): Curve {
   return [start, { x: start.x, y: start.y + reach }, { x: end.x, y: end.y - reach }, end];
 }
 
-/** Neighbours are joined from side to side, those of two rows from bottom to top. */
+/** Neighbours are joined from side to side, nodes of two rows from bottom to top. */
 function beside(from: Box, to: Box, rem: number): Curve {
   if (Math.abs(from.y - to.y) > 1) return fall(from, to, rem);
   const start = { x: from.x + from.width, y: from.y + from.height / 2 };

@@ -1,13 +1,12 @@
-/** What the rules in force mean for links and for who reaches whom. */
+/** Effects of the rules in force on links and reachability. */
 
 import { phrase, rowOf } from "../../actions/verbs";
-import type { Verb } from "../../api/faults";
-import type { Direction, EnsembleServer, Fault, Link, MessageLine } from "../../api/types";
+import type { Direction, EnsembleServer, Fault, Link, MessageLine, Verb } from "../../api/schema";
 import { COORDINATION, type LinkShape } from "./layout";
 
 export interface LinkState {
   kind: "open" | "cut" | "harmed";
-  /** In which direction, seen from a to b. */
+  /** Direction, seen from a to b. */
   direction: Direction;
   words: string;
 }
@@ -43,7 +42,7 @@ export function stateOf(links: readonly Link[], a: string, b: string): LinkState
   };
 }
 
-/** What is wrong between servers and those of an ensemble, as rules on their links to coordination: cut when all of it is, else harmed. */
+/** Faults between servers and an ensemble, as rules on the servers' links to coordination: cut when all of its servers are cut, else impaired. */
 export function gathered(
   links: readonly Link[],
   ensemble: readonly string[],
@@ -72,7 +71,7 @@ export function gathered(
   return kept;
 }
 
-/** Whether enough of an ensemble serve to decide anything. */
+/** Whether a quorum of the ensemble serves. */
 export function hasQuorum(servers: readonly EnsembleServer[]): boolean {
   const serving = servers.filter(
     ({ role, process }) => process === "running" && (role === "leader" || role === "follower"),
@@ -80,7 +79,7 @@ export function hasQuorum(servers: readonly EnsembleServer[]): boolean {
   return serving.length > servers.length / 2;
 }
 
-/** Servers from which no way leads to coordination, over whatever links are not cut both ways. */
+/** Servers without a path to coordination, over links that are not cut in both directions. */
 export function adriftOf(
   links: readonly Link[],
   servers: readonly string[],
@@ -107,7 +106,7 @@ function cutBothWays(links: readonly Link[], a: string, b: string): boolean {
   return kind === "cut" && direction === "both";
 }
 
-/** The rules that the faults of a past moment made; a link healed out of a larger cut is not known from them. */
+/** The rules that the faults of a past moment made; the events do not show a link healed out of a larger cut. */
 export function linksOfFaults(
   faults: readonly Fault[],
   everybody: readonly string[],
@@ -132,7 +131,7 @@ export function keyOf({ a, b }: { a: string; b: string }): string {
   return `${a} ${b}`;
 }
 
-/** The keys of those bridges over which a message went at or after `since_ns`; `lines` are in order of time. */
+/** Keys of the bridges that carried a message at or after `since_ns`; `lines` are in order of time. */
 export function carrying(
   bridges: readonly LinkShape[],
   lines: readonly MessageLine[],

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import type { Link } from "../../api/types";
+import type { Link } from "../../api/schema";
 import { clock, messages } from "../../store/store";
 import { NS_PER_MS } from "../../store/time";
 import type { LinkShape } from "./layout";
@@ -9,7 +9,7 @@ const LOOK_MS = 250;
 const SHOWN_MS = 2_000;
 const LOOK_BACK = 500;
 
-/** The bridges that are worth drawing: those that carried messages of late, and those that were harmed. */
+/** The bridges to draw: those with recent messages, and those with faults. */
 export function useBridges(
   bridges: readonly LinkShape[],
   links: readonly Link[],

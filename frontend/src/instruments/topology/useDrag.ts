@@ -5,9 +5,9 @@ const SLACK_PX = 8;
 
 export interface Drag {
   name: string;
-  /** Where the card's corner is. */
+  /** Position of the card's corner. */
   at: Point;
-  /** Whether it would land on the island. */
+  /** Whether the card would land on the island. */
   overIsland: boolean;
 }
 
@@ -17,7 +17,7 @@ interface Grip {
   moved: boolean;
 }
 
-/** Carrying a card: `onDrop` is told where it was let go. A press that does not move stays a click. */
+/** Dragging a card: `onDrop` receives the drop position. A press without movement stays a click. */
 export function useDrag(geometry: Geometry, onDrop: (name: string, onIsland: boolean) => void) {
   const [drag, setDrag] = useState<Drag | null>(null);
   const grip = useRef<Grip | null>(null);
@@ -61,7 +61,7 @@ export function useDrag(geometry: Geometry, onDrop: (name: string, onIsland: boo
     if (event.button !== 0) return;
     grip.current = { name, start: { x: event.clientX, y: event.clientY }, moved: false };
   };
-  /** Whether the click that follows belongs to a drag. */
+  /** Whether the next click belongs to a drag. */
   const wasDrag = (): boolean => dropped.current;
   return { drag, grab, wasDrag };
 }

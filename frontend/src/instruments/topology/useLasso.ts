@@ -5,7 +5,7 @@ import { centre, type Geometry, type Point } from "./layout";
 const STEP_PX = 4;
 const LEAST_POINTS = 6;
 
-/** Drawing a loop around servers; `onCaught` is told their names in order. */
+/** Drawing a loop around servers; `onCaught` receives their names in order. */
 export function useLasso(geometry: Geometry, onCaught: (names: string[]) => void) {
   const [loop, setLoop] = useState<Point[]>([]);
   const origin = useRef<Point | null>(null);

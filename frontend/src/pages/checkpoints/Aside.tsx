@@ -1,9 +1,9 @@
-import type { Recovery } from "../../api/pool";
+import type { Recovery } from "../../api/schema";
 import { count } from "../../store/time";
 import { GroupBadge } from "../../ui/GroupBadge";
 import { asideBlocks, asideRows } from "./rows";
 
-/** What every server and data node put aside when the cluster was taken back, the newest recovery first. */
+/** Data that servers and data nodes quarantined in each recovery, the newest first. */
 export function Aside({
   recoveries,
   groups,

@@ -1,7 +1,7 @@
 import { useCallback, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { api, lineOf } from "../../api/client";
-import type { CheckpointStory, Checkpoints } from "../../api/pool";
+import type { CheckpointStory, Checkpoints } from "../../api/schema";
 import { useLab } from "../../store/store";
 import { useFollowed } from "../../store/useFollowed";
 import { Toasts } from "../../ui/Toasts";
@@ -26,24 +26,24 @@ const KINDS = new Set([
 
 async function ask(
   signal: AbortSignal,
-): Promise<{ told: Checkpoints | null; why: string; story: CheckpointStory }> {
-  const [told, story] = await Promise.allSettled([api.checkpoints(signal), api.checkpointStory(signal)]);
+): Promise<{ reported: Checkpoints | null; why: string; story: CheckpointStory }> {
+  const [reported, story] = await Promise.allSettled([api.checkpoints(signal), api.checkpointStory(signal)]);
   if (story.status === "rejected") throw story.reason;
   return {
-    told: told.status === "fulfilled" ? told.value : null,
-    why: told.status === "rejected" ? lineOf(told.reason) : "",
+    reported: reported.status === "fulfilled" ? reported.value : null,
+    why: reported.status === "rejected" ? lineOf(reported.reason) : "",
     story: story.value,
   };
 }
 
-/** Moments at which all groups fit together: marking one, and going back to one. */
+/** Consistent moments of all groups: marks one, and rolls back to one. */
 export function CheckpointsPage() {
   const [again, setAgain] = useState(0);
   const { answer, failed } = useFollowed(ask, KINDS, again);
   const [recovering, setRecovering] = useState<string | null>(null);
   const groups = useLab(useShallow((state) => Object.keys(state.live.groups)));
   const refresh = useCallback(() => setAgain((count) => count + 1), []);
-  const rows = answer === null ? [] : rowsOf(answer.told?.checkpoints ?? [], answer.story);
+  const rows = answer === null ? [] : rowsOf(answer.reported?.checkpoints ?? [], answer.story);
   const marking = answer === null ? null : newestOf(answer.story);
   const why = failed || (answer?.why ?? "");
   return (
@@ -54,11 +54,11 @@ export function CheckpointsPage() {
         <section className="panel checkpoints-all" aria-label="Checkpoints">
           <header className="instrument-head">
             <h2>Checkpoints</h2>
-            {answer?.told && (
+            {answer?.reported && (
               <span className="soft checkpoints-incarnation" data-testid="incarnation">
-                {answer.told.incarnation === 0
-                  ? "never taken back"
-                  : `incarnation ${answer.told.incarnation}, taken back to ${answer.told.recovered_to}`}
+                {answer.reported.incarnation === 0
+                  ? "never rolled back"
+                  : `incarnation ${answer.reported.incarnation}, rolled back to ${answer.reported.recovered_to}`}
               </span>
             )}
           </header>
@@ -75,8 +75,8 @@ export function CheckpointsPage() {
           {marking !== null && <LastMarking marking={marking} groups={groups} />}
         </section>
         {(answer?.story.recoveries.length ?? 0) > 0 && (
-          <section className="panel checkpoints-aside" aria-label="Set aside">
-            <h2>What was set aside</h2>
+          <section className="panel checkpoints-aside" aria-label="Quarantined files">
+            <h2>Quarantined files</h2>
             <Aside recoveries={answer?.story.recoveries ?? []} groups={groups} />
           </section>
         )}

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { api } from "../../api/client";
-import type { Behind } from "../../api/pool";
+import type { Behind } from "../../api/schema";
 import { isConnected, useLab } from "../../store/store";
 import { count } from "../../store/time";
 import { GroupBadge } from "../../ui/GroupBadge";
@@ -11,19 +11,19 @@ const COUNT_MS = 2_000;
 const STATES: Record<CheckpointRow["state"], { sign: string; word: string }> = {
   complete: { sign: "✓", word: "complete" },
   void: { sign: "✕", word: "void" },
-  aside: { sign: "↩", word: "set aside" },
+  aside: { sign: "↩", word: "quarantined" },
   marking: { sign: "…", word: "being marked" },
 };
 
 interface Props {
   rows: CheckpointRow[];
   groups: readonly string[];
-  /** Changes when a person has marked or gone back. */
+  /** Changes after each marking or recovery. */
   beat: number;
   onRecover: (name: string) => void;
 }
 
-/** All checkpoints, the newest first; only complete ones can be gone back to. */
+/** All checkpoints, the newest first; only a complete one can be recovered. */
 export function List({ rows, groups, beat, onRecover }: Props) {
   const connected = useLab(isConnected);
   const behind = useBehind(rows, beat);
@@ -77,11 +77,11 @@ export function List({ rows, groups, beat, onRecover }: Props) {
 }
 
 function afterWords(known: Behind | undefined): string {
-  if (known === undefined) return "counting what came after it…";
+  if (known === undefined) return "counting the operations after it…";
   return known.operations === 1 ? "1 operation after it" : `${count(known.operations)} operations after it`;
 }
 
-/** What came after each complete checkpoint, as the actives count; while they cannot, what they said last. */
+/** Operations after each complete checkpoint, as counted by the actives; the last counts while they do not answer. */
 function useBehind(rows: readonly CheckpointRow[], beat: number): Record<string, Behind> {
   const connected = useLab(isConnected);
   const [known, setKnown] = useState<Record<string, Behind>>({});
@@ -92,9 +92,9 @@ function useBehind(rows: readonly CheckpointRow[], beat: number): Record<string,
     const stop = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const go = async (): Promise<void> => {
-      const told = await api.allBehind(stop.signal).catch(() => null);
+      const reported = await api.allBehind(stop.signal).catch(() => null);
       if (stop.signal.aborted) return;
-      if (told !== null) setKnown(Object.fromEntries(told.map((each) => [each.name, each])));
+      if (reported !== null) setKnown(Object.fromEntries(reported.map((each) => [each.name, each])));
       timer = setTimeout(() => void go(), COUNT_MS);
     };
     void go();

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from "react";
 import { api, lineOf } from "../../api/client";
-import type { Marking } from "../../api/pool";
+import type { Marking } from "../../api/schema";
 import { isConnected, useLab } from "../../store/store";
 import { milliseconds } from "../../store/time";
 import { toast } from "../../store/toasts";
@@ -13,7 +13,7 @@ interface FormProps {
   onMarked: () => void;
 }
 
-/** Names the present state of all groups, and says why it failed without forgetting the name. */
+/** Marks the state of all groups under a name, and shows an error without clearing the name. */
 export function MarkForm({ taken, onMarked }: FormProps) {
   const connected = useLab(isConnected);
   const [name, setName] = useState("");
@@ -57,7 +57,7 @@ export function MarkForm({ taken, onMarked }: FormProps) {
   );
 }
 
-/** How far each group is, or was, with the newest marking. */
+/** Progress of each group in the newest marking. */
 export function LastMarking({ marking, groups }: { marking: Marking; groups: readonly string[] }) {
   const pause = pauseMs(marking);
   return (

@@ -1,31 +1,31 @@
 import { useEffect, useState } from "react";
 import { api, lineOf } from "../../api/client";
-import type { Behind } from "../../api/pool";
+import type { Behind } from "../../api/schema";
 import { count } from "../../store/time";
 import { toast } from "../../store/toasts";
 import { Dialog } from "../../ui/Dialog";
 import { Failed } from "../../ui/Failed";
 
 interface Props {
-  /** null while it is closed. */
+  /** null while the dialog is closed. */
   name: string | null;
   onClose: () => void;
   onDone: () => void;
 }
 
-/** Names what going back sets aside before it is done. */
+/** Shows the operations that a recovery quarantines, before it begins. */
 export function RecoverDialog({ name, onClose, onDone }: Props) {
   return (
-    <Dialog opened={name !== null} title={`Go back to ${name ?? ""}`} onClose={onClose}>
+    <Dialog opened={name !== null} title={`Roll back to ${name ?? ""}`} onClose={onClose}>
       {name !== null && <Asking key={name} name={name} onClose={onClose} onDone={onDone} />}
     </Dialog>
   );
 }
 
-/** In one sentence. */
+/** The loss in one sentence. */
 export function consequence({ name, operations, groups }: Behind): string {
   const what = operations === 1 ? "1 operation" : `${count(operations)} operations`;
-  return `Sets aside ${what} in ${count(groups)} journal groups, all that came after ${name}.`;
+  return `Quarantines ${what} in ${count(groups)} journal groups: everything after ${name}.`;
 }
 
 function Asking({ name, onClose, onDone }: { name: string; onClose: () => void; onDone: () => void }) {
@@ -45,7 +45,7 @@ function Asking({ name, onClose, onDone }: { name: string; onClose: () => void; 
     try {
       const { operations, incarnation } = await api.recover(name);
       toast(
-        `The cluster goes back to ${name}: ${count(operations)} operations set aside, incarnation ${incarnation}`,
+        `The cluster rolls back to ${name}: ${count(operations)} operations quarantined, incarnation ${incarnation}`,
       );
       onDone();
       onClose();
@@ -58,13 +58,13 @@ function Asking({ name, onClose, onDone }: { name: string; onClose: () => void; 
     <div className="act-form" data-testid="recover-dialog">
       <p>
         <strong data-testid="consequence">
-          {behind === null ? (failed === "" ? "Counting what comes after it…" : "") : consequence(behind)}
+          {behind === null ? (failed === "" ? "Counting the operations after it…" : "") : consequence(behind)}
         </strong>
       </p>
       <p>
-        Nothing is deleted: every server keeps it in its directory <code>aside</code>. All groups stop, go
-        back, and serve again; what clients write until then is set aside too. Checkpoints later than {name}{" "}
-        are lost with it.
+        Nothing is deleted: every server keeps the files in its directory <code>aside</code>. All groups stop,
+        roll back, and serve again; writes until then are quarantined too. Checkpoints later than {name} are
+        lost with it.
       </p>
       <Failed why={failed} testId="recover-failed" />
       <div className="act-buttons">
@@ -83,7 +83,7 @@ function Asking({ name, onClose, onDone }: { name: string; onClose: () => void; 
           data-testid="do-recover"
           onClick={() => void recover()}
         >
-          {busy ? "Going back…" : `Go back to ${name}`}
+          {busy ? "Rolling back…" : `Roll back to ${name}`}
         </button>
       </div>
     </div>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Checkpoint, CheckpointStory, Marking } from "../../api/pool";
+import type { Checkpoint, CheckpointStory, Marking } from "../../api/schema";
 import { consequence } from "./RecoverDialog";
 import { asideBlocks, asideRows, newestOf, pauseMs, reachedMs, rowsOf, wrongName } from "./rows";
 
@@ -28,15 +28,15 @@ describe("checkpoints", () => {
       ["a", "complete"],
     ]);
     expect(rows[2]).toMatchObject({ time_ms: 5, barriers: { g1: 10, g2: 20 }, reason: "" });
-    expect(rows[1]?.reason).toContain("before it");
+    expect(rows[1]?.reason).toContain("restored an earlier one");
   });
 
   it("say why one is void, and name no barrier of it", () => {
-    const told = marking("v", { outcome: "void", reason: "g2 did not drain in time" });
-    expect(rowsOf([checkpoint("v", "void")], story(told))).toMatchObject([
+    const reported = marking("v", { outcome: "void", reason: "g2 did not drain in time" });
+    expect(rowsOf([checkpoint("v", "void")], story(reported))).toMatchObject([
       { state: "void", reason: "g2 did not drain in time", barriers: {}, time_ms: null },
     ]);
-    expect(rowsOf([checkpoint("v", "void")], story())[0]?.reason).toBe("why was not kept");
+    expect(rowsOf([checkpoint("v", "void")], story())[0]?.reason).toBe("the reason was not kept");
   });
 
   it("show one row while it is marked and when it is decided", () => {
@@ -53,10 +53,10 @@ describe("a marking", () => {
   });
 
   it("tells the longest pause once all have resumed", () => {
-    const told = marking("a");
-    expect(pauseMs(told)).toBeNull();
-    for (const part of Object.values(told.groups)) part.resumed_ns = 12 * MS;
-    expect(pauseMs(told)).toBe(10);
+    const reported = marking("a");
+    expect(pauseMs(reported)).toBeNull();
+    for (const part of Object.values(reported.groups)) part.resumed_ns = 12 * MS;
+    expect(pauseMs(reported)).toBe(10);
     expect(pauseMs(marking("a", { groups: {} }))).toBeNull();
   });
 });
@@ -77,9 +77,9 @@ it("lists what was set aside by group and server", () => {
 });
 
 it("says what data nodes set aside", () => {
-  const data_nodes = { dn2: { blocks: 0, octets: 0 }, dn1: { blocks: 4, octets: 2048 } };
+  const data_nodes = { dn2: { blocks: 0, size: 0 }, dn1: { blocks: 4, size: 2048 } };
   expect(asideBlocks({ incarnation: 1, checkpoint: "a", servers: {}, data_nodes })).toBe(
-    "dn1: 4 blocks, 2.05 kB. dn2: 0 blocks, 0 octets.",
+    "dn1: 4 blocks, 2.05 kB. dn2: 0 blocks, 0 bytes.",
   );
 });
 
@@ -91,7 +91,7 @@ it("takes a name as the servers take it, once", () => {
 
 it("says before a recovery what it sets aside", () => {
   expect(consequence({ name: "monday", operations: 1200, groups: 2000 })).toBe(
-    "Sets aside 1,200 operations in 2,000 journal groups, all that came after monday.",
+    "Quarantines 1,200 operations in 2,000 journal groups: everything after monday.",
   );
   expect(consequence({ name: "m", operations: 1, groups: 1 })).toContain("1 operation in");
 });

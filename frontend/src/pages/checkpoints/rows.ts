@@ -1,24 +1,24 @@
-/** Checkpoints and markings as they are shown; pure. */
+/** Rows of checkpoints and markings; pure. */
 
-import type { Checkpoint, CheckpointStory, Marking, MarkingPart, Recovery } from "../../api/pool";
+import type { Checkpoint, CheckpointStory, Marking, MarkingPart, Recovery } from "../../api/schema";
 import { count } from "../../store/time";
-import { octetWords } from "../../ui/octets";
+import { formatBytes } from "../../ui/bytes";
 
 export interface CheckpointRow {
   name: string;
-  /** `marking` while it is not decided. */
+  /** `marking` while undecided. */
   state: Checkpoint["state"] | "marking";
-  /** Of the groups' agreed time, in ms since 1970; null when it was never agreed. */
+  /** The groups' agreed time in ms since 1970; null without agreement. */
   time_ms: number | null;
-  /** By group; null where no barrier counts. */
+  /** Barrier by group; null where no barrier counts. */
   barriers: Record<string, number | null>;
-  /** Why it is void, or that it is set aside. */
+  /** Reason why it is void, or that it is quarantined. */
   reason: string;
 }
 
 const NS_PER_MS = 1e6;
 
-/** The newest first; one that is being marked comes before all others. */
+/** Checkpoints, the newest first; one that is being marked comes before all others. */
 export function rowsOf(checkpoints: readonly Checkpoint[], story: CheckpointStory): CheckpointRow[] {
   const known = new Set(checkpoints.map(({ name }) => name));
   const reasons = new Map(story.markings.map(({ name, reason }) => [name, reason]));
@@ -47,12 +47,12 @@ export function rowsOf(checkpoints: readonly Checkpoint[], story: CheckpointStor
   return [...pending.reverse(), ...decided.reverse()];
 }
 
-function reasonOf({ state }: Checkpoint, told: string): string {
-  if (state === "void") return told || "why was not kept";
-  return state === "aside" ? "a recovery went back to before it" : "";
+function reasonOf({ state }: Checkpoint, reported: string): string {
+  if (state === "void") return reported || "the reason was not kept";
+  return state === "aside" ? "a recovery restored an earlier one" : "";
 }
 
-/** The steps of a marking in their order, and what each is called. */
+/** Steps of a marking in order, with their labels. */
 export const STEPS: { field: keyof Omit<MarkingPart, "sn">; label: string }[] = [
   { field: "drain_ns", label: "drain" },
   { field: "drained_ns", label: "drained" },
@@ -68,12 +68,12 @@ export function newestOf({ markings }: CheckpointStory): Marking | null {
   );
 }
 
-/** Milliseconds from the marking's beginning to a step; null when the step was not reached. */
+/** Milliseconds from the start of the marking to a step; null for a step that was not reached. */
 export function reachedMs(began_ns: number, at_ns: number): number | null {
   return at_ns === 0 ? null : Math.max(0, at_ns - began_ns) / NS_PER_MS;
 }
 
-/** How long the slowest group took no requests, in ms; null while one has not resumed. */
+/** Longest time in ms in which a group took no requests; null while a group has not resumed. */
 export function pauseMs({ groups }: Marking): number | null {
   const pauses = Object.values(groups)
     .filter(({ drain_ns }) => drain_ns > 0)
@@ -90,11 +90,11 @@ export interface AsideRow {
   group: string;
   groups: number;
   operations: number;
-  /** Of the barrier; null when the server did not have it and began anew. */
+  /** Sn of the barrier; null when the server did not have it and began anew. */
   sn: number | null;
 }
 
-/** What each server set aside in a recovery, group by group. */
+/** Data that each server quarantined in a recovery, group by group. */
 export function asideRows({ servers }: Recovery): AsideRow[] {
   return Object.entries(servers)
     .map(([server, { group, groups, operations, sn }]) => ({
@@ -107,15 +107,15 @@ export function asideRows({ servers }: Recovery): AsideRow[] {
     .sort((a, b) => (a.group + a.server < b.group + b.server ? -1 : 1));
 }
 
-/** What data nodes set aside in a recovery, as one sentence for each. */
+/** Data that data nodes quarantined in a recovery, one sentence for each. */
 export function asideBlocks({ data_nodes }: Recovery): string {
   return Object.entries(data_nodes)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([node, { blocks, octets }]) => `${node}: ${count(blocks)} blocks, ${octetWords(octets)}.`)
+    .map(([node, { blocks, size }]) => `${node}: ${count(blocks)} blocks, ${formatBytes(size)}.`)
     .join(" ");
 }
 
-/** Why a name cannot be given; empty when it can. */
+/** Reason why a name is invalid; empty for a valid name. */
 export function wrongName(name: string, taken: readonly string[]): string {
   if (!/^[A-Za-z0-9._-]{1,63}$/.test(name)) return "1 to 63 letters, digits, dots, dashes and underscores";
   return taken.includes(name) ? `There is a checkpoint ${name}; a name is given once` : "";

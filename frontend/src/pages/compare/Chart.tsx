@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "react";
-import type { Measured } from "../../api/compare";
+import type { Measured } from "../../api/schema";
 import { type Curve, MARGIN, marks, plot, type Scale } from "./plot";
 import { colourOf, DASHES } from "./Series";
 

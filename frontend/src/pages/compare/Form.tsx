@@ -1,11 +1,11 @@
 import type { ChangeEvent } from "react";
-import type { Choices, ClusterChange } from "../../api/compare";
+import type { Choices, ClusterChange } from "../../api/schema";
 import { isConnected, useLab } from "../../store/store";
 import { Series } from "./Series";
 import { begin, cancel, change, isOver, useCompare } from "./store";
 import { FEWEST, holesOf, labels, MOST, PAPER, withFamily } from "./wish";
 
-/** Which scenario, which seed, which configurations. */
+/** Choice of scenario, seed and configurations. */
 export function Form() {
   const { choices, wish, comparison } = useCompare();
   const connected = useLab(isConnected);
@@ -122,7 +122,7 @@ export function Form() {
   );
 }
 
-/** What can be chosen: each hole alone, and what is open now. */
+/** Choices of holes: each hole alone, and the open ones. */
 function choicesOf(known: readonly string[], now: string): string[] {
   return now === "" || now === PAPER || known.includes(now) ? [...known] : [now, ...known];
 }

@@ -1,6 +1,5 @@
 import { useState } from "react";
-import type { Configuration, Measured } from "../../api/compare";
-import type { Lamp } from "../../api/types";
+import type { Compared, InvariantStatus, Measured } from "../../api/schema";
 import { vocabularyOf } from "../../families/vocabulary";
 import { Split } from "../../instruments/timeline/Failovers";
 import { RarerKinds } from "../../ui/RarerKinds";
@@ -12,7 +11,7 @@ import { useCompare } from "./store";
 import { labels } from "./wish";
 
 const TAKEOVERS_MOST = 6;
-const STATES: Record<Configuration["state"], string> = {
+const STATES: Record<Compared["state"], string> = {
   waiting: "waits for a free core",
   running: "runs",
   done: "done",
@@ -20,15 +19,15 @@ const STATES: Record<Configuration["state"], string> = {
   cancelled: "was cancelled",
 };
 
-/** What came of the comparison, as far as it has come. */
+/** Results of the comparison so far. */
 export function Results() {
   const { comparison, begun, choices } = useCompare();
   if (comparison === null || begun === null)
     return (
       <section className="panel compare-empty" aria-label="Results">
         <p>
-          Choose a scenario and what shall differ. Each configuration runs in virtual time with the servers'
-          own code; what it needed and how long its clients waited is shown here.
+          Choose a scenario and the options that differ. Each configuration runs in virtual time with the
+          servers' own code; what it needed and how long its clients waited is shown here.
         </p>
       </section>
     );
@@ -110,7 +109,13 @@ function Figures({ names, measured }: Side) {
             </th>
             {measured.map((each, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is
-              <td key={index}>{each === null ? "–" : <Verdict lamps={each.lamps} />}</td>
+              <td key={index}>
+                {each === null ? (
+                  "–"
+                ) : (
+                  <Verdict invariants={each.invariants as unknown as InvariantStatus[]} />
+                )}
+              </td>
             ))}
           </tr>
         </tbody>
@@ -120,7 +125,7 @@ function Figures({ names, measured }: Side) {
   );
 }
 
-/** What is not one message in a hundred calls is behind a button. */
+/** Kinds below one message in a hundred calls are behind a button. */
 function Kinds({ measured }: Pick<Side, "measured">) {
   const [all, setAll] = useState(false);
   const every = kinds(measured);
@@ -154,9 +159,9 @@ function Kinds({ measured }: Pick<Side, "measured">) {
   );
 }
 
-function Verdict({ lamps }: { lamps: readonly Lamp[] }) {
-  const broken = lamps.filter(({ state }) => state === "red");
-  if (broken.length === 0) return <>✓ {lamps.filter(({ state }) => state === "green").length} held</>;
+function Verdict({ invariants }: { invariants: readonly InvariantStatus[] }) {
+  const broken = invariants.filter(({ state }) => state === "red");
+  if (broken.length === 0) return <>✓ {invariants.filter(({ state }) => state === "green").length} held</>;
   return (
     <span className="compare-broken" title={broken.map(({ explanation }) => explanation).join("; ")}>
       ✕ {broken.map(({ invariant }) => invariant).join(", ")}
@@ -178,12 +183,7 @@ function Takeovers({ names, measured, protocols }: Side & { protocols: readonly 
             <ol className="failovers">
               {each.failovers.slice(0, TAKEOVERS_MOST).map((split) => (
                 <li key={`${split.group}-${split.epoch}`}>
-                  <Split
-                    split={{ ...split, from: split.old, to: split.new }}
-                    start_ns={0}
-                    several
-                    term={vocabularyOf(protocols[index]).term}
-                  />
+                  <Split split={split} start_ns={0} several term={vocabularyOf(protocols[index]).term} />
                 </li>
               ))}
             </ol>

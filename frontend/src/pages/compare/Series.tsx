@@ -1,4 +1,4 @@
-/** How each configuration is told apart, everywhere on the page: by number, colour and dash. */
+/** Marks of each configuration on the whole page: number, colour and dash. */
 
 export const DASHES = ["", "8 4", "2 3", "9 3 2 3"];
 

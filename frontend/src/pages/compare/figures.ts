@@ -1,6 +1,6 @@
-/** The rows of the table: what is told of each configuration, and which way is better. */
+/** The rows of the table: figures of each configuration, and the better direction. */
 
-import type { Measured } from "../../api/compare";
+import type { Measured } from "../../api/schema";
 import { count, milliseconds } from "../../store/time";
 
 export interface Row {
@@ -12,7 +12,7 @@ export interface Row {
 
 const fine = (value: number): string => (value >= 100 ? count(value) : value.toFixed(2));
 
-/** In all of them less is better, but for the calls, which are the same wish for all. */
+/** Less is better in all of them, except for calls, whose target is the same for all. */
 export const ROWS: readonly Row[] = [
   { name: "calls", says: "that the workload made", of: ({ calls }) => calls, shown: count },
   {
@@ -23,7 +23,7 @@ export const ROWS: readonly Row[] = [
   },
   {
     name: "longest outage",
-    says: "without a success while somebody waited",
+    says: "without a success while a client waited",
     of: ({ longest_outage_ms }) => longest_outage_ms,
     shown: milliseconds,
   },
@@ -41,9 +41,9 @@ export const ROWS: readonly Row[] = [
     shown: fine,
   },
   {
-    name: "octets per call",
+    name: "bytes per call",
     says: "in those messages",
-    of: ({ octets_per_call }) => octets_per_call,
+    of: ({ bytes_per_call }) => bytes_per_call,
     shown: fine,
   },
   {
@@ -56,12 +56,12 @@ export const ROWS: readonly Row[] = [
 
 const RARE = 0.01;
 
-/** Whether some configuration sends it at least once in a hundred calls. */
+/** Whether a configuration sends this kind at least once in a hundred calls. */
 export function isCommon({ per_call }: { per_call: readonly (number | null)[] }): boolean {
   return per_call.some((value) => value !== null && value >= RARE);
 }
 
-/** Kinds of messages, the most frequent first, with how many of each one call cost in every configuration. */
+/** Kinds of messages, the most frequent first, with the number per call in every configuration. */
 export function kinds(
   measured: readonly (Measured | null)[],
 ): { kind: string; per_call: (number | null)[] }[] {

@@ -39,14 +39,19 @@ describe("a plot", () => {
 describe("the marks of faults", () => {
   it("name the fault where there is room", () => {
     const faults = [
-      [10e9, "crash mds1"],
-      [10.2e9, "crash mds2"],
-      [20e9, "power_loss mds3"],
-      [30e9, "crash mds1"],
+      [10e9, "crash", ["mds1"]],
+      [10.2e9, "crash", ["mds2"]],
+      [20e9, "power_loss", ["mds3"]],
+      [30e9, "crash", ["mds1"]],
     ] as const;
     const made = marks(faults, 30, 400);
     expect(made.map(({ verb }) => verb)).toEqual(["crash", "", "power loss", ""]);
-    expect(made.map(({ what }) => what)).toEqual(faults.map(([, what]) => what));
+    expect(made.map(({ what }) => what)).toEqual([
+      "crash mds1",
+      "crash mds2",
+      "power_loss mds3",
+      "crash mds1",
+    ]);
     expect(made.at(-1)?.at).toBe(400 - MARGIN.right);
   });
 });

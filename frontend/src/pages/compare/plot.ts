@@ -1,17 +1,17 @@
 /** Curves over the time of a run: pure geometry. */
 
 import { extent, line, scaleLinear, scaleLog } from "d3";
-import type { Measured } from "../../api/compare";
+import type { Measured } from "../../api/schema";
 
 const NS_PER_S = 1e9;
 
 export interface Curve {
-  /** One value per bucket; null where nothing returned. */
+  /** One value per bucket; null for a bucket without returned calls. */
   values: readonly (number | null)[];
   bucket_ns: number;
 }
 
-/** Latencies span four powers of ten, calls per second do not. */
+/** Latencies span four powers of ten and use a logarithmic axis; calls per second do not. */
 export type Scale = "linear" | "log";
 
 export interface Plot {
@@ -30,7 +30,7 @@ export function slowest({ curve }: Measured): Curve {
   return { values: curve.p99_ms, bucket_ns: curve.bucket_ns };
 }
 
-/** Where a moment stands from the left. */
+/** Distance of a moment from the left edge. */
 export function place(at_s: number, seconds: number, width: number): number {
   return scaleLinear([0, seconds], [MARGIN.left, width - MARGIN.right])(at_s);
 }
@@ -38,22 +38,23 @@ export function place(at_s: number, seconds: number, width: number): number {
 export interface Mark {
   at: number;
   what: string;
-  /** What is written beside it; empty where the one before is too near. */
+  /** Label of a tick; empty when the previous one is too near. */
   verb: string;
 }
 
 const ROOM_PER_LETTER = 7;
 
-/** Where the faults stand; whom they struck is another server in each configuration, so only the verb is written. */
+/** Positions of the faults. Labels have only the verb, because the targets differ between configurations. */
 export function marks(
-  faults: readonly (readonly [number, string])[],
+  faults: readonly (readonly [at_ns: number, verb: string, targets: readonly string[]])[],
   seconds: number,
   width: number,
 ): Mark[] {
   let free = 0;
-  return faults.map(([at_ns, what]) => {
+  return faults.map(([at_ns, name, targets]) => {
     const at = place(at_ns / NS_PER_S, seconds, width);
-    const verb = what.split(" ", 1)[0]?.replaceAll("_", " ") ?? "";
+    const verb = name.replaceAll("_", " ");
+    const what = [name, ...targets].join(" ");
     const end = at + 12 + verb.length * ROOM_PER_LETTER;
     if (at < free || end > width) return { at, what, verb: "" };
     free = end;

@@ -1,8 +1,8 @@
-/** The comparison that is wished for, and the one that is under way or over. */
+/** The requested comparison, and the one that runs or has ended. */
 
 import { create } from "zustand";
 import { api } from "../../api/client";
-import type { Choices, Comparison } from "../../api/compare";
+import type { Choices, Comparison } from "../../api/schema";
 import { useLab } from "../../store/store";
 import { complain } from "../../store/toasts";
 import { proposal, searchOf, type Wish, wishOf } from "./wish";
@@ -13,7 +13,7 @@ interface CompareState {
   choices: Choices | null;
   wish: Wish;
   comparison: Comparison | null;
-  /** The wish that the comparison was begun with. */
+  /** The request with which the comparison began. */
   begun: Wish | null;
 }
 
@@ -28,7 +28,7 @@ export function isOver({ configurations }: Comparison): boolean {
   return configurations.every(({ state }) => state !== "waiting" && state !== "running");
 }
 
-/** Takes over what the URL asks for, and reads what can be chosen. */
+/** Takes over the request of the URL, and reads the choices. */
 export async function open(): Promise<void> {
   const asked = wishOf(location.search);
   if (asked !== null) useCompare.setState({ wish: asked });
@@ -61,7 +61,7 @@ export async function begin(): Promise<void> {
   }
 }
 
-/** Asks until it is over, or until another one has taken its place. */
+/** Polls until the comparison ends, or until another one replaces it. */
 async function follow(comparison: Comparison): Promise<void> {
   let now = comparison;
   while (!isOver(now)) {

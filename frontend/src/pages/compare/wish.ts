@@ -1,6 +1,6 @@
-/** What is to be compared, as the URL and the control plane say it. */
+/** The requested comparison, in the form of the URL and of the control plane. */
 
-import type { Choices, ClusterChange } from "../../api/compare";
+import type { Choices, ClusterChange } from "../../api/schema";
 
 export interface Wish {
   scenario: string;
@@ -12,12 +12,19 @@ export const FEWEST = 2;
 export const MOST = 4;
 
 const NUMBERS: readonly string[] = ["groups", "standbys"];
-/** In the order in which a configuration is told. */
-const TOLD: readonly string[] = ["protocol", ...NUMBERS, "placement", "granularity", "cross_group", "holes"];
-const KEYS: readonly string[] = [...TOLD, "variant"];
+/** Order of the properties in the label of a configuration. */
+const REPORTED: readonly string[] = [
+  "protocol",
+  ...NUMBERS,
+  "placement",
+  "granularity",
+  "cross_group",
+  "holes",
+];
+const KEYS: readonly string[] = [...REPORTED, "variant"];
 /** The variant with all holes of the protocol's text. */
 export const PAPER = "paper";
-/** In the address: no hole is open. */
+/** Value in the URL for no open hole. */
 const NONE = "none";
 
 /** "?scenario=faults/crash-the-active&seed=1&with=standbys:1&with=standbys:3" */
@@ -45,7 +52,7 @@ function changeOf(text: string): ClusterChange {
   return change;
 }
 
-/** What a URL asks for; null when it names no scenario. */
+/** The request of a URL; null without a scenario. */
 export function wishOf(search: string): Wish | null {
   const query = new URLSearchParams(search);
   const scenario = query.get("scenario") ?? "";
@@ -56,7 +63,7 @@ export function wishOf(search: string): Wish | null {
   return { scenario, seed: /^\d{1,9}$/.test(seed) ? Number(seed) : 1, changes };
 }
 
-/** What is proposed where nobody has wished yet: the family that runs, beside the one that the others are measured against. */
+/** The proposed comparison without a request: the running family, beside the one that the others are measured against. */
 export function proposal(protocol: string, standbys: number): Wish {
   const other = protocol === "mams" ? (standbys === 1 ? 3 : 1) : Math.max(1, standbys);
   const changes = [
@@ -66,7 +73,7 @@ export function proposal(protocol: string, standbys: number): Wish {
   return { scenario: "faults/crash-the-active", seed: 1, changes };
 }
 
-/** Another family in a configuration: with no more groups and standbys than it runs. */
+/** A configuration with another family, and at most the groups and standbys that it runs. */
 export function withFamily(
   value: ClusterChange,
   own: Record<string, unknown>,
@@ -82,7 +89,7 @@ export function withFamily(
   return next;
 }
 
-/** The holes that are open, `paper` for all of the text's: variant and holes of a change stand in place of the scenario's own. */
+/** The open holes, `paper` for all of the text's: variant and holes of a change replace the scenario's own. */
 export function holesOf(value: ClusterChange, own: Record<string, unknown>): string[] {
   const { variant, holes } = value.variant !== undefined || value.holes !== undefined ? value : own;
   return variant === PAPER ? [PAPER] : ((holes ?? []) as string[]);
@@ -102,12 +109,12 @@ const SAID: Record<string, (value: unknown) => string> = {
   cross_group: (value) => String(value).replaceAll("_", "-"),
 };
 
-/** What tells the configurations apart, in words; `own` is the scenario's cluster. */
+/** The differences between the configurations in words; `own` is the scenario's cluster. */
 export function labels(changes: readonly ClusterChange[], own: Record<string, unknown>): string[] {
   const whole = changes.map(
     (change) => ({ ...own, ...change, holes: holesOf(change, own) }) as Record<string, unknown>,
   );
-  const apart = TOLD.filter((key) => new Set(whole.map((each) => String(each[key]))).size > 1);
+  const apart = REPORTED.filter((key) => new Set(whole.map((each) => String(each[key]))).size > 1);
   const shown = apart.length > 0 ? apart : ["protocol"];
   return whole.map((each) => shown.map((key) => SAID[key]?.(each[key]) ?? "").join(", "));
 }

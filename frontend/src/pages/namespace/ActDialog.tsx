@@ -16,7 +16,7 @@ const TITLES: Record<Target["act"], string> = {
   delete: "Delete",
 };
 
-/** What has the focus when the dialog opens: the browser looks for the attribute, which React does not write. */
+/** Sets the focus when the dialog opens: the browser needs the attribute, which React does not write. */
 function first(element: HTMLElement | null): void {
   element?.setAttribute("autofocus", "");
 }
@@ -26,7 +26,7 @@ function close(): void {
   requestAnimationFrame(() => document.querySelector<HTMLElement>("[role=treeitem][tabindex='0']")?.focus());
 }
 
-/** Asks for what an act needs, names what it will do, and says why it failed without closing. */
+/** Requests the input of an action, shows its effect, and shows an error without closing. */
 export function ActDialog() {
   const target = useAct((state) => state.target);
   return (
@@ -39,16 +39,15 @@ export function ActDialog() {
   );
 }
 
-/** What will happen, in one sentence. */
+/** The effect in one sentence. */
 export function consequence({ act, path, directory, entries, home }: Target): string {
   if (PUTS.has(act)) return `In ${path}, which is at home in ${home}. The placement decides its own home.`;
-  if (act === "rename")
-    return `${path} goes to another name, or to another directory; its home stays ${home}.`;
+  if (act === "rename") return `${path} gets another name or directory; its home stays ${home}.`;
   const of = home === "" ? "" : ` of ${home}`;
   if (!directory) return `Deletes the file ${path}${of}. It cannot be undone.`;
   if (entries === 0) return `Deletes the empty directory ${path}${of}. It cannot be undone.`;
   const names = entries === 1 ? "1 name" : `${count(entries)} names`;
-  return `Deletes the directory ${path}${of} with the ${names} in it and everything below, in whatever group it is at home. It cannot be undone.`;
+  return `Deletes the directory ${path}${of} with the ${names} in it and everything below, in every home group. It cannot be undone.`;
 }
 
 function ActForm({ target }: { target: Target }) {
@@ -62,7 +61,7 @@ function ActForm({ target }: { target: Target }) {
       : act === "rename" && (!text.startsWith("/") || text === path)
         ? "Another path, from the root"
         : "";
-  /** A person may have left the dialog while the groups were waited for. */
+  /** The dialog may have closed while the groups were loading. */
   const isOpen = (): boolean => useAct.getState().target === target;
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();

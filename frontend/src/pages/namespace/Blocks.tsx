@@ -1,11 +1,11 @@
 import { useCallback } from "react";
 import { useShallow } from "zustand/react/shallow";
-import type { FileBlock } from "../../api/blocks";
 import { api } from "../../api/client";
+import type { FileBlock } from "../../api/schema";
 import { useLab } from "../../store/store";
 import { count } from "../../store/time";
 import { useFollowed } from "../../store/useFollowed";
-import { octetWords } from "../../ui/octets";
+import { formatBytes } from "../../ui/bytes";
 import { Sign } from "../../ui/Sign";
 import { healthWords, nodesOf, REPLICA, summary } from "./replicas";
 
@@ -14,16 +14,14 @@ const KINDS = new Set([
   ...["FaultEnded", "Started", "Serving"],
 ]);
 
-/** The blocks of a file, and which data node has them. */
+/** The blocks of a file, and the data nodes that have them. */
 export function Blocks({ path }: { path: string }) {
   const ask = useCallback((signal: AbortSignal) => api.blocks(path, signal), [path]);
   const { answer, failed } = useFollowed(ask, KINDS);
   const all = useLab(useShallow((state) => Object.keys(state.live.data_nodes)));
   const known = answer?.path === path ? answer : null;
   if (known === null)
-    return (
-      <p className={failed === "" ? "soft" : "act-failed"}>{failed || "Asking where its blocks lie…"}</p>
-    );
+    return <p className={failed === "" ? "soft" : "act-failed"}>{failed || "Looking up its blocks…"}</p>;
   const nodes = nodesOf(known.blocks, all);
   return (
     <div className="blocks" data-testid="blocks">
@@ -71,7 +69,7 @@ function BlockRow({ block, nodes, replication }: RowProps) {
         {block.number.replace(/^(....)0*(?=.)/, "$1·")}
         {wrong !== "" && <span className="block-wrong">{wrong}</span>}
       </th>
-      <td>{octetWords(block.length)}</td>
+      <td>{formatBytes(block.length)}</td>
       {nodes.map((node) => {
         const { tone, sign, meaning } = REPLICA[block.replicas[node] ?? "none"];
         return (

@@ -2,9 +2,10 @@ import { useShallow } from "zustand/react/shallow";
 import { contentAddress } from "../../api/client";
 import { isConnected, useLab } from "../../store/store";
 import { count } from "../../store/time";
+import { formatBytes } from "../../ui/bytes";
+import { Fact } from "../../ui/Fact";
 import { GroupBadge } from "../../ui/GroupBadge";
 import { KeyCap } from "../../ui/KeyCap";
-import { octetWords } from "../../ui/octets";
 import { ACTS, type ActName, PUTS } from "./acts";
 import { Blocks } from "./Blocks";
 import { useTree } from "./store";
@@ -12,12 +13,12 @@ import { nameOf, parentOf, ROOT } from "./tree";
 
 const NS_PER_MS = 1e6;
 
-/** "rwxr-xr-x" of the low nine bits. */
+/** "rwxr-xr-x" from the low nine bits. */
 export function modeWords(mode: number): string {
   return [..."rwxrwxrwx"].map((letter, index) => ((mode >> (8 - index)) & 1 ? letter : "-")).join("");
 }
 
-/** What is pointed at, and what can be done to it. */
+/** The selected object and its actions. */
 export function Details({ onAct }: { onAct: (act: ActName) => void }) {
   const path = useLab((state) => state.path);
   const enabled = useLab(isConnected);
@@ -26,7 +27,7 @@ export function Details({ onAct }: { onAct: (act: ActName) => void }) {
   const entry = path === ROOT ? undefined : parent?.entries.find(({ name }) => name === nameOf(path));
   const home = path === ROOT ? (parent?.home ?? "") : (entry?.home ?? "");
   return (
-    <section className="panel details" aria-label="What is pointed at" data-testid="details">
+    <section className="panel details" aria-label="The entry under the pointer" data-testid="details">
       <h2 className="details-path">{path}</h2>
       <dl>
         {home !== "" && (
@@ -41,7 +42,7 @@ export function Details({ onAct }: { onAct: (act: ActName) => void }) {
           <>
             <Fact name="kind" value={entry.kind} />
             {entry.kind === "directory" && <Fact name="names" value={count(entry.entries)} />}
-            {entry.kind === "file" && <Fact name="length" value={octetWords(entry.length)} />}
+            {entry.kind === "file" && <Fact name="length" value={formatBytes(entry.length)} />}
             <Fact name="owner" value={entry.owner} />
             <Fact name="mode" value={modeWords(entry.mode)} />
             <Fact name="changed" value={new Date(entry.mtime_ns / NS_PER_MS).toLocaleString()} />
@@ -50,8 +51,8 @@ export function Details({ onAct }: { onAct: (act: ActName) => void }) {
       </dl>
       {entry?.branch_point && (
         <p className="details-branch">
-          A branch point: the name lies in a directory of {parent?.home}, the object in {entry.home}. Making
-          and deleting it takes both groups.
+          A branch point: the name is in a directory of {parent?.home}, the object in {entry.home}. Making and
+          deleting it takes both groups.
         </p>
       )}
       {entry?.kind === "file" && <Blocks path={path} />}
@@ -85,14 +86,5 @@ export function Details({ onAct }: { onAct: (act: ActName) => void }) {
         <KeyCap>←</KeyCap> closes or goes up, <KeyCap>U</KeyCap> reads again.
       </p>
     </section>
-  );
-}
-
-function Fact({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }

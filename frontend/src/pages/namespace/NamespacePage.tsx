@@ -13,7 +13,7 @@ import { againAll, show, useTree } from "./store";
 import { Tree } from "./Tree";
 import "./namespace.css";
 
-/** The tree of names as any client sees it, with the home of every object. */
+/** The namespace as any client sees it, with the home of every object. */
 export function NamespacePage() {
   const connected = useLab(isConnected);
   useEffect(() => {
@@ -56,7 +56,7 @@ export function NamespacePage() {
   );
 }
 
-/** The groups with what their actives count: what the badges in the tree mean. */
+/** The groups with the counters of their actives: a legend for the badges in the tree. */
 function Groups() {
   const groups = useLab(useShallow((state) => Object.keys(state.live.groups)));
   const counters = useLab((state) => state.counters);

@@ -2,20 +2,20 @@ import { type KeyboardEvent, useEffect, useMemo, useRef } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { isConnected, useLab } from "../../store/store";
 import { count } from "../../store/time";
+import { formatBytes } from "../../ui/bytes";
 import { GroupBadge } from "../../ui/GroupBadge";
-import { octetWords } from "../../ui/octets";
 import { actOfKey, beginAct } from "./acts";
 import { again, againAll, more, point, setOpen, useTree } from "./store";
 import { moved, ROOT, type Row, rowsOf } from "./tree";
 
-/** What Enter or a click does to a row: opens and closes, reads on, or tries again. */
+/** Effect of Enter or a click on a row: opens or closes it, reads more, or tries again. */
 function press(row: Row): void {
   if (row.kind === "more") void more(row.path);
   else if (row.kind === "failed") void again(row.path);
   else if (row.kind === "object" && row.open !== null) setOpen(row.path, !row.open);
 }
 
-/** The tree by mouse and by keyboard. */
+/** The tree, for mouse and keyboard. */
 export function Tree() {
   const { dirs, opened, current } = useTree();
   const groups = useLab(useShallow((state) => Object.keys(state.live.groups)));
@@ -115,7 +115,7 @@ function Named({ row, groups }: { row: Extract<Row, { kind: "object" }>; groups:
         </span>
       )}
       {entry !== null && entry.kind === "file" && entry.length > 0 && (
-        <span className="soft figures">{octetWords(entry.length)}</span>
+        <span className="soft figures">{formatBytes(entry.length)}</span>
       )}
       <span className="tree-space" />
       {entry?.branch_point && (

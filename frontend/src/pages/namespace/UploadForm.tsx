@@ -1,13 +1,13 @@
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { lineOf } from "../../api/client";
+import { formatBytes } from "../../ui/bytes";
 import { Failed } from "../../ui/Failed";
-import { octetWords } from "../../ui/octets";
 import { uploadFile } from "./store";
 
-/** As much as the control plane takes. */
-const OCTETS_MOST = 2 ** 36;
+/** Largest file that the control plane accepts. */
+const BYTES_MOST = 2 ** 36;
 
-/** Asks for a file of this machine and a name, and shows how much of it has left; it can be stopped. */
+/** Upload of a local file under a name, with its progress; it can be cancelled. */
 export function UploadForm({ directory, onClose }: { directory: string; onClose: () => void }) {
   const [file, setFile] = useState<File | null>(null);
   const [name, setName] = useState("");
@@ -24,8 +24,8 @@ export function UploadForm({ directory, onClose }: { directory: string; onClose:
       ? "Choose a file"
       : name === "" || name.includes("/")
         ? "A name without a slash"
-        : file.size > OCTETS_MOST
-          ? `${octetWords(file.size)} are too many: ${octetWords(OCTETS_MOST)} at most`
+        : file.size > BYTES_MOST
+          ? `${formatBytes(file.size)} are too many: ${formatBytes(BYTES_MOST)} at most`
           : "";
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();

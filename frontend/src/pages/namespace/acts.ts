@@ -1,4 +1,4 @@
-/** What can be done to the name that is pointed at; the dialog asks for the rest. */
+/** Actions on the selected object; the dialog asks for their input. */
 
 import { create } from "zustand";
 import { isConnected, useLab } from "../../store/store";
@@ -10,10 +10,10 @@ export type ActName = "make" | "create" | "upload" | "rename" | "delete";
 
 export interface Target {
   act: ActName;
-  /** Of `make`, `create` and `upload` the directory in which it is made, else what is changed. */
+  /** For `make`, `create` and `upload` the parent directory, else the object that is changed. */
   path: string;
   directory: boolean;
-  /** Names in it; 0 for a file. */
+  /** Number of names in it; 0 for a file. */
   entries: number;
   home: string;
 }
@@ -26,7 +26,7 @@ export const ACTS: { act: ActName; label: string; key: string }[] = [
   { act: "delete", label: "Delete", key: "D" },
 ];
 
-/** Acts that put something into a directory. */
+/** Actions that add an object to a directory. */
 export const PUTS = new Set<ActName>(["make", "create", "upload"]);
 
 const OTHER_KEYS: Record<string, ActName> = { F2: "rename", Delete: "delete" };
@@ -35,10 +35,10 @@ export function actOfKey(key: string): ActName | null {
   return OTHER_KEYS[key] ?? ACTS.find((each) => each.key === key.toUpperCase())?.act ?? null;
 }
 
-/** The act whose dialog is open. */
+/** The action whose dialog is open. */
 export const useAct = create<{ target: Target | null }>()(() => ({ target: null }));
 
-/** What an act would be about, with `path` pointed at. */
+/** The target of an action, with `path` selected. */
 export function targetOf(act: ActName, path: string, dirs: Dirs): Target {
   const parent = dirs[parentOf(path)]?.read;
   const entry = parent?.entries.find(({ name }) => name === nameOf(path));
@@ -48,7 +48,7 @@ export function targetOf(act: ActName, path: string, dirs: Dirs): Target {
   return { act, path, directory, entries: entry?.entries ?? 0, home: home ?? "" };
 }
 
-/** Opens the dialog of an act, or says why it is impossible. */
+/** Opens the dialog of an action, or shows why it is impossible. */
 export function beginAct(act: ActName): void {
   const state = useLab.getState();
   if (!isConnected(state)) toast("The control plane does not answer now", null, "error");

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { FileBlock } from "../../api/blocks";
-import { octetWords } from "../../ui/octets";
+import type { FileBlock } from "../../api/schema";
+import { formatBytes } from "../../ui/bytes";
 import { healthWords, nodesOf, summary } from "./replicas";
 
 function block(health: FileBlock["health"], replicas: FileBlock["replicas"]): FileBlock {
@@ -37,12 +37,12 @@ it("sums a file up", () => {
   expect(summary({ ...rest, blocks: [] })).toContain("No finished block");
 });
 
-it("writes octets with three figures and a unit", () => {
-  expect([0, 1, 812, 999, 1000, 71_870, 999_499, 999_999, 1_440_000, 5.46e9].map(octetWords)).toEqual([
-    "0 octets",
-    "1 octet",
-    "812 octets",
-    "999 octets",
+it("writes bytes with three figures and a unit", () => {
+  expect([0, 1, 812, 999, 1000, 71_870, 999_499, 999_999, 1_440_000, 5.46e9].map(formatBytes)).toEqual([
+    "0 bytes",
+    "1 byte",
+    "812 bytes",
+    "999 bytes",
     "1.00 kB",
     "71.9 kB",
     "999 kB",

@@ -1,8 +1,8 @@
 /** The blocks of a file in words; pure. */
 
-import type { FileBlock, FileBlocks } from "../../api/blocks";
+import type { FileBlock, FileBlocks } from "../../api/schema";
 import { count } from "../../store/time";
-import { octetWords } from "../../ui/octets";
+import { formatBytes } from "../../ui/bytes";
 import type { Tone } from "../../ui/Sign";
 
 type Replica = FileBlock["replicas"][string] | "none";
@@ -15,7 +15,7 @@ export const REPLICA: Record<Replica, { tone: Tone; sign: string; meaning: strin
   none: { tone: "none", sign: "–", meaning: "nothing" },
 };
 
-/** All data nodes, and whoever else has something of the file, in order of their names. */
+/** All data nodes, and other nodes with a replica of the file, ordered by name. */
 export function nodesOf(blocks: readonly FileBlock[], all: readonly string[]): string[] {
   return [...new Set([...all, ...blocks.flatMap(({ replicas }) => Object.keys(replicas))])].sort();
 }
@@ -29,13 +29,13 @@ export function summary({ blocks, length, replication, more, block_size }: FileB
     : blocks.length === 1
       ? "1 block"
       : `${count(blocks.length)} blocks`;
-  return `${octetWords(length)} in ${many}, ${replication === 1 ? "1 replica" : `${replication} replicas`} each.`;
+  return `${formatBytes(length)} in ${many}, ${replication === 1 ? "1 replica" : `${replication} replicas`} each.`;
 }
 
-/** What is wrong with a block; empty for nothing. */
+/** Defect of a block; empty for a whole one. */
 export function healthWords({ health, replicas }: FileBlock, replication: number): string {
   const good = Object.values(replicas).filter((each) => each === "good").length;
-  if (health === "missing") return "missing: no data node that lives has it";
+  if (health === "missing") return "missing: no live data node has it";
   if (health === "under") return `only ${good} of ${replication}`;
   return health === "over" ? `${good} where ${replication} suffice` : "";
 }

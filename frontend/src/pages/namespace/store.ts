@@ -1,22 +1,22 @@
-/** What has been read of the tree, and the acts that read more of it or change it. */
+/** The part of the tree that has been read, and the actions that read more of it or change it. */
 
 import { create } from "zustand";
 import { api, lineOf, upload } from "../../api/client";
-import type { Entry, FsRequest } from "../../api/namespace";
+import type { Entry, FsRequest } from "../../api/schema";
 import { useLab } from "../../store/store";
 import { toast } from "../../store/toasts";
-import { octetWords } from "../../ui/octets";
+import { formatBytes } from "../../ui/bytes";
 import { above, type Dir, type Dirs, extended, joined, nameOf, parentOf, ROOT, within } from "./tree";
 
-/** How far a wanted name is looked for in a large directory, in pages of names. */
+/** Most pages of names in which a name is searched for in a large directory. */
 const PAGES_MOST = 20;
 
 interface TreeState {
   dirs: Dirs;
   opened: ReadonlySet<string>;
-  /** The id of the row that is pointed at. */
+  /** Id of the selected row. */
   current: string;
-  /** Why the path that was asked for is not shown; empty when it is. */
+  /** Reason why the requested path is not shown; empty when it is. */
   missing: string;
 }
 
@@ -36,7 +36,7 @@ function changed(path: string, change: Partial<Dir>): void {
   });
 }
 
-/** Reads the first names of a directory, or those behind the known ones. A later question makes an earlier one void. */
+/** Reads the first names of a directory, or those after the known ones. A later request cancels an earlier one. */
 async function ask(path: string, again: boolean): Promise<boolean> {
   const number = (newest.get(path) ?? 0) + 1;
   newest.set(path, number);
@@ -58,7 +58,7 @@ export function more(path: string): Promise<boolean> {
   return ask(path, false);
 }
 
-/** Reads a directory again, and as many names of it as were known. */
+/** Reads a directory again, and as many names as were known. */
 export async function again(path: string): Promise<void> {
   const known = useTree.getState().dirs[path]?.read?.entries.length ?? 0;
   let went = await ask(path, true);
@@ -69,7 +69,7 @@ export async function again(path: string): Promise<void> {
   }
 }
 
-/** Reads every directory that stands open again. */
+/** Reads every open directory again. */
 export function againAll(): void {
   const { opened, dirs } = useTree.getState();
   for (const path of opened) if (path === ROOT || path in dirs) void again(path);
@@ -100,7 +100,7 @@ function has(path: string): boolean {
   return path === ROOT || entryOf(path) !== undefined;
 }
 
-/** Opens all above a path, reading what has not been read, and points at it; a directory may be opened too. */
+/** Opens all directories above a path, reads the missing ones, and selects it; can open a directory, too. */
 export async function show(path: string, open = false): Promise<void> {
   useTree.setState({ missing: "" });
   if (useTree.getState().dirs[ROOT] === undefined) await again(ROOT);
@@ -126,7 +126,7 @@ async function found(directory: string, child: string): Promise<boolean> {
   return has(child);
 }
 
-/** Changes the tree, then reads what changed. Raises what the control plane answers. */
+/** Changes the tree, then reads the change. Throws the control plane's error. */
 async function change(request: FsRequest, directories: string[], then: string): Promise<void> {
   await api.fs(request);
   for (const directory of new Set(directories)) await again(directory);
@@ -145,7 +145,7 @@ export async function createFile(parent: string, name: string): Promise<void> {
   toast(`Created ${path}, at home in ${entryOf(path)?.home ?? "its group"}`);
 }
 
-/** Sends a file of this machine. Raises what the control plane answers. */
+/** Uploads a local file. Throws the control plane's error. */
 export async function uploadFile(
   parent: string,
   name: string,
@@ -155,8 +155,8 @@ export async function uploadFile(
 ): Promise<void> {
   const path = joined(parent, name);
   try {
-    const { octets } = await upload(path, file, progress, signal);
-    toast(`Uploaded ${octetWords(octets)} to ${path}`);
+    const { size } = await upload(path, file, progress, signal);
+    toast(`Uploaded ${formatBytes(size)} to ${path}`);
   } finally {
     await again(parent);
   }
@@ -175,7 +175,7 @@ export async function remove(path: string, recursive: boolean): Promise<void> {
   toast(`Deleted ${path}`);
 }
 
-/** What was read below a path that is not there any more. */
+/** Drops the entries below a path that no longer exists. */
 function forget(path: string): void {
   useTree.setState(({ dirs, opened }) => ({
     dirs: Object.fromEntries(Object.entries(dirs).filter(([each]) => !within(each, path))),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Entry } from "../../api/namespace";
+import type { Entry } from "../../api/schema";
 import { above, type Dir, extended, joined, moved, nameOf, parentOf, ROOT, rowsOf, within } from "./tree";
 
 function entry(name: string, kind: Entry["kind"] = "directory", home = "g1"): Entry {

@@ -1,12 +1,12 @@
 /** The tree as rows, from the directories that have been read; pure. */
 
-import type { Directory, Entry } from "../../api/namespace";
+import type { Directory, Entry } from "../../api/schema";
 
-/** What is known of a directory: its names as they were read last, and how the newest question stands. */
+/** A directory: the names of the last read, and the state of the newest request. */
 export interface Dir {
   read: Pick<Directory, "home" | "entries" | "more"> | null;
   asking: boolean;
-  /** Why the newest question was not answered; empty when it was. */
+  /** Error of the newest request; empty when it succeeded. */
   failed: string;
 }
 
@@ -17,14 +17,14 @@ export interface ObjectRow {
   id: string;
   path: string;
   depth: number;
-  /** null for the root, of which no directory tells. */
+  /** The entry; null for the root, which is in no directory. */
   entry: Entry | null;
   home: string;
-  /** null for a file. */
+  /** Known directory; null for a file. */
   open: boolean | null;
 }
 
-/** What is said in place of names: of the directory `path`. */
+/** Row with a message in place of names, for the directory `path`. */
 export interface WordRow {
   kind: "asking" | "empty" | "failed" | "more";
   id: string;
@@ -54,12 +54,12 @@ export function above(path: string): string[] {
   return path === ROOT ? [] : [...above(parentOf(path)), parentOf(path)];
 }
 
-/** Whether `path` is `of` or lies below it. */
+/** Whether `path` is `of` or below it. */
 export function within(path: string, of: string): boolean {
   return path === of || of === ROOT || path.startsWith(`${of}/`);
 }
 
-/** The rows that are seen when the directories in `opened` stand open. */
+/** The visible rows, with the directories in `opened` open. */
 export function rowsOf(dirs: Dirs, opened: ReadonlySet<string>): Row[] {
   const home = dirs[ROOT]?.read?.home ?? "";
   const open = opened.has(ROOT);
@@ -90,7 +90,7 @@ function below(dirs: Dirs, opened: ReadonlySet<string>, path: string, depth: num
   return rows;
 }
 
-/** The row that an arrow key leads to from `id`; the same one where there is no other. */
+/** The row that an arrow key moves to from `id`; the same one where there is no other. */
 export function moved(rows: readonly Row[], id: string, key: string): string {
   const able = rows.filter(({ kind }) => kind === "object" || kind === "more" || kind === "failed");
   const at = Math.max(
@@ -112,7 +112,7 @@ export function moved(rows: readonly Row[], id: string, key: string): string {
   return able[places[key] ?? at]?.id ?? row.id;
 }
 
-/** The names after more of them came: what was read again takes the place of what was known. */
+/** The names after a further page; newly read entries replace the known ones. */
 export function extended(known: Dir["read"], came: Directory, again: boolean): Dir["read"] {
   const kept = again || known === null ? [] : known.entries;
   return { home: came.home, entries: [...kept, ...came.entries], more: came.more };

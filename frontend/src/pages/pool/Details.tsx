@@ -1,8 +1,9 @@
-import type { Pool } from "../../api/pool";
+import type { Pool } from "../../api/schema";
 import { canAct, useLab } from "../../store/store";
 import { count } from "../../store/time";
+import { formatBytes } from "../../ui/bytes";
+import { Fact } from "../../ui/Fact";
 import { KeyCap } from "../../ui/KeyCap";
-import { octetWords } from "../../ui/octets";
 import { Sign } from "../../ui/Sign";
 import { damage } from "./orders";
 import { JOURNAL, MEANING, type Part, type Row, rowsOf, SIGN, TONE } from "./volume";
@@ -12,14 +13,14 @@ interface Props {
   spot: { group: string; node: string; row: string } | null;
 }
 
-/** The replica that is pointed at, file by file, and damaging it. */
+/** The selected replica, file by file, and a fault that damages it. */
 export function Details({ pools, spot }: Props) {
   const pool = pools.find(({ group }) => group === spot?.group);
   const row = pool && rowsOf(pool).find(({ id }) => id === spot?.row);
   return (
     <section
       className="panel details pool-details"
-      aria-label="The replica that is pointed at"
+      aria-label="The replica under the pointer"
       data-testid="details"
     >
       {pool === undefined || row === undefined || spot === null || row.cells[spot.node] === undefined ? (
@@ -52,7 +53,7 @@ function Replicas({ pool, row, node }: { pool: Pool; row: Row; node: string }) {
           {journal.reason !== "" && <p className="pool-reason">{journal.reason}</p>}
           <dl>
             <Fact name="reported" value={`sn ${count(journal.first_sn)} to ${count(journal.last_sn)}`} />
-            <Fact name="size" value={octetWords(journal.size)} />
+            <Fact name="size" value={formatBytes(journal.size)} />
             <Fact name="epoch" value={count(journal.epoch)} />
             <Fact name="checksum" value={hex(journal.checksum)} />
           </dl>
@@ -62,12 +63,12 @@ function Replicas({ pool, row, node }: { pool: Pool; row: Row; node: string }) {
         <Doubted key={part.name} part={part} />
       ))}
       {cell.parts.length > 0 && <Parts parts={cell.parts} />}
-      <Damage node={node} row={row} struck={cell.state === "struck"} />
+      <Damage node={node} row={row} faulted={cell.state === "faulted"} />
     </>
   );
 }
 
-/** Why a file is, or was, not believed, and how far its repair is. */
+/** Reason why a file does not, or did not, count, and the progress of its repair. */
 function Doubted({ part: { name, state, replica } }: { part: Part }) {
   if (replica === null) return null;
   const { reason, source, began, offset, size } = replica;
@@ -75,8 +76,8 @@ function Doubted({ part: { name, state, replica } }: { part: Part }) {
     <p className="pool-reason" data-testid={`doubt-${name}`}>
       <strong>{name}</strong>: {reason}.
       {source !== "" &&
-        ` ${state === "repairing" ? "Repair" : "Repaired"} from ${source} from octet ${count(began)} on${
-          state === "repairing" ? `: ${octetWords(offset)} of ${octetWords(size)}` : ""
+        ` ${state === "repairing" ? "Repair" : "Repaired"} from ${source} from byte ${count(began)} on${
+          state === "repairing" ? `: ${formatBytes(offset)} of ${formatBytes(size)}` : ""
         }.`}
     </p>
   );
@@ -88,7 +89,7 @@ function Parts({ parts }: { parts: Part[] }) {
       <thead>
         <tr>
           <th scope="col">file</th>
-          <th scope="col">octets</th>
+          <th scope="col">bytes</th>
           <th scope="col">whole</th>
           <th scope="col">checksum</th>
           <th scope="col">
@@ -114,7 +115,7 @@ function Parts({ parts }: { parts: Part[] }) {
   );
 }
 
-function Damage({ node, row, struck }: { node: string; row: Row; struck: boolean }) {
+function Damage({ node, row, faulted }: { node: string; row: Row; faulted: boolean }) {
   const able = useLab(canAct);
   const verb = useLab(({ verbs }) => verbs.find((each) => each.verb === "corrupt"));
   const here = row.id === JOURNAL || row.newest;
@@ -133,7 +134,7 @@ function Damage({ node, row, struck }: { node: string; row: Row; struck: boolean
           </button>
         </div>
       )}
-      {struck && (
+      {faulted && (
         <p className="soft">
           {row.id === JOURNAL
             ? "A journal is checked when it is read: at the next start of its server, or when it renews another."
@@ -146,13 +147,4 @@ function Damage({ node, row, struck }: { node: string; row: Row; struck: boolean
 
 function hex(checksum: number): string {
   return checksum.toString(16).padStart(8, "0");
-}
-
-function Fact({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
-  );
 }

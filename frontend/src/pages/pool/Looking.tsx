@@ -1,14 +1,14 @@
 import { type FormEvent, useState } from "react";
 import { api, lineOf } from "../../api/client";
-import type { Looked, LookedIn } from "../../api/pool";
+import type { Looked, LookedIn } from "../../api/schema";
 import { isConnected, useLab } from "../../store/store";
 import { count } from "../../store/time";
+import { formatBytes } from "../../ui/bytes";
 import { Failed } from "../../ui/Failed";
 import { GroupBadge } from "../../ui/GroupBadge";
-import { octetWords } from "../../ui/octets";
 import { foundWords } from "./looked";
 
-/** What the newest images say of a path, and which of their partitions were loaded for it. */
+/** A path in the newest images, and the partitions that were loaded for it. */
 export function Looking({ groups }: { groups: readonly string[] }) {
   const connected = useLab(isConnected);
   const [path, setPath] = useState("/");
@@ -80,8 +80,8 @@ function Loaded({ step, groups }: { step: LookedIn; groups: readonly string[] })
         ))}
       </span>
       <span className="soft figures">
-        loaded {count(step.loaded.length)} of {count(step.partitions)} partitions, {octetWords(step.octets)}{" "}
-        of {octetWords(step.of_octets)}
+        loaded {count(step.loaded.length)} of {count(step.partitions)} partitions, {formatBytes(step.size)} of{" "}
+        {formatBytes(step.of_bytes)}
       </span>
     </div>
   );

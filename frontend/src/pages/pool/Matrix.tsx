@@ -1,11 +1,11 @@
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { useShallow } from "zustand/react/shallow";
-import type { Pool, PoolNode } from "../../api/pool";
+import type { Pool, PoolNode } from "../../api/schema";
 import { clock, isConnected, shownServers, useLab } from "../../store/store";
 import { count, NS_PER_S } from "../../store/time";
+import { formatBytes } from "../../ui/bytes";
 import { GroupBadge } from "../../ui/GroupBadge";
 import { KeyCap } from "../../ui/KeyCap";
-import { octetWords } from "../../ui/octets";
 import { RoleMark } from "../../ui/RoleMark";
 import { Sign } from "../../ui/Sign";
 import { damage, ORDERS, order } from "./orders";
@@ -27,7 +27,7 @@ interface Props {
   rows: Row[];
 }
 
-/** One group's files by its pool nodes; arrow keys go from cell to cell. */
+/** One group's files by pool node; arrow keys move from cell to cell. */
 export function Matrix({ pool, rows }: Props) {
   const table = useRef<HTMLTableElement>(null);
   const spot = cellAt(useLab((state) => state.spot));
@@ -143,7 +143,7 @@ export function Matrix({ pool, rows }: Props) {
 function NodeHead({ node }: { node: PoolNode }) {
   const server = useLab(useShallow(shownServers)).find(({ name }) => name === node.name);
   const now_s = useLab(() => Math.floor(clock.now_ns() / NS_PER_S));
-  const { told_ns, files, octets, refused, renewal } = node;
+  const { reported_ns, files, size, refused, renewal } = node;
   return (
     <span className="pool-node">
       <span className="pool-node-name">
@@ -160,9 +160,9 @@ function NodeHead({ node }: { node: PoolNode }) {
         <span className="soft figures" title={refused || undefined}>
           {refused !== ""
             ? "report not believed"
-            : told_ns === 0
+            : reported_ns === 0
               ? "no report yet"
-              : `${count(files)} files, ${octetWords(octets)}, ${agoWords(now_s - told_ns / NS_PER_S)}`}
+              : `${count(files)} files, ${formatBytes(size)}, ${agoWords(now_s - reported_ns / NS_PER_S)}`}
         </span>
       )}
     </span>
@@ -174,7 +174,7 @@ function RowHead({ row: { image } }: { row: Row }) {
   return (
     <span className="pool-file">
       <strong>image at sn {count(image.sn)}</strong>
-      {image.octets > 0 && <span className="soft">{octetWords(image.octets)}</span>}
+      {image.size > 0 && <span className="soft">{formatBytes(image.size)}</span>}
       {image.writer !== "" && (
         <span className="soft">
           taken by {image.writer} in {count(image.took_ms)} ms
@@ -184,7 +184,7 @@ function RowHead({ row: { image } }: { row: Row }) {
   );
 }
 
-/** The serial numbers that a journal holds now: its end as the node itself tells it. */
+/** The present serial numbers of a journal; its end is the node's own report. */
 function Reach({ node, first_sn }: { node: string; first_sn: number | undefined }) {
   const sn = useLab((state) => state.live.servers[node]?.sn ?? 0);
   return (

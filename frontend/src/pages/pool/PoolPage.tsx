@@ -1,6 +1,6 @@
 import { useEffect } from "react";
 import { api } from "../../api/client";
-import type { Pool } from "../../api/pool";
+import type { Pool } from "../../api/schema";
 import { useLab } from "../../store/store";
 import { useFollowed } from "../../store/useFollowed";
 import { Sign } from "../../ui/Sign";
@@ -22,7 +22,7 @@ function ask(signal: AbortSignal): Promise<Pool[]> {
   return api.pool(useLab.getState().liveRun ?? 0, signal);
 }
 
-/** The logical volume of every group: files by pool nodes, who is believed, what is being repaired. */
+/** The logical volume of every group: files by pool node, replicas that count, repairs in progress. */
 export function PoolPage() {
   const { answer: pools, failed } = useFollowed(ask, KINDS);
   const spot = useLab((state) => state.spot);
@@ -45,7 +45,7 @@ export function PoolPage() {
             </p>
           )}
           {pools === null
-            ? failed === "" && <p className="waiting">Reading what the pool nodes told…</p>
+            ? failed === "" && <p className="waiting">Reading the reports of the pool nodes…</p>
             : pools.map((pool) => <Matrix key={pool.group} pool={pool} rows={rowsOf(pool)} />)}
         </div>
         <div className="pool-side">
@@ -60,7 +60,7 @@ export function PoolPage() {
 
 function Legend() {
   return (
-    <ul className="pool-legend" aria-label="What the signs mean">
+    <ul className="pool-legend" aria-label="Legend">
       {(["agrees", "behind", "damaged", "disputed", "repairing", "repaired"] as const).map((state) => (
         <li key={state}>
           <Sign tone={TONE[state]}>{SIGN[state]}</Sign>

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import type { Attributes } from "../../api/pool";
+import type { Attributes } from "../../api/schema";
 import { foundWords } from "./looked";
 
 const file: Attributes = {
   ...{ kind: "file", mode: 0o644, owner: "clover", group: "clover", mtime_ns: 1e18, length: 3 },
-  ...{ replication: 3, entries: 0, nlink: 1 },
+  ...{ inode: 1, atime_ns: 0, replication: 3, entries: 0, nlink: 1 },
 };
 
 it("tells what an image says of a path", () => {

@@ -1,8 +1,8 @@
-/** What an image says, in words. */
+/** The content of an image in words. */
 
-import type { Looked } from "../../api/pool";
+import type { Looked } from "../../api/schema";
 import { count } from "../../store/time";
-import { octetWords } from "../../ui/octets";
+import { formatBytes } from "../../ui/bytes";
 
 const NS_PER_MS = 1_000_000;
 
@@ -12,5 +12,5 @@ export function foundWords({ found }: Pick<Looked, "found">): string {
   if (found.kind === "directory")
     return `a directory of ${count(found.entries)} ${found.entries === 1 ? "name" : "names"}, changed ${changed}`;
   const links = found.nlink > 1 ? ` under ${count(found.nlink)} names` : "";
-  return `a file of ${octetWords(found.length)}${links}, changed ${changed}`;
+  return `a file of ${formatBytes(found.length)}${links}, changed ${changed}`;
 }

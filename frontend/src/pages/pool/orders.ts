@@ -1,38 +1,42 @@
-/** What a person may have done to the storage pool. */
+/** Orders of a person to the storage pool. */
 
 import { perform, verbNamed } from "../../actions/perform";
 import { api } from "../../api/client";
-import type { PoolOrder } from "../../api/pool";
+import type { PoolOrder } from "../../api/schema";
 import { complain, toast } from "../../store/toasts";
 import { JOURNAL } from "./volume";
 
-export const ORDERS: { do: PoolOrder["do"]; label: string; key: string; told: (server: string) => string }[] =
-  [
-    {
-      do: "check",
-      label: "Compare all replicas",
-      key: "K",
-      told: (server) => `${server} has every node read all its files again, and compares`,
-    },
-    {
-      do: "image",
-      label: "Take an image",
-      key: "I",
-      told: (server) => `${server} has a standby take an image`,
-    },
-  ];
+export const ORDERS: {
+  do: PoolOrder["do"];
+  label: string;
+  key: string;
+  reported: (server: string) => string;
+}[] = [
+  {
+    do: "check",
+    label: "Compare all replicas",
+    key: "K",
+    reported: (server) => `${server} has every node read all its files again, and compares`,
+  },
+  {
+    do: "image",
+    label: "Take an image",
+    key: "I",
+    reported: (server) => `${server} has a standby take an image`,
+  },
+];
 
 export async function order(group: string, what: PoolOrder["do"]): Promise<void> {
   try {
     const { server } = await api.orderPool({ group, do: what });
-    toast(ORDERS.find((each) => each.do === what)?.told(server) ?? server);
+    toast(ORDERS.find((each) => each.do === what)?.reported(server) ?? server);
   } catch (error) {
     complain(error);
   }
 }
 
 /** The fault that damages files, where there is one. */
-export function damageVerb() {
+function damageVerb() {
   return verbNamed("corrupt");
 }
 

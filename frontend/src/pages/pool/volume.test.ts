@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { Pool, Replica } from "../../api/pool";
-import { agoWords, behindWords, besides, cellAt, rowsOf, SIGN, spotOf, TONE } from "./volume";
+import type { Pool, Replica } from "../../api/schema";
+import { agoWords, besides, cellAt, rowsOf, SIGN, spotOf, TONE } from "./volume";
 
 const IMAGE = "000000-0000000001-00000000000000000416-829ec90c";
 const OLDER = "000000-0000000001-00000000000000000200-11111111";
 
 function replica(change: Partial<Replica> = {}): Replica {
-  const rest = { reason: "", source: "", began: 0, offset: 0 };
+  const rest = { reason: "", behind_by: 0, source: "", began: 0, offset: 0 };
   return {
     size: 1000,
     valid: 1000,
@@ -21,18 +21,18 @@ function replica(change: Partial<Replica> = {}): Replica {
 }
 
 function image(name: string, whole: string[]) {
-  return { name, sn: 416, octets: 2000, partitions: 2, writer: "mds3", took_ms: 218, whole, refused: {} };
+  return { name, sn: 416, size: 2000, partitions: 2, writer: "mds3", took_ms: 218, whole, refused: {} };
 }
 
 function node(name: string, change = {}) {
-  return { name, told_ns: 5, files: 4, octets: 9, refused: "", renewal: null, struck: "", ...change };
+  return { name, reported_ns: 5, files: 4, size: 9, refused: "", renewal: null, faulted: "", ...change };
 }
 
 function pool(change: Partial<Pool> = {}): Pool {
   const both = () => ({ mds1: replica(), mds2: replica() });
   return {
     group: "g1",
-    nodes: { mds1: node("mds1"), mds2: node("mds2"), mds3: node("mds3", { told_ns: 0 }) },
+    nodes: { mds1: node("mds1"), mds2: node("mds2"), mds3: node("mds3", { reported_ns: 0 }) },
     images: { [OLDER]: image(OLDER, []), [IMAGE]: image(IMAGE, ["mds1", "mds2"]) },
     files: {
       journal: both(),
@@ -44,16 +44,16 @@ function pool(change: Partial<Pool> = {}): Pool {
   };
 }
 
-/** The pool with one replica of p01 as it is given, on mds2. */
+/** The pool with this one replica of p01, on mds2. */
 function withPart(change: Partial<Replica>): Pool {
-  const told = pool();
-  const file = told.files[`image/${IMAGE}.p01`];
+  const reported = pool();
+  const file = reported.files[`image/${IMAGE}.p01`];
   if (file !== undefined) file.mds2 = replica(change);
-  return told;
+  return reported;
 }
 
-const cell = (told: Pool, name: string, row = IMAGE) =>
-  rowsOf(told).find(({ id }) => id === row)?.cells[name];
+const cell = (reported: Pool, name: string, row = IMAGE) =>
+  rowsOf(reported).find(({ id }) => id === row)?.cells[name];
 
 describe("rows", () => {
   it("put the journal first and the newest image before the older ones", () => {
@@ -73,27 +73,33 @@ describe("rows", () => {
   });
 
   it("name the damaged part and where, then how far its repair is", () => {
-    const damaged = { valid: 512, state: "damaged" as const, reason: "it is damaged behind octet 512" };
+    const damaged = { valid: 512, state: "damaged" as const, reason: "it is damaged behind byte 512" };
     expect(cell(withPart(damaged), "mds2")).toMatchObject({ state: "damaged", words: "p01 bad at 512" });
     expect(cell(withPart({ ...damaged, size: 0, valid: 0 }), "mds2")?.words).toBe("p01 missing");
     const repairing = { state: "repairing" as const, offset: 250, valid: 250 };
     expect(cell(withPart(repairing), "mds2")).toMatchObject({ state: "repairing", share: 0.25 });
-    expect(cell(withPart(repairing), "mds2")?.words).toBe("p01: 250 octets of 1.00 kB");
+    expect(cell(withPart(repairing), "mds2")?.words).toBe("p01: 250 bytes of 1.00 kB");
     expect(cell(withPart({ state: "repaired" }), "mds2")?.state).toBe("repaired");
     expect(cell(withPart(damaged), "mds1")?.state).toBe("agrees");
   });
 
   it("mark what a person has damaged, in the newest image only", () => {
-    const told = pool();
-    told.nodes.mds1 = node("mds1", { struck: "image" });
-    expect(cell(told, "mds1")?.state).toBe("struck");
-    expect(cell(told, "mds1", OLDER)?.state).toBe("absent");
-    expect(cell(told, "mds1", "journal")?.state).toBe("agrees");
+    const reported = pool();
+    reported.nodes.mds1 = node("mds1", { faulted: "image" });
+    expect(cell(reported, "mds1")?.state).toBe("faulted");
+    expect(cell(reported, "mds1", OLDER)?.state).toBe("absent");
+    expect(cell(reported, "mds1", "journal")?.state).toBe("agrees");
   });
 
   it("count how far a journal is behind", () => {
-    expect(behindWords("ends at sn 417, mds1 at 1420")).toBe("1,003 behind");
-    expect(behindWords("others have another group 9")).toBe("behind");
+    const words = (behind_by: number): string | undefined => {
+      const reported = pool();
+      const found = reported.files.journal?.mds1;
+      if (found !== undefined) Object.assign(found, { state: "behind", behind_by });
+      return cell(reported, "mds1", "journal")?.words;
+    };
+    expect(words(1003)).toBe("1,003 behind");
+    expect(words(0)).toBe("behind");
   });
 
   it("know an image that was only shelved, and one that was refused", () => {

@@ -1,14 +1,14 @@
-/** The logical volume as rows and cells, from what the API tells; pure. */
+/** The logical volume as rows and cells, from the API's responses; pure. */
 
-import type { Pool, PoolImage, Replica } from "../../api/pool";
+import type { Pool, PoolImage, Replica } from "../../api/schema";
 import { count } from "../../store/time";
-import { octetWords } from "../../ui/octets";
+import { formatBytes } from "../../ui/bytes";
 import type { Tone } from "../../ui/Sign";
 
 export const JOURNAL = "journal";
 
-/** `whole` was told by the node and not compared yet; `unknown`: the node has told nothing. */
-export type CellState = Replica["state"] | "struck" | "whole" | "absent" | "unknown";
+/** `whole`: reported by the node and not compared yet; `unknown`: the node has not reported. */
+export type CellState = Replica["state"] | "faulted" | "whole" | "absent" | "unknown";
 
 /** One file of an image: a partition by its number, or the manifest. */
 export interface Part {
@@ -21,9 +21,9 @@ export interface Cell {
   state: CellState;
   /** The state in a few words. */
   words: string;
-  /** Of an image; none of a journal. */
+  /** Files of an image; empty for a journal. */
   parts: Part[];
-  /** How much of what is repaired is good; null when nothing is. */
+  /** Repaired share; null without a repair. */
   share: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface Row {
   /** `journal`, or the name of an image. */
   id: string;
   image: PoolImage | null;
-  /** Whether the newest image: the one that a fault strikes. */
+  /** Whether it is the newest image, which is the target of a fault. */
   newest: boolean;
   cells: Record<string, Cell>;
 }
@@ -44,7 +44,7 @@ export const SIGN: Record<CellState, string> = {
   repairing: "↻",
   damaged: "✕",
   disputed: "?",
-  struck: "✕",
+  faulted: "✕",
   absent: "–",
   unknown: "·",
 };
@@ -57,7 +57,7 @@ export const TONE: Record<CellState, Tone> = {
   repairing: "waiting",
   damaged: "broken",
   disputed: "broken",
-  struck: "broken",
+  faulted: "broken",
   absent: "none",
   unknown: "none",
 };
@@ -68,11 +68,11 @@ export const MEANING: Record<CellState, string> = {
   repaired: "believed again after repair",
   behind: "ends earlier than another",
   repairing: "being repaired",
-  damaged: "damaged: not believed",
-  disputed: "differs, and nobody can say who is right",
-  struck: "damaged by you, and nobody has noticed",
+  damaged: "damaged: not used",
+  disputed: "differs, and the correct replica is unknown",
+  faulted: "damaged by a fault, and not noticed yet",
   absent: "not here",
-  unknown: "nothing told yet",
+  unknown: "not reported yet",
 };
 
 /** The journal first, then the images, the newest first. */
@@ -94,37 +94,31 @@ export function rowsOf(pool: Pool): Row[] {
 
 function journalCell(pool: Pool, node: string): Cell {
   const replica = pool.files[JOURNAL]?.[node];
-  const struck = pool.nodes[node]?.struck === JOURNAL;
+  const faulted = pool.nodes[node]?.faulted === JOURNAL;
   const rest = { parts: [], share: null };
-  if (struck) return { state: "struck", words: "damaged, not noticed", ...rest };
+  if (faulted) return { state: "faulted", words: "damaged, not noticed", ...rest };
   if (replica === undefined) return { ...absent(pool, node), ...rest };
   const words: Partial<Record<CellState, string>> = {
     agrees: "believed",
-    behind: behindWords(replica.reason),
+    behind: replica.behind_by > 0 ? `${count(replica.behind_by)} behind` : "behind",
     damaged: "damaged",
     disputed: "differs",
   };
   return { state: replica.state, words: words[replica.state] ?? replica.state, ...rest };
 }
 
-/** "3 behind" of "ends at sn 120, mds1 at 123". */
-export function behindWords(reason: string): string {
-  const found = /ends at sn (\d+), \S+ at (\d+)/.exec(reason);
-  return found === null ? "behind" : `${count(Number(found[2]) - Number(found[1]))} behind`;
-}
-
 function absent(pool: Pool, node: string): { state: CellState; words: string } {
-  const told = (pool.nodes[node]?.told_ns ?? 0) > 0;
-  return told ? { state: "absent", words: "not here" } : { state: "unknown", words: "nothing told yet" };
+  const reported = (pool.nodes[node]?.reported_ns ?? 0) > 0;
+  return reported ? { state: "absent", words: "not here" } : { state: "unknown", words: "not reported yet" };
 }
 
 /** "p03" of "image/…-829ec90c.p03". */
-export function partName(file: string): string {
+function partName(file: string): string {
   return file.slice(file.lastIndexOf(".") + 1);
 }
 
 /** Partitions by number, the manifest last. */
-export function partsOf(pool: Pool, image: string, node: string): Part[] {
+function partsOf(pool: Pool, image: string, node: string): Part[] {
   return Object.keys(pool.files)
     .filter((file) => file.startsWith(`image/${image}.`))
     .sort(
@@ -141,12 +135,12 @@ function imageCell(pool: Pool, image: PoolImage, node: string, newest: boolean):
   const held = parts.filter(({ replica }) => replica !== null);
   const of = (state: CellState): Part | undefined => held.find((part) => part.state === state);
   const refused = image.refused[node];
-  if (newest && pool.nodes[node]?.struck === "image")
-    return { state: "struck", words: "damaged, not noticed", parts, share: null };
+  if (newest && pool.nodes[node]?.faulted === "image")
+    return { state: "faulted", words: "damaged, not noticed", parts, share: null };
   const repairing = of("repairing");
   if (repairing?.replica) {
     const { offset, size } = repairing.replica;
-    const words = `${repairing.name}: ${octetWords(offset)} of ${octetWords(size)}`;
+    const words = `${repairing.name}: ${formatBytes(offset)} of ${formatBytes(size)}`;
     return { state: "repairing", words, parts, share: size > 0 ? offset / size : 0 };
   }
   const damaged = of("damaged");
@@ -167,7 +161,7 @@ function damagedWords({ name, replica }: Part): string {
   return replica.valid < replica.size ? `${name} bad at ${count(replica.valid)}` : `${name} damaged`;
 }
 
-/** The cell that an arrow key leads to; the same one at the border. */
+/** The cell that an arrow key moves to; the same one at the border. */
 export function besides(
   rows: readonly string[],
   nodes: readonly string[],
@@ -191,7 +185,7 @@ export function besides(
   };
 }
 
-/** "g1/mds1/journal" as a cell, and back. */
+/** Parses "g1/mds1/journal" to a cell, and back. */
 export function spotOf(group: string, node: string, row: string): string {
   return `${group}/${node}/${row}`;
 }

@@ -1,7 +1,7 @@
-"""A lazy primary with one secondary, written from nothing: the smallest agreement. `docs/add-a-protocol.md` walks through it.
+"""A lazy primary with one secondary, written from scratch: the smallest agreement. `docs/add-a-protocol.md` walks through it.
 
-Who holds the lock writes, and answers as soon as its own disk has a group. The secondary is sent each group once and asks for what it lacks; what
-it never got is lost when the primary dies.
+The holder of the lock writes, and answers as soon as its own disk has a group. It sends each group once, and the secondary requests the
+groups that it lacks; a group that the secondary never got is lost when the primary dies.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
-from nodes.metadata_server.handing import Handlers
+from nodes.listeners import Listeners
+from nodes.metadata_server.dispatch import Handlers
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.metadata_server.replica import Replica, open_replica
 from nodes.metadata_server.server import MetadataServer
 from nodes.metadata_server.tenure import Choice, JournalLeader
 from nodes.replicas.anew import start_anew_if_damaged
-from nodes.replicas.leader import outlive_holders, write_epoch
+from nodes.replicas.leader import wait_out_old_leases, write_epoch
 from nodes.replicas.log import decode_group, mark_of
 from nodes.replicas.view import ACTIVE, STANDBY, EpochNode, LostLock
 from nodes.scope import Tenure
@@ -26,14 +27,14 @@ LOOK_NS = 100 * MILLISECOND
 
 
 class LazyGroup(Message, array_like=True, tag=True, gc=False):
-    """From the primary: the next group, or one that was asked for."""
+    """Message of the primary: the next group, or a requested one."""
 
     epoch: int
-    octets: bytes
+    data: bytes
 
 
 class LazyLacks(Message, array_like=True, tag=True, gc=False):
-    """To the primary: the secondary's journal ends here."""
+    """Message to the primary: the end of the secondary's journal."""
 
     last: Mark
 
@@ -48,21 +49,21 @@ class Lazy:
         self._replica, self._log, self._epoch = replica, log, epoch
         self._own_sn = replica.log.last.sn
         self._others = [name for name in replica.group.members if name != replica.name]
-        self._heard: dict[str, Mark] = {}
-        self.on_progress: Callable[[], None] = lambda: None
-        log.on_durable = self._on_durable
+        self._received: dict[str, Mark] = {}
+        self.on_progress: Listeners[()] = Listeners()
+        log.on_durable.subscribe(self.on_durable)
 
-    def _on_durable(self, mark: Mark) -> None:
+    def on_durable(self, mark: Mark) -> None:
         self._own_sn = mark.sn
         self.on_progress()
 
-    def write(self, group: JournalGroup, octets: bytes, mark: Mark) -> None:
-        self._log.append(group, octets, mark)
+    def write(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
+        self._log.append(group, data, mark)
         for name in self._others:
-            self._replica.world.network.send(name, LazyGroup(self._epoch, octets))
+            self._replica.world.network.send(name, LazyGroup(self._epoch, data))
 
-    def tell_commit(self, sn: int) -> None:
-        """What a secondary has counts as committed there."""
+    def report_commit(self, sn: int) -> None:
+        """Does nothing: a secondary counts every group that it has as committed."""
 
     def safe(self, sn: int) -> bool:
         return self._own_sn >= sn
@@ -72,22 +73,22 @@ class Lazy:
 
     def on_lacks(self, peer: str, message: LazyLacks) -> None:
         log = self._replica.log
-        self._heard[peer] = message.last
+        self._received[peer] = message.last
         common = message.last.sn if log.holds(message.last) else min(message.last.sn, log.last.sn) - 1
-        for octets in log.octets(common + 1, log.last.sn, 1 << 20):
-            self._replica.world.network.send(peer, LazyGroup(self._epoch, octets))
+        for data in log.encoded(common + 1, log.last.sn, 1 << 20):
+            self._replica.world.network.send(peer, LazyGroup(self._epoch, data))
 
     def standbys(self) -> list[str]:
-        return list(self._heard)
+        return list(self._received)
 
     def matched_sns(self) -> list[int]:
-        return [mark.sn for mark in self._heard.values()]
+        return [mark.sn for mark in self._received.values()]
 
     def suffice(self, holders: list[str]) -> bool:
         return bool(holders)
 
     def pruned(self, sn: int) -> None:
-        """Nothing else reaches back."""
+        """Does nothing: no other state refers to pruned groups."""
 
 
 class Primary(JournalLeader):
@@ -112,7 +113,7 @@ class Primary(JournalLeader):
             self._lazy.on_lacks(peer, message)
 
     async def run(self) -> None:
-        """From the lock to the end of the tenure."""
+        """Runs from the acquisition of the lock to the end of the tenure."""
         try:
             await write_epoch(self._replica, self._begin, ACTIVE, STANDBY)
             self._confirm_lease()
@@ -121,18 +122,19 @@ class Primary(JournalLeader):
             sn = self._close_first_group(writer)
             while self._replica.state.commit_sn < sn:
                 await self._replica.world.clock.sleep(LOOK_NS // 10)
-            await outlive_holders(self._replica)
+            await wait_out_old_leases(self._replica)
             self._begin_service("active", f"epoch {self.epoch} is served", self._replica.log.last)
         except (LostLock, CoordinationError) as error:
             await self._give_up(str(error))
 
     def _end(self) -> None:
-        self._log.on_durable = lambda mark: None
+        if self._lazy is not None:
+            self._log.on_durable.unsubscribe(self._lazy.on_durable)
         super()._end()
 
 
 class LazyPrimary:
-    """One server's part: it follows whoever holds the lock, and takes the lock when it is free."""
+    """One server's part: it follows the holder of the lock, and takes the lock when it is free."""
 
     def __init__(self, server: MetadataServer[Primary], replica: Replica, choice: Choice):
         self._server, self._choice = server, choice
@@ -154,10 +156,10 @@ class LazyPrimary:
         self._server.world.scope.spawn(self._log.run(), "journal")
 
     def forget_session(self) -> None:
-        """Nothing here watches."""
+        """Does nothing: this server has no watches."""
 
     def stop_reading(self) -> None:
-        """Groups of the primary come as messages."""
+        """Does nothing: groups of the primary come as messages."""
 
     async def enter(self) -> None:
         await self._replica.view.prepare(self._server.group.members, self._server.world.network.address)
@@ -182,15 +184,15 @@ class LazyPrimary:
         return Primary(self._replica, self._choice, self._log, tenure, over)
 
     def _on_group(self, peer: str, message: LazyGroup) -> None:
-        """The next group is taken; of one that does not follow, what disagrees goes first."""
-        replica, group = self._replica, decode_group(message.octets)
+        """Appends the next group. Before a group that does not follow, conflicting groups are removed."""
+        replica, group = self._replica, decode_group(message.data)
         if message.epoch < self.epoch or self._server.session.leader is not None or self._catching_up:
             return
         if group.previous == replica.log.last:
-            self._log.append(group, message.octets, mark_of(group, message.octets))
+            self._log.append(group, message.data, mark_of(group, message.data))
             replica.state.prepared(group)
             replica.state.commit(group.sn)
-        elif group.sn <= replica.log.last.sn and not replica.log.holds(mark_of(group, message.octets)):
+        elif group.sn <= replica.log.last.sn and not replica.log.holds(mark_of(group, message.data)):
             self._catching_up = True
             self._server.world.scope.spawn(self._cut(group.sn - 1), "cut")
 
@@ -200,7 +202,7 @@ class LazyPrimary:
 
 
 def start(world: World, config: ServerConfig, choice: Choice) -> None:
-    """Raises UnknownFormat, UnknownJournal, OSError of what lies on the disk."""
+    """Raises UnknownFormat, UnknownJournal, OSError of the files on the disk."""
 
     def begin() -> None:
         replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)

@@ -1,0 +1,55 @@
+"""The one smart client of the control plane, behind `/api/fs`."""
+
+from __future__ import annotations
+
+import secrets
+
+from backend.fabrics.fabric import ClusterFabric
+from backend.names import CONTROL
+from nodes.client.files import FileClient
+from nodes.client.smart_client import SmartClient
+from nodes.real.process import RealWorld, client_world
+from nodes.trace.base import Event
+from nodes.trace.present import Causeless
+
+
+class FsClient:
+    """Made at the first call; each call makes known the servers that were added since."""
+
+    def __init__(self, fabric: ClusterFabric):
+        self._fabric = fabric
+        self._made: tuple[RealWorld, SmartClient, FileClient] | None = None
+
+    def smart(self) -> SmartClient:
+        return self._known()[0]
+
+    def files(self) -> FileClient:
+        """The content of files by the same client."""
+        return self._known()[1]
+
+    def _known(self) -> tuple[SmartClient, FileClient]:
+        peers = self._fabric.peers()
+        if self._made is None:
+            self._made = self._make(peers)
+        world, smart, files = self._made
+        for peer, address in peers.items():
+            world.network.know(peer, address)
+        return smart, files
+
+    def _make(self, peers: dict[str, str]) -> tuple[RealWorld, SmartClient, FileClient]:
+        config, token = self._fabric.home.file.cluster, self._fabric.home.token
+        world = client_world(CONTROL, config.cluster, token, peers)
+        world.trace = ClientTrace(self._fabric)
+        smart = SmartClient(world, config, f"{CONTROL}.{secrets.token_hex(5)}")
+        return world, smart, FileClient(world, config, smart)
+
+
+class ClientTrace(Causeless):
+    """The trace of a client in this very process: what it calls is told like any other client's, or the checks could not go on."""
+
+    def __init__(self, fabric: ClusterFabric):
+        self._fabric = fabric
+
+    def emit(self, event: Event) -> int:
+        self._fabric.report(CONTROL, event)
+        return 0

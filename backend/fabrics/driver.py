@@ -1,0 +1,109 @@
+"""How one kind of fabric, on processes or in containers, starts, ends, finds and asks its processes."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from backend.fabrics.links import LinkFault
+from nodes.states import ProcessState
+
+
+class Process(Protocol):
+    """One operating-system process of the cluster, here or in a container. Raises Unavailable when its host does not answer."""
+
+    name: str
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def paused(self) -> bool: ...
+
+    @property
+    def running(self) -> bool: ...
+
+    @property
+    def ended(self) -> str:
+        """Why it ended by itself, in one line; empty when that is not known."""
+
+    @property
+    def state(self) -> ProcessState: ...
+
+    async def kill(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+    async def pause(self) -> None: ...
+
+    async def resume(self) -> None: ...
+
+
+class Driver(Protocol):
+    """Operations that each kind of fabric implements itself."""
+
+    async def start(self) -> None:
+        """Raises CannotStart or Unavailable in one line; `stop` ends the processes that were
+        started by then."""
+
+    async def stop(self) -> None: ...
+
+    async def corrupt(self, name: str, what: str) -> str:
+        """Flips a bit on a server's disk; returns where. Raises Impossible when there is nothing to flip, Unavailable."""
+
+    def process(self, name: str) -> Process | None:
+        """None for a process that was never started and has no host."""
+
+    async def ask(self, name: str, question: dict[str, Any], timeout_s: float = 2.0) -> dict[str, Any]:
+        """Asks a process over its control socket, which no fault touches. Raises Unavailable."""
+
+    async def apply_rules(self, names: list[str] | None = None) -> None:
+        """Sends all processes, or these, the rules of their links. A stopped process gets its rules when it
+        starts."""
+
+    async def start_server(self, name: str) -> None: ...
+
+    async def start_data_node(self, name: str) -> None: ...
+
+    async def start_journal_node(self, name: str) -> None: ...
+
+    async def start_client(self) -> None: ...
+
+    def next_server(self) -> str:
+        """The name of the next server that can be added. Raises Impossible."""
+
+    async def join(self, name: str) -> None:
+        """Starts a server that was added to the home."""
+
+    async def lose_power(self, name: str) -> list[str]:
+        """Kills a server and removes unsynced data. Returns a line for each file that lost data."""
+
+    async def new_disk(self, name: str) -> None:
+        """Kills a server if it runs, and gives it an empty disk. Raises Unavailable, Impossible."""
+
+    def check_links(self, links: list[LinkFault]) -> None:
+        """Raises FaultUnsupported for a fault of links that this fabric cannot inject."""
+        return
+
+    def peers(self) -> dict[str, str]:
+        """Addresses of the servers and the data nodes."""
+
+    def is_unseen(self, name: str) -> bool:
+        """Whether the state of the process is unknown, because its host cannot be reached."""
+        return False
+
+    def life_of(self, name: str) -> int:
+        """The number of the last known start of the process."""
+        return 0
+
+    def box(self, name: str) -> dict[str, str]:
+        """The container of a process as `container`, `image` and `address`; all empty without one."""
+        return {"container": "", "image": "", "address": ""}
+
+    @property
+    def coordination_servers(self) -> list[str]:
+        """Names of the coordination servers that this fabric runs one by one."""
+        return []
+
+    def role_of(self, name: str) -> str:
+        """The role of a coordination server: leader, follower, looking or down."""
+        return "down"

@@ -1,0 +1,97 @@
+"""`run`: exit 0 when every expectation held, 1 otherwise; an invalid file is an error with its line."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+
+from backend.errors import Malformed, of_fault
+from backend.explore.on_processes import default_scale, run_on_processes
+from backend.scenarios import report as reports
+from backend.scenarios.model import Scenario
+from backend.scenarios.on_family import on_family, refusal
+from backend.scenarios.reading import read
+from backend.scenarios.runner import Outcome, run
+from nodes.explore import trial
+from nodes.faults.check import FaultUnsupported, resolved, verb_named
+from nodes.faults.model import Fabric
+
+SEEDS = re.compile(r"^(\d{1,9})\.\.(\d{1,9})$")
+SEEDS_MAX = 100_000
+console = Console(stderr=True, highlight=False)
+
+
+def run_command(
+    file: Path, on: str, seed: int | None, report: Path | None, scale: float, protocol: str | None = None
+) -> int:
+    """Runs every scenario of a file, optionally on another family than its own. Raises LabError."""
+    scenarios = read(file)
+    if protocol is not None:
+        scenarios = playable(scenarios, protocol)
+    if scenarios[0].trial is not None:
+        if on == "containers":
+            raise Malformed(f"{file}: a trial runs on the simulator or on processes, not in {on}")
+        return run_trial(scenarios[0], seed, on, scale)
+    if on != "simulated":
+        refuse_what_only_the_simulator_does(scenarios, on)
+    outcomes = []
+    for outcome in outcomes_on(on, file, scenarios, seed, scale):
+        reports.report(console, outcome)
+        outcomes.append(outcome)
+    if report is not None:
+        reports.write(report, outcomes)
+    return 0 if all(outcome.held for outcome in outcomes) else 1
+
+
+def refuse_what_only_the_simulator_does(scenarios: list[Scenario], on: str) -> None:
+    """Refuses scenarios of the simulator on another fabric, before a cluster starts. Raises FaultUnsupported."""
+    fabric: Fabric = "containers" if on == "containers" else "processes"
+    for step in scenarios[0].steps:
+        if step.fault is not None:
+            try:
+                resolved(verb_named(step.fault, fabric), step.options, fabric)
+            except FaultUnsupported as error:
+                raise of_fault(error) from None
+
+
+def playable(scenarios: list[Scenario], protocol: str) -> list[Scenario]:
+    """Scenarios of a file that make sense on a family. Raises Malformed when none does."""
+    those = [scenario for scenario in scenarios if not refusal(scenario, protocol)] or scenarios[:1]
+    return [on_family(scenario, protocol) for scenario in those]
+
+
+def outcomes_on(
+    on: str, file: Path, scenarios: list[Scenario], seed: int | None, scale: float
+) -> Iterator[Outcome]:
+    if on == "containers":
+        yield from importlib.import_module("backend.compose").run_file(file, seed, scale)
+        return
+    for scenario in scenarios:
+        yield asyncio.run(run(scenario, on, scenario.seed if seed is None else seed, scale))
+
+
+def run_trial(scenario: Scenario, seed: int | None, on: str, scale: float) -> int:
+    """Runs a trial of the explorer; returns 0 when every check held. On processes its times are at least those that this machine can hold."""
+    plan = scenario.plan()
+    if seed is not None:
+        plan = msgspec.structs.replace(plan, seed=seed)
+    outcome = trial.run(plan) if on == "simulated" else run_on_processes(plan, scale * default_scale(plan))
+    held = "[green]held[/green]" if outcome.clean else "[red]NOT held[/red]"
+    console.print(f"[bold]{scenario.name}[/bold], seed {outcome.plan.seed}: {held}")
+    for failure in outcome.failures:
+        console.print(f"  {failure.invariant}: {failure.explanation}", markup=False)
+        reports.report_story(console, failure.story)
+    if outcome.beyond:
+        console.print(f"  only safety was judged: {outcome.beyond}", markup=False)
+    log = f"virtual time, event log {outcome.log_sha256[:16]}" if outcome.log_sha256 else "real time"
+    console.print(
+        f"  {outcome.calls} calls, {outcome.answered} answered, {outcome.checked} facts checked, "
+        f"{outcome.skipped} faults impossible, {outcome.virtual_ns / 1e9:.1f} s of {log}"
+    )
+    return 0 if outcome.clean else 1

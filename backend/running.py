@@ -1,0 +1,55 @@
+"""The running cluster: what its pages, routes and metrics read. The laboratory above it makes it run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from backend.fabrics.client import FsClient
+from backend.fabrics.containers import ContainerFabric
+from backend.fabrics.counters import Counted
+from backend.fabrics.fabric import GENTLE, ClusterFabric
+from backend.fabrics.faults import Faults
+from backend.fabrics.home import Home
+from backend.fabrics.processes import ProcessFabric
+from backend.invariant_alarm import Checks
+from backend.picture import Picture
+from backend.settings import Settings
+from backend.store.buckets import Buckets
+from backend.store.store import Store
+from nodes.families import family_named
+from nodes.trace.events import Stamped
+
+
+class Running:
+    """A cluster of processes or containers, the store of its events, and what is derived from them."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        home: Home,
+        store: Store,
+        last: Picture,
+        on_events: Callable[[list[Stamped]], None],
+    ):
+        self.settings = settings
+        self.home = home
+        self.store = store
+        self.family = family_named(home.file.cluster.protocol)
+        self.buckets = Buckets()
+        known = (GENTLE if settings.workload else None, store.positions, store.run, last)
+        self.fabric: ClusterFabric = (
+            ContainerFabric(settings.inventory, home, on_events, *known)
+            if settings.inventory
+            else ProcessFabric(home, on_events, *known)
+        )
+        self.fabric.picture.seq = store.seq
+        self.faults = Faults(self.fabric)
+        self.fault_lock = asyncio.Lock()
+        self.client = FsClient(self.fabric)
+        self.checks = Checks(home.file.cluster, lambda failed: self.fabric.report("checks", failed))
+        self.counted = Counted()
+        """Of about a second ago."""
+        self.start_s: float | None = None
+        """How long the cluster took to settle."""
+        self.trouble = ""

@@ -1,0 +1,117 @@
+"""`vssp-fig7-write`, `vssp-fig7-read`: images between pool nodes, by partitions and replicas, against the pipeline of HDFS (VSSP §IV.B, Fig. 7)."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.experiments.model import Chart, Experiment, Outcome, Point
+from benchmarks.image import MIB, Pool, running
+
+INODES = 300_000
+ROUNDS = 3
+PARTITIONS = (1, 2, 4, 8)
+NODES = ("n1", "n2", "n3", "n4")
+READER = "n5"
+PAPER_WRITE = {
+    "gain_2_partitions": 0.6108,
+    "gain_4_partitions": 0.8995,
+    "gain_8_partitions": 1.2158,
+    "loss_at_2_replicas": 0.0605,
+    "loss_at_3_replicas": 0.0312,
+    "loss_at_4_replicas": 0.0314,
+    "write_8p_over_pipeline_4_replicas": 2.4,
+}
+PAPER_READ = {"gain_8_partitions": 4.3}
+
+Way = tuple[str, int, int]
+"""Mechanism, partitions and replicas of an image."""
+
+
+def rates(ways: list[Way], quick: bool, of_read: bool) -> dict[Way, float]:
+    """Median MiB per second, until all replicas are written, or from `READER`'s request until its namespace is complete."""
+    rounds, inodes = size_of(quick)
+    found: dict[Way, list[float]] = {way: [] for way in ways}
+    with (
+        tempfile.TemporaryDirectory(prefix="cloverlab-reproduce-") as directory,
+        running(Path(directory), [*NODES, READER]) as nodes,
+    ):
+        nodes[NODES[0]].ask("fill", inodes=inodes)
+        for number in range(rounds + 1):
+            for way in ways:
+                mib_per_s = one(nodes, way, of_read)
+                if number or quick:
+                    found[way].append(mib_per_s)
+            print(f"round {number} of {rounds}", file=sys.stderr)
+    return {way: median(each) for way, each in found.items()}
+
+
+def one(nodes: dict[str, Pool], way: Way, of_read: bool) -> float:
+    strategy, partitions, replicas = way
+    holders = list(NODES[:replicas])
+    reported: dict[str, Any] = nodes[NODES[0]].ask(
+        "write", strategy=strategy, partitions=partitions, replicas=holders
+    )
+    seconds = nodes[READER].ask("read", sources=holders)["s"] if of_read else reported["replicated_s"]
+    return float(reported["size"] / MIB / seconds)
+
+
+def size_of(quick: bool) -> tuple[int, int]:
+    """Numbers of rounds and inodes."""
+    return (1, 5_000) if quick else (ROUNDS, INODES)
+
+
+def config_of(quick: bool) -> dict[str, object]:
+    rounds, inodes = size_of(quick)
+    return {"fabric": "processes", "inodes": inodes, "rounds": rounds}
+
+
+def write(quick: bool) -> Outcome:
+    most = 2 if quick else len(NODES)
+    vssp = {
+        (n, r): ("vssp", n, r) for n in PARTITIONS for r in range(1, most + 1) if r in (1, most) or n == 8
+    }
+    pipeline = {r: ("hdfs_pipeline", 1, r) for r in range(1, most + 1)}
+    reported = rates([*vssp.values(), *pipeline.values()], quick, of_read=False)
+    alone = reported[vssp[1, 1]]
+    figures = {f"gain_{n}_partitions": reported[vssp[n, 1]] / alone - 1 for n in PARTITIONS[1:]}
+    figures |= {
+        f"loss_at_{r}_replicas": 1 - reported[vssp[8, r]] / reported[vssp[8, r - 1]]
+        for r in range(2, most + 1)
+    }
+    figures[f"write_8p_over_pipeline_{most}_replicas"] = reported[vssp[8, most]] / reported[pipeline[most]]
+    figures["mb_per_s_8p_1_replica"] = reported[vssp[8, 1]]
+    series: dict[str, list[Point]] = {
+        f"{n} partitions": [(float(r), reported[way]) for (parts, r), way in vssp.items() if parts == n]
+        for n in PARTITIONS
+    }
+    series["pipeline"] = [(float(r), reported[way]) for r, way in pipeline.items()]
+    chart = Chart("Writing an image", "replicas", "MiB per second", series)
+    rounded = {key: round(value, 3) for key, value in figures.items()}
+    return Outcome(config_of(quick), rounded, PAPER_WRITE, chart, [LIMIT])
+
+
+def read(quick: bool) -> Outcome:
+    ways: dict[int, Way] = {n: ("vssp", n, 3) for n in PARTITIONS}
+    reported = rates(list(ways.values()), quick, of_read=True)
+    figures = {
+        f"gain_{n}_partitions": round(reported[ways[n]] / reported[ways[1]] - 1, 3) for n in PARTITIONS[1:]
+    }
+    figures |= {f"mb_per_s_{n}p": round(reported[ways[n]], 1) for n in PARTITIONS}
+    points = [(float(n), reported[ways[n]]) for n in PARTITIONS]
+    chart = Chart("Reading an image from three replicas", "partitions", "MiB per second", {"vssp": points})
+    return Outcome(config_of(quick), figures, PAPER_READ, chart, [LIMIT])
+
+
+LIMIT = (
+    "The paper had 20 nodes with a disk and a network card each. Here all pool nodes share this machine, and one processor that makes or loads "
+    "the rows of the namespace limits both, so that partitions, which divide disks and networks, gain little."
+)
+
+EXPERIMENTS = [
+    Experiment("vssp-fig7-write", "VSSP §IV.B, Fig. 7", "writing an image by partitions and replicas", write),
+    Experiment("vssp-fig7-read", "VSSP §IV.B, Fig. 7", "reading an image by partitions", read),
+]

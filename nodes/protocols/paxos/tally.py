@@ -1,0 +1,80 @@
+"""The slots that each member has accepted in one ballot, and the members that a decision waits for (DCFS3; safety rules 8 and 9). Pure."""
+
+from __future__ import annotations
+
+from nodes.protocols.paxos.followers import Follower
+
+
+class Tally:
+    """One ballot's followers and view. `view` always holds the primary itself."""
+
+    def __init__(self, name: str, configured: list[str], shrinks: bool, own: int):
+        self._name = name
+        self.configured = configured
+        self._shrinks = shrinks
+        """Safety rule 8's hole: the members of the view decide without a majority of the configured group."""
+        self.own = own
+        """Last slot of the prefix that the primary itself has accepted."""
+        self.followers: dict[str, Follower] = {}
+        self.view: list[str] = []
+        """Members that every decision and answer waits for."""
+        self.recorded: list[str] = []
+        """Last decided view, whose members may hold leases."""
+        self.changing: tuple[int, list[str]] | None = None
+        """Slot and members of a change of the view that is under way."""
+        self.changes = 0
+
+    def change_view(self, slot: int, view: list[str]) -> None:
+        """Decisions wait for new members at once, and for leaving ones until a majority has accepted the change."""
+        self.view += [name for name in view if name not in self.view]
+        self.changing = (slot, list(view))
+
+    def record_view(self, slot: int) -> bool:
+        """Whether a change of the view is among the slots decided up to this one."""
+        if self.changing is None or slot < self.changing[0]:
+            return False
+        self.recorded, self.changing = self.changing[1], None
+        self.changes += 1
+        return True
+
+    # --- counting --------------------------------------------------------------------------------------------------
+
+    def _accepted(self, name: str) -> int:
+        if name == self._name:
+            return self.own
+        follower = self.followers.get(name)
+        return 0 if follower is None else follower.accepted
+
+    def _majority_has(self) -> int:
+        """The last slot of the prefix that a majority of the configured group has accepted."""
+        if self._shrinks:
+            return self.own
+        reached = sorted((self._accepted(name) for name in self.configured), reverse=True)
+        return reached[len(self.configured) // 2]
+
+    def decided(self) -> int:
+        """The last slot of the prefix that this majority and all of the view have accepted."""
+        majority = self._majority_has()
+        if self.changing is not None and majority >= self.changing[0]:
+            self.view = list(self.changing[1])
+        return min([majority, *(self._accepted(name) for name in self.view)])
+
+    def executed(self, decided: int) -> int:
+        """The last slot that every member of the view has executed. The primary executes decided slots at once."""
+        followers = [self.followers.get(name) for name in self.view if name != self._name]
+        return min([decided, *(0 if each is None else each.executed for each in followers)])
+
+    def holders(self, slot: int) -> list[str]:
+        """Servers that have accepted this slot, the primary first."""
+        return [name for name in (self._name, *self.followers) if self._accepted(name) >= slot]
+
+    # --- time ------------------------------------------------------------------------------------------------------
+
+    def forgive(self) -> None:
+        """Restarts all timeouts, because this server was frozen."""
+        for follower in self.followers.values():
+            follower.forgive()
+
+    def silent(self, timeout_ns: int) -> list[str]:
+        """Members of the view or about to join that are overdue."""
+        return [name for name, follower in self.followers.items() if follower.silent(timeout_ns)]

@@ -1,0 +1,74 @@
+"""What a server does next follows from the change that it read, even where a timer or a look that was under way read it first."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from nodes.replicas.view_watcher import Server, ViewWatcher
+from nodes.trace.present import UNKNOWN, Cause
+
+TIMER: Cause = ("mds1", 1)
+CHANGE: Cause = ("control", 7)
+
+
+class Trace:
+    """The present cause, and nothing else."""
+
+    def __init__(self) -> None:
+        self.cause = UNKNOWN
+
+    def at(self) -> Cause:
+        return self.cause
+
+    def follows(self, cause: Cause) -> None:
+        self.cause = cause
+
+
+class View:
+    """A view in which the lock is free; `reading` runs while the epoch is read."""
+
+    def __init__(self) -> None:
+        self.reading = lambda: None
+        self.confirmations = SimpleNamespace(follow=lambda owner: None)
+
+    async def epoch(self, watch: object) -> tuple[Any, int]:
+        self.reading()
+        return SimpleNamespace(epoch=0, active=""), 0
+
+    async def lock_owner(self, watch: object) -> tuple[str, int]:
+        return "", 0
+
+    async def place(self, name: str, watch: object) -> None:
+        return None
+
+
+@pytest.mark.parametrize("during", [True, False], ids=["during the look", "before the look"])
+def test_a_change_that_a_poll_reads_first_is_the_cause_of_what_follows(during: bool) -> None:
+    trace, view = Trace(), View()
+    mutations = SimpleNamespace(forgotten_watch=False)
+    server = SimpleNamespace(
+        world=SimpleNamespace(trace=trace, name="mds1"),
+        view=view,
+        config=SimpleNamespace(cluster=SimpleNamespace(mutations=mutations)),
+    )
+    following = ViewWatcher(cast(Server, server))
+
+    def fires() -> None:
+        trace.cause = CHANGE
+        following.wake()
+        trace.cause = TIMER
+
+    async def look() -> Cause:
+        if during:
+            view.reading = fires
+        else:
+            fires()
+        trace.cause = TIMER
+        await following.look()
+        return trace.at()
+
+    assert asyncio.run(look()) == CHANGE
