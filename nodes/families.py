@@ -81,7 +81,7 @@ class Family(msgspec.Struct, frozen=True):
     majority: bool = False
     """No call is answered without more than half of the servers that the group began with."""
     upgrade_steps: int = 0
-    """Number of numbered steps that a server reports when it takes over. 0: it reports them otherwise, or no server takes over."""
+    """Number of numbered steps that a server reports when it takes over. 0: the members agree on a view, or no server takes over."""
     promises: bool = True
     """Answered writes are never lost. False for a family that exists to show such a loss."""
     journal_nodes: int = 0
@@ -165,12 +165,14 @@ FAMILIES: dict[str, Family] = {
         "a quorum of journal nodes, read as they are written (Hadoop's QJM)",
         standbys=1,
         journal_nodes=3,
+        upgrade_steps=4,
     ),
     "bookkeeper": Family(
         "shared-bookkeeper",
         "ledgers on three of four bookies (BookKeeper under HDFS)",
         standbys=1,
         journal_nodes=4,
+        upgrade_steps=4,
         journal_role="bookie",
     ),
     "avatar": Family(
@@ -178,12 +180,14 @@ FAMILIES: dict[str, Family] = {
         "one filer keeps the only other copy (Facebook's AvatarNode)",
         standbys=1,
         journal_nodes=1,
+        upgrade_steps=4,
     ),
     "hadoop-ha": Family(
         "shared-hadoop",
         "journal nodes, of which a standby reads finished segments (Hadoop HA)",
         standbys=1,
         journal_nodes=3,
+        upgrade_steps=4,
     ),
     "packed-paxos": Family(
         "paxos",

@@ -15,10 +15,11 @@ import msgspec
 from backend.compare.measures import Measured, Measures
 from backend.errors import LabError, Malformed
 from backend.scenarios.fabric import Simulated
-from backend.scenarios.model import ClusterPart, ExpectPart, Scenario
+from backend.scenarios.model import ClusterPart, ExpectPart, Scenario, StepPart
 from backend.scenarios.on_family import impossible
 from backend.scenarios.reading import read
 from backend.scenarios.runner import Run
+from backend.scenarios.translation import translated
 from nodes.config import Holes
 from nodes.counting import LOGS
 from nodes.trace.events import Stamped
@@ -50,8 +51,20 @@ def on_another(scenario: Scenario, change: dict[str, Any]) -> Scenario:
     unknown = [hole for hole in cluster.holes if hole not in Holes.__struct_fields__]
     if unknown:
         raise Malformed(f"{unknown[0][:40]!r} is not a hole; there are {', '.join(Holes.__struct_fields__)}")
-    steps = [step if step.expect is None else step.left_out() for step in scenario.steps]
+    steps = [
+        step if step.expect is None else step.left_out() for step in steps_on(scenario, cluster.protocol)
+    ]
     return msgspec.structs.replace(scenario, cluster=cluster, steps=steps, expect=ExpectPart())
+
+
+def steps_on(scenario: Scenario, protocol: str) -> list[StepPart]:
+    """The steps in the family's terms. Raises Malformed."""
+    if protocol == scenario.cluster.protocol:
+        return scenario.steps
+    try:
+        return translated(scenario, protocol).steps
+    except ValueError as error:
+        raise Malformed(str(error)) from None
 
 
 def measure(task: Task) -> Measured:

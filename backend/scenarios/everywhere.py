@@ -24,7 +24,8 @@ of that family. A scenario that makes no sense there (-) is refused in one line.
 every file once on the simulator, with the file's own seed.
 
 Two expectations are left out on other families: the rows of the paper's Table 3, which are those of `mams`; and, on `backupnode`, the invariants,
-because it exists to show lost writes.
+because it exists to show lost writes. Where a majority of the servers must stay, a group has as many as leave one; names of journal nodes
+become those of bookies and the other way round; a single server stands for all of its group.
 """
 
 

@@ -6,22 +6,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import msgspec
-
 from backend.errors import LabError, Malformed
+from backend.scenarios.durations import nanoseconds
 from backend.scenarios.model import ExpectPart, Scenario
 from backend.scenarios.reading import targets
+from backend.scenarios.translation import NODE, SERVER, translated
 from nodes.families import Family, family_named
 from nodes.faults.table import AWAY, BY_NAME, VERBS
-from nodes.roles import LETTERS
 
 UPGRADE = re.compile(r"^step upgrade (\d+) of ")
 FOLLOWER = re.compile(r"^(?:a )?standbys?\b")
 MANY = re.compile(r"^(\d+) standbys? in ")
 LEADER = re.compile(r"^(?:active of |time server$|mds\d+$)")
-NODE = re.compile(r"^(?:jn|bookie)\d+$")
-SERVER = re.compile(r"^mds(\d+)$")
 OF_IMAGES = re.compile(r"^(?:Image|Packet|Repairing|Replicas)")
+TAKEN = "it takes the server away, and no server takes over"
 BACK = tuple(verb.verb for verb in VERBS if verb.mends)
 
 
@@ -30,53 +28,26 @@ def on_family(scenario: Scenario, protocol: str) -> Scenario:
     if protocol == scenario.cluster.protocol:
         return scenario
     try:
-        family = family_named(protocol)
+        found = translated(scenario, protocol)
     except ValueError as error:
         raise Malformed(str(error)) from None
-    reason = next(reasons(scenario, protocol, family), "")
+    reason = next(reasons(found, scenario.cluster.protocol), "")
     if reason:
         raise Malformed(f"{scenario.name!r} is not for {protocol}: {reason}")
-    standbys = min(scenario.cluster.standbys, family.standbys_max)
-    return msgspec.structs.replace(
-        scenario,
-        cluster=msgspec.structs.replace(
-            scenario.cluster, protocol=protocol, standbys=standbys, journal_nodes=None, quorums=None
-        ),
-        steps=[
-            msgspec.structs.replace(step, expect=None if step.expect is None else said(step.expect, family))
-            for step in scenario.steps
-        ],
-        expect=said(scenario.expect, family),
-    )
+    return found
 
 
-def said(expect: ExpectPart, family: Family) -> ExpectPart:
-    """An expectation with the roles of the family. Rows of a paper's table apply to its own family only. A family without guarantees is not held
-    to any."""
-    letters = None if expect.letters is None else letters_of(family, expect.letters)
-    invariants = expect.invariants if family.promises else None
-    return msgspec.structs.replace(expect, letters=letters, rows=None, invariants=invariants)
-
-
-def letters_of(family: Family, row: str) -> str:
-    """Translates a row of active and standbys to the roles of the family; a single server keeps the first letter."""
-    row = row.replace(" ", "")
-    leads = LETTERS[family.leads]
-    follows = leads if family.leads == "member" else "S"
-    row = row.translate(str.maketrans("AS", leads + follows))
-    return row if family.standbys_max else row[:1]
-
-
-def reasons(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:
-    """Reasons why the scenario makes no sense on a family, the plainest first."""
+def reasons(scenario: Scenario, written_for: str) -> Iterator[str]:
+    """Reasons why a scenario, translated from the family that it was written for, makes no sense on another one, the plainest first."""
     cluster = scenario.cluster
+    protocol = cluster.protocol
+    own, family = family_named(written_for), family_named(protocol)
     if cluster.groups > family.groups_max:
         yield f"it has {cluster.groups} groups, {protocol} runs {family.groups_max}"
-    own = family_named(cluster.protocol)
     alike = (family.replication, family.journal_sync) == (own.replication, own.journal_sync)
     alike = alike and cluster.variant != "paper"
     if not alike and any(expect.broken for expect in expectations(scenario)):
-        yield f"it shows the writes that {cluster.protocol} loses"
+        yield f"it shows the writes that {written_for} loses"
     if not family.checkpoints:
         yield from of_checkpoints(scenario, protocol)
     if not family.images:
@@ -86,8 +57,6 @@ def reasons(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:
     yield from impossible(scenario, protocol)
     if not family.standbys_max:
         yield from of_standbys(scenario)
-    if family.majority:
-        yield from of_majority(scenario)
 
 
 def impossible(scenario: Scenario, protocol: str) -> Iterator[str]:
@@ -101,15 +70,10 @@ def impossible(scenario: Scenario, protocol: str) -> Iterator[str]:
         if (found := UPGRADE.match(step.when or "")) and int(found[1]) > family.upgrade_steps:
             yield f"its takeover has no step upgrade {found[1]}"
     for name in names(scenario):
-        if NODE.match(name) and name not in family.journal_names(own_nodes(scenario, protocol)):
+        if NODE.match(name) and name not in family.journal_names(scenario.cluster.journal_nodes):
             yield f"it targets {name}, {protocol} has no such node"
         elif NODE.match(name) and family.journal_nodes == 1:
             yield f"it targets {name}, without which no server answers"
-
-
-def own_nodes(scenario: Scenario, protocol: str) -> int | None:
-    """Number of journal nodes that the file sets; another family uses its own number."""
-    return scenario.cluster.journal_nodes if protocol == scenario.cluster.protocol else None
 
 
 def expectations(scenario: Scenario) -> list[ExpectPart]:
@@ -142,31 +106,37 @@ def of_verbs(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]
 
 
 def of_standbys(scenario: Scenario) -> Iterator[str]:
-    """Reasons for a family with one server in each group: faults on standbys, and waits for a takeover."""
-    away = False
+    """Reasons for a family with one server in each group: faults on standbys, and waits that are longer than the scenario allows."""
+    if any(
+        MANY.match(step.when or "") or any(beyond(name, scenario.cluster.groups) for name in targets(step))
+        for step in scenario.steps
+    ):
+        yield "it needs standbys"
+    allowed_ns = nanoseconds(scenario.expect.longest_outage or "1000m")
+    now_ns, away_ns = 0, -1
     for step in scenario.steps:
-        faulted = targets(step)
-        if MANY.match(step.when or "") or any(beyond(name, scenario.cluster.groups) for name in faulted):
-            yield "it needs standbys"
-        away = (away or (step.fault in AWAY and any(map(LEADER.match, faulted)))) and step.fault not in BACK
+        now_ns = nanoseconds(step.at) if step.at else now_ns + nanoseconds(step.after or "0ns")
+        if step.fault in AWAY and any(map(LEADER.match, targets(step))):
+            if step.span is None:
+                away_ns = now_ns
+            elif nanoseconds(step.span) >= allowed_ns:
+                yield TAKEN
+        elif step.fault in BACK and away_ns >= 0:
+            if now_ns - away_ns >= allowed_ns:
+                yield TAKEN
+            away_ns = -1
         expect = step.expect or ExpectPart()
         waits = expect.serving or expect.letters or expect.checkpoints or step.mark or step.recover
-        if away and (waits or scenario.expect.longest_outage):
-            yield "it takes the server away, and no server takes over"
+        if away_ns >= 0 and waits:
+            yield TAKEN
+    if away_ns >= 0:
+        yield TAKEN
 
 
 def beyond(target: str, servers: int) -> bool:
     """Whether a target names a server that a group of one server does not have."""
     found = SERVER.match(target)
     return bool(FOLLOWER.match(target)) or (found is not None and int(found[1]) > servers)
-
-
-def of_majority(scenario: Scenario) -> Iterator[str]:
-    rows = [each.letters for each in expectations(scenario) if each.letters]
-    for row in (row.replace(" ", "") for row in rows):
-        needed = len(row) // 2 + 1
-        if len(row) - row.count("-") < needed:
-            yield f"it expects service from {len(row) - row.count('-')} of {len(row)} servers, {needed} are needed"
 
 
 def refusal(scenario: Scenario, protocol: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-JOURNAL_STEPS = tuple(f"takeover/{step}" for step in ("recover", "catch up", "flush", "serve"))
+JOURNAL_STEPS = tuple(f"upgrade/{step}" for step in range(1, 5))
 STEPS = {
     "mams": (
         "election/draw",
@@ -31,7 +31,7 @@ STEPS = {
     ),
 }
 """Values of `StepTaken`, by replication."""
-TAKEOVER = ("election", "upgrade", "takeover", "view change", "configuration")
+TAKEOVER = ("election", "upgrade", "view change", "configuration")
 """Procedures in which another server takes over the log."""
 CLIENT_MESSAGES = ("Request", "Answer", "CheckOperation", "Checked")
 MESSAGES = {

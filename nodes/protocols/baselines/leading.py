@@ -53,7 +53,7 @@ class Leading(JournalLeader):
         super()._end()
 
     def _step(self, step: str, detail: str) -> None:
-        self._replica.world.trace.emit(StepTaken("takeover", step, PAPER, detail, self.epoch))
+        self._replica.world.trace.emit(StepTaken("upgrade", step, PAPER, detail, self.epoch))
 
     # --- procedure ---------------------------------------------------------------------------------------------
 
@@ -67,10 +67,10 @@ class Leading(JournalLeader):
         end_sn = await self._journal.recover(self.epoch, session_ns)
         if end_sn is None:
             self._too_few("too few nodes of the journal answered")
-        self._step("recover", f"earlier writers are shut out; the journal ends with sn {end_sn}")
+        self._step("1", f"earlier writers are shut out; the journal ends with sn {end_sn}")
         if not await self._catch_up(end_sn, clock.monotonic_ns() + session_ns):
             self._too_few(f"the journal could not be read up to sn {end_sn}")
-        self._step("catch up", f"has read up to sn {end_sn}")
+        self._step("2", f"has read up to sn {end_sn}")
         if not await self._open_journal(session_ns):
             self._too_few("too few nodes of the journal take a new segment")
         await wait_out_old_leases(replica)
@@ -118,7 +118,7 @@ class Leading(JournalLeader):
         sn = self._close_first_group(writer)
         while replica.state.commit_sn < sn:
             await replica.world.clock.sleep(LOOK_NS)
-        self._step("flush", f"an empty group of epoch {self.epoch} is committed")
+        self._step("3", f"an empty group of epoch {self.epoch} is committed")
         return True
 
     def _report_commits(self, writer: JournalWriter) -> None:
@@ -140,5 +140,5 @@ class Leading(JournalLeader):
             await self._give_up(f"{type(error).__name__}: {error}")
 
     def _serve(self) -> None:
-        self._step("serve", f"{self._replica.world.name} is the active")
+        self._step("4", f"{self._replica.world.name} is the active")
         self._begin_service("active", f"epoch {self.epoch} is served", self._replica.log.last)

@@ -23,7 +23,7 @@ from tests.simulation.baselines.lab import SHARED, lab_of
 from tests.simulation.mams.lab import Lab
 from tests.simulation.striking import Blow, goes_on, works
 
-STEPS = ("recover", "catch up", "flush", "serve")
+STEPS = ("1", "2", "3", "4")
 UPGRADE = ("1", "2", "2b", "3", "4", "5", "6", "7")
 QUORUM = (NewEpoch, EpochPromised, FinishSegment, SegmentFinished, StartSegment, WriteJournal, JournalWritten)
 LEDGERS = (ReadEntries, EntriesRead, AddEntry, EntryAdded)
@@ -40,7 +40,7 @@ def at_work(protocol: str, standbys: int) -> Lab:
 @pytest.mark.parametrize("protocol", SHARED)
 def test_the_next_active_at_a_step_of_its_takeover(protocol: str, step: str) -> None:
     lab = at_work(protocol, 2)
-    blow = Blow(lab, "power_loss").at_step("takeover", step, lambda name: [name])
+    blow = Blow(lab, "power_loss").at_step("upgrade", step, lambda name: [name])
     lab.faults.crash(lab.active)
     blow.await_it()
     goes_on(lab)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from backend.errors import Malformed
@@ -24,10 +25,8 @@ PAGE = (ROOT / "docs" / "scenarios-by-family.md").read_text()
     [
         ("groups/rename-storm", "symmetric", "it has 2 groups, symmetric runs 1"),
         ("faults/view-changes-under-load", "qjm", "force_view is for families without a lock"),
-        ("papers/cfs-table3-a", "symmetric", "take_lock is for families with a lock"),
         ("faults/crash-the-active", "single", "it takes the server away, and no server takes over"),
         ("faults/flapping-link", "single", "it needs standbys"),
-        ("faults/two-crashes-at-once", "packed-paxos", "2 of 4 servers, 3 are needed"),
         ("faults/crash-during-upgrade", "symmetric", "its takeover has no step upgrade 1"),
         ("baselines/qjm-loses-the-active", "symmetric", "it targets jn1, symmetric has no such node"),
         ("baselines/qjm-loses-the-active", "avatar", "it targets jn1, without which no server answers"),
@@ -53,6 +52,37 @@ def test_a_row_is_said_in_the_letters_of_the_family(protocol: str, letters: str)
         letters
     ]
     assert scenario.expect.invariants == "all" and scenario.expect.failed_calls == 0
+
+
+def test_a_family_that_needs_a_majority_gets_the_servers_that_leave_one() -> None:
+    scenario = on_family(read(SCENARIOS / "faults/two-crashes-at-once.yaml")[0], "packed-paxos")
+    assert scenario.cluster.standbys == 4
+    assert [step.expect.letters for step in scenario.steps if step.expect and step.expect.letters] == [
+        "PS--S"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "protocol", "expected"),
+    [
+        ("papers/cfs-table3-a", "symmetric", [("force_view", "g1")] * 3),
+        ("baselines/qjm-loses-the-active", "bookkeeper", [("crash", "bookie1"), ("crash", "active of g1")]),
+        ("baselines/bookkeeper-replaces-a-bookie", "hadoop-ha", [("crash", "jn1"), ("crash", "jn2")]),
+        ("faults/power-loss-of-all", "single", [("power_loss", "mds1")]),
+    ],
+)
+def test_a_step_is_in_the_terms_of_the_family(
+    file: str, protocol: str, expected: list[tuple[str, str]]
+) -> None:
+    scenario = on_family(read(SCENARIOS / f"{file}.yaml")[0], protocol)
+    assert [(s.fault, s.target) for s in scenario.steps if s.fault and s.fault != "restart"] == expected
+
+
+def test_a_single_server_may_be_away_for_less_than_the_longest_outage() -> None:
+    scenario = read(SCENARIOS / "faults/power-loss-of-all.yaml")[0]
+    brief = msgspec.structs.replace(scenario.expect, longest_outage="2s")
+    with pytest.raises(Malformed, match="no server takes over"):
+        on_family(msgspec.structs.replace(scenario, expect=brief), "single")
 
 
 def test_what_cannot_even_be_done_is_reported_apart_from_what_is_not_expected() -> None:

@@ -1,0 +1,103 @@
+"""A scenario's cluster, steps and expectations in the terms of another family."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from backend.scenarios.model import ClusterPart, ExpectPart, Scenario, StepPart
+from backend.scenarios.reading import targets
+from nodes.families import Family, family_named
+from nodes.roles import LETTERS
+
+NODE = re.compile(r"^(?:jn|bookie)(\d+)$")
+SERVER = re.compile(r"^mds(\d+)$")
+
+
+def translated(scenario: Scenario, protocol: str) -> Scenario:
+    """The scenario on a cluster of another family. Raises ValueError for an unknown family."""
+    family = family_named(protocol)
+    cluster = replace(
+        scenario.cluster,
+        protocol=protocol,
+        standbys=standbys_of(scenario, family),
+        journal_nodes=None,
+        quorums=None,
+    )
+    absent = absent_steps(scenario, cluster, family)
+    return replace(
+        scenario,
+        cluster=cluster,
+        steps=[
+            step.left_out() if place in absent else step_of(step, cluster, family)
+            for place, step in enumerate(scenario.steps)
+        ],
+        expect=expectation_of(scenario.expect, cluster, family),
+    )
+
+
+def standbys_of(scenario: Scenario, family: Family) -> int:
+    """As many standbys as the scenario has; where a majority must stay, so many more that one outlives the scenario's failures."""
+    standbys = scenario.cluster.standbys
+    if family.majority:
+        expected = [*(step.expect for step in scenario.steps), scenario.expect]
+        rows = [each.letters for each in expected if each is not None and each.letters]
+        standbys = max([standbys, *(2 * row.count("-") for row in rows)])
+    return min(standbys, family.standbys_max)
+
+
+def absent_steps(scenario: Scenario, cluster: ClusterPart, family: Family) -> set[int]:
+    """Places of the steps whose fault hits every server, one step each, for the servers that groups of one server do not have."""
+    if family.standbys_max:
+        return set()
+    numbers = {
+        place: int(found[1])
+        for place, step in enumerate(scenario.steps)
+        if step.fault is not None and isinstance(step.target, str) and (found := SERVER.match(step.target))
+    }
+    present = {scenario.steps[place].fault for place, number in numbers.items() if number <= cluster.groups}
+    return {
+        place
+        for place, number in numbers.items()
+        if number > cluster.groups and scenario.steps[place].fault in present
+    }
+
+
+def step_of(step: StepPart, cluster: ClusterPart, family: Family) -> StepPart:
+    """A step with the family's names of journal nodes and its roles. Where members agree without a lock, losing the lock is a change of the view."""
+    if step.expect is not None:
+        return replace(step, expect=expectation_of(step.expect, cluster, family))
+    if step.fault is None:
+        return step
+    named = [node_of(name, family) for name in targets(step)]
+    return replace(
+        step,
+        fault=family.unseats if step.fault == "take_lock" else step.fault,
+        target=named[0] if isinstance(step.target, str) else named or None,
+    )
+
+
+def node_of(target: str, family: Family) -> str:
+    """The family's journal node of the same number, if it has one."""
+    found, names = NODE.match(target), family.journal_names()
+    if found is None or int(found[1]) > len(names):
+        return target
+    return names[int(found[1]) - 1]
+
+
+def expectation_of(expect: ExpectPart, cluster: ClusterPart, family: Family) -> ExpectPart:
+    """An expectation with the roles of the family. Rows of a paper's table apply to its own family only. A family without guarantees is not held
+    to any."""
+    letters = None if expect.letters is None else letters_of(family, expect.letters, cluster.standbys)
+    invariants = expect.invariants if family.promises else None
+    return replace(expect, letters=letters, rows=None, invariants=invariants)
+
+
+def letters_of(family: Family, row: str, standbys: int) -> str:
+    """Translates a row of active and standbys to the roles of the family. Servers beyond the row are in step; a single server keeps the first
+    letter."""
+    leads = LETTERS[family.leads]
+    follows = leads if family.leads == "member" else "S"
+    row = row.replace(" ", "").translate(str.maketrans("AS", leads + follows))
+    return row.ljust(1 + standbys, follows)[: 1 + standbys]
