@@ -20,7 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 3
 ROUNDS_MOST = 50
 RUN = "import sys; from benchmarks.{name} import main; sys.exit(main())"
+SPELLINGS = "_earlier.py"
+"""Goes to the earlier tree beside the benchmark."""
 Figures = dict[str, Any]
+Rows = dict[str, dict[str, float]]
 
 
 def _git(*words: str) -> str:
@@ -61,19 +64,23 @@ def measure(tree: Path, name: str) -> Figures:
     return figures
 
 
-def give_measuring_file(tree: Path, name: str) -> None:
-    """Copies the present benchmark to the earlier tree, so that it measures both. When it does not run there, the tree keeps its own. Raises
-    LabError."""
+def give_measuring_file(tree: Path, name: str) -> str:
+    """Copies the present benchmark to the earlier tree, so that it measures both. When it does not run there, the tree keeps its own: returns
+    the reason, empty when there is none. Raises LabError."""
     theirs = tree / "benchmarks" / f"{name}.py"
     kept = theirs.read_bytes() if theirs.exists() else None
     theirs.parent.mkdir(exist_ok=True)
-    shutil.copyfile(ROOT / "benchmarks" / f"{name}.py", theirs)
+    for file in (theirs.name, SPELLINGS):
+        if (ROOT / "benchmarks" / file).exists():
+            shutil.copyfile(ROOT / "benchmarks" / file, tree / "benchmarks" / file)
     try:
         _import(tree, name)
-    except LabError:
+    except LabError as error:
         if kept is None:
             raise
         theirs.write_bytes(kept)
+        return error.message
+    return ""
 
 
 def _import(tree: Path, name: str) -> None:
@@ -85,9 +92,9 @@ def _import(tree: Path, name: str) -> None:
         raise LabError(f"bench {name} does not run there: {done.stderr.strip().splitlines()[-1]}")
 
 
-def side_by_side(then: list[Figures], now: list[Figures]) -> dict[str, dict[str, float]]:
+def side_by_side(then: list[Figures], now: list[Figures]) -> Rows:
     """The median of each common figure; `ratio` is the median of the rounds' ratios."""
-    rows: dict[str, dict[str, float]] = {}
+    rows: Rows = {}
     for key, value in now[0].items():
         if type(value) not in (int, float) or type(then[0].get(key)) not in (int, float):
             continue
@@ -98,6 +105,24 @@ def side_by_side(then: list[Figures], now: list[Figures]) -> dict[str, dict[str,
     return rows
 
 
+def pairs(commit: str, name: str, rounds: int) -> tuple[Rows, str]:
+    """The rows of a benchmark, and the reason why the earlier tree was measured by its own file, empty when it was not. Raises Malformed,
+    LabError."""
+    then, now = list[Figures](), list[Figures]()
+    with checked_out(commit) as tree:
+        own_file = give_measuring_file(tree, name)
+        for place in range(rounds):
+            for earlier in (True, False) if place % 2 == 0 else (False, True):
+                (then if earlier else now).append(measure(tree if earlier else ROOT, name))
+    return side_by_side(then, now), own_file
+
+
+def with_key(rows: Rows) -> Figures:
+    """The rows, and the ratio of schedules under a key of its own."""
+    ratio = rows.get("schedules_per_minute", {}).get("ratio")
+    return {**rows, **({} if ratio is None else {"schedules_ratio": ratio})}
+
+
 def main(commit: str, name: str, rounds: str = str(ROUNDS)) -> int:
     """Prints one JSON object. Raises Malformed, LabError."""
     if not rounds.isdecimal() or not 0 < int(rounds) <= ROUNDS_MOST:
@@ -105,11 +130,6 @@ def main(commit: str, name: str, rounds: str = str(ROUNDS)) -> int:
     known = sorted(path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py") if path.stem != "before")
     if name not in known:
         raise Malformed(f"bench {name[:40]!r} is unknown; there are {', '.join(known)}")
-    then, now = list[Figures](), list[Figures]()
-    with checked_out(commit) as tree:
-        give_measuring_file(tree, name)
-        for place in range(int(rounds)):
-            for earlier in (True, False) if place % 2 == 0 else (False, True):
-                (then if earlier else now).append(measure(tree if earlier else ROOT, name))
-    config = {"commit": commit, "benchmark": name, "rounds": int(rounds)}
-    return report("before", config, side_by_side(then, now), {})
+    rows, own_file = pairs(commit, name, int(rounds))
+    config = {"commit": commit, "benchmark": name, "rounds": int(rounds), "own_file_because": own_file}
+    return report("before", config, with_key(rows), {})

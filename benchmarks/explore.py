@@ -1,4 +1,4 @@
-"""Power of the explorer: the known bugs that random seeds find, the time they take, and false alarms of safe variants."""
+"""Power of the explorer: the known bugs that random seeds find, the time they take, false alarms of safe variants, and the simulator's speed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import msgspec
 from backend.errors import Malformed
 from backend.explore.campaign import Campaign, Tally, Target
 from backend.explore.executors import Processes
+from benchmarks import before
 from benchmarks.running import report
 from nodes.config import Holes
 from nodes.explore.bugs import Bug, bugs
@@ -22,6 +23,10 @@ BUG_S = 60.0
 ALARM_SEEDS = 1_000
 """Seeds of each safe family."""
 JOBS = 2
+BASELINE = "c94fdac"
+"""The commit whose schedules per minute are the measure of the present ones."""
+SPEEDS = ("schedules_per_minute", "ops_per_s", "virtual_s_per_s")
+PARTS = ("all", "bugs", "alarms", "speed")
 
 
 class Found(msgspec.Struct):
@@ -76,11 +81,11 @@ def say(line: str) -> None:
 
 
 def main(what: str = "all", amount: str = "") -> int:
-    """`bugs [SECONDS_EACH]`, `alarms [SEEDS_EACH]`, one bug's name, or all. Prints one JSON object."""
+    """`bugs [SECONDS_EACH]`, `alarms [SEEDS_EACH]`, `speed [ROUNDS]`, one bug's name, or all. Prints one JSON object."""
     known = {bug.name: bug for bug in bugs()}
-    if what not in ("all", "bugs", "alarms", *known):
+    if what not in (*PARTS, *known):
         raise Malformed(
-            f"bench explore {what[:40]!r} is unknown: say all, bugs, alarms or one of {', '.join(known)}"
+            f"bench explore {what[:40]!r} is unknown: say {', '.join(PARTS)} or one of {', '.join(known)}"
         )
     try:
         number = float(amount) if amount else None
@@ -92,6 +97,8 @@ def main(what: str = "all", amount: str = "") -> int:
         figures |= power(chosen, number or BUG_S)
     if what in ("all", "alarms"):
         figures |= quiet(int(number or ALARM_SEEDS))
+    if what in ("all", "speed"):
+        figures |= speed(int(number or before.ROUNDS) if what == "speed" else before.ROUNDS)
     return report("explore", {"bug_s": BUG_S, "jobs": JOBS}, figures, {})
 
 
@@ -113,6 +120,19 @@ def power(chosen: list[Bug], seconds: float) -> dict[str, Any]:
         "by_bug": {result.name: msgspec.to_builtins(result) for result in results},
         "power_s": round(time.monotonic() - began_s),
     }
+
+
+def speed(rounds: int) -> dict[str, Any]:
+    """The simulator's speed (`bench simulator`), and the ratio of its schedules to those of the baseline, measured alternately. A checkout
+    without that commit has no ratio."""
+    try:
+        rows, _ = before.pairs(BASELINE, "simulator", rounds)
+    except Malformed as absent:
+        say(absent.message)
+        found = before.measure(before.ROOT, "simulator")
+        return {key: found[key] for key in SPEEDS}
+    figures = before.with_key(rows)
+    return {key: rows[key]["now"] for key in SPEEDS} | {"schedules_ratio": figures["schedules_ratio"]}
 
 
 def quiet(count: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import uvloop
 
 from backend.events.failovers import Failover, Failovers
-from backend.names import CLIENT
+from benchmarks._earlier import CLIENT
 from benchmarks.running import Make, cluster, processes, quantile, report
 from nodes.config import Timing, WorkloadConfig
 from nodes.trace.events import Called, Stamped

@@ -13,7 +13,7 @@ from typing import Any
 
 import uvloop
 
-from backend.names import CLIENT
+from benchmarks._earlier import CLIENT, log_limit
 from benchmarks.running import Bench, cluster, quantile, report
 from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.real.clock import monotonic_ns
@@ -131,7 +131,7 @@ def resident_mb(bench: Bench) -> float:
 
 async def measure(figures: dict[str, float]) -> list[str]:
     counted = Counted()
-    async with cluster(counted.on_event, config=one_group(log_bytes=LOG_BYTES)) as bench:
+    async with cluster(counted.on_event, config=one_group(**log_limit(LOG_BYTES))) as bench:
         await clients(bench, 1, "mkdir")
         await phase(bench, counted, "mkdir")
         figures["mkdir_ms_p50_1"] = round(

@@ -1,6 +1,6 @@
 """Speed of the simulator: delivered messages, operations, virtual seconds and schedules per second of one core.
 
-It also measures earlier versions (`bench before`), so it imports only names that have existed since the first benchmark.
+It also measures earlier versions (`bench before`): names that they spell differently come from `_earlier`.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from contextlib import suppress
 from statistics import median
 from typing import Any
 
+from benchmarks._earlier import FAULT_UNSUPPORTED
 from benchmarks.running import report
 from nodes.config import SECOND, WorkloadConfig, one_group
-from nodes.faults.check import FaultUnsupported
 from nodes.invariants import registry
 from nodes.sim.cluster import SimCluster
 
@@ -95,7 +95,7 @@ def schedule(seed: int) -> None:
     for at_s in begins:
         verb, options = rng.choice(VERBS)
         cluster.run_until(start_ns + at_s * SECOND)
-        with suppress(FaultUnsupported):
+        with suppress(FAULT_UNSUPPORTED):
             cluster.faults.do(verb, [rng.choice(cluster.config.groups[0].members)], options)
     cluster.run_until(start_ns + SPAN_S * SECOND)
     mend(cluster)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from backend.errors import LabError, Malformed
 from benchmarks import before
+from benchmarks._earlier import first_of
 
 
 def test_figures_of_both_are_set_side_by_side() -> None:
@@ -23,6 +25,18 @@ def test_figures_of_both_are_set_side_by_side() -> None:
         {"ops": 30, "new": 1},
     ]
     assert before.side_by_side(then, now) == {"ops": {"before": 10, "now": 20, "ratio": 2.0}}
+
+
+def test_the_ratio_of_schedules_has_a_key_of_its_own() -> None:
+    rows = before.side_by_side([{"schedules_per_minute": 500}], [{"schedules_per_minute": 850}])
+    assert before.with_key(rows)["schedules_ratio"] == 1.7
+    assert "schedules_ratio" not in before.with_key(before.side_by_side([{"ops": 1}], [{"ops": 2}]))
+
+
+def test_names_of_an_earlier_version_are_found_in_their_second_place() -> None:
+    assert first_of("Path", "no.such.module", "json", "pathlib") is Path
+    with pytest.raises(ImportError, match="Path"):
+        first_of("Path", "no.such.module", "json")
 
 
 def test_nothing_is_divided_by_zero() -> None:
@@ -67,6 +81,7 @@ def test_the_present_benchmark_measures_both(
     assert before.main(commit, "toy", "2") == 0
     said = capsys.readouterr().out
     assert '"before": 2' in said.replace(".0", "") and '"ratio": 2.5' in said
+    assert '"own_file_because": ""' in said
     assert len(before._git("worktree", "list").splitlines()) == 1
 
 
@@ -77,7 +92,9 @@ def test_a_tree_keeps_its_own_benchmark_where_the_present_one_does_not_run(
     commit = repository(tmp_path, monkeypatch, TOY, present)
     (tmp_path / "rate.py").write_text("RATE = NEW = 5")
     assert before.main(commit, "toy", "1") == 0
-    assert '"ratio": 2.5' in capsys.readouterr().out
+    said = json.loads(capsys.readouterr().out)
+    assert said["figures"]["rate"]["ratio"] == 2.5
+    assert "NEW" in said["config"]["own_file_because"]
 
 
 def test_a_commit_or_a_benchmark_that_is_not_there_is_said(
