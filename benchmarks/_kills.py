@@ -18,6 +18,7 @@ from backend.fabrics.home import Home
 from backend.names import COORDINATION
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.explore import audit
+from nodes.explore.acknowledged import Acknowledged
 from nodes.explore.core import disturbed_still, heal_all
 from nodes.explore.draw import SAFE
 from nodes.explore.draw_cluster import draw_cluster
@@ -60,13 +61,14 @@ class Batch:
         self.invariants = registry.start(config)
         self.clients: list[Scripted] = []
         self.failures: list[Failure] = []
-        self.went_back = False
+        self.acknowledged = Acknowledged(self.invariants)
         self.kills = 0
         self.audits = 0
         self.calls = 0
         self.answered = 0
         self._rng = rng
         stage.on_event(self.invariants.on_event)
+        stage.on_event(self.acknowledged.on_event)
 
     def fail(self, invariant: str, place: str, explanation: str) -> None:
         self.failures.append(Failure(invariant, place, explanation))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from backend.explore.trial_fabric import TrialFabric
 from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
+from nodes.explore.content import Written
 from nodes.real.caller import Progress
 from nodes.real.process import client_world
 from nodes.trace.base import Event
@@ -77,7 +78,7 @@ class RealCaller:
         return self._progress().answered
 
     @property
-    def acknowledged(self) -> Mapping[str, int]:
+    def acknowledged(self) -> Mapping[str, Written]:
         return self._progress().acknowledged
 
     @property

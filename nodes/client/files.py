@@ -64,7 +64,7 @@ class FileClient:
         path: str,
         source: AsyncIterator[bytes],
         block_size: int = BLOCK_SIZE,
-        on_opened: Callable[[int], None] | None = None,
+        on_opened: Callable[[int, int], None] | None = None,
     ) -> int:
         """Creates a file from the source's content; returns its length. Raises FsError; EEXIST when the name is taken."""
         check_block_size(block_size)
@@ -77,11 +77,11 @@ class FileClient:
         source: AsyncIterator[bytes],
         force: bool = False,
         block_size: int = BLOCK_SIZE,
-        on_opened: Callable[[int], None] | None = None,
+        on_opened: Callable[[int, int], None] | None = None,
     ) -> int:
         """Appends the source's content to a file, in blocks of its own; returns the number of bytes.
 
-        `on_opened` is given the file's inode number before the first part is written.
+        `on_opened` is given the file's inode number and the number of this call before the first part is written.
 
         Content that was written before the source or the cluster failed stays in the file. Raises FsError; EBUSY while another writer holds
         the file, unless `force` takes it over.
@@ -90,7 +90,7 @@ class FileClient:
         opened = answer.result
         assert isinstance(opened, Opened)
         if on_opened is not None:
-            on_opened(opened.inode)
+            on_opened(opened.inode, answer.number)
         writer = FileWriter(
             self._world, self._smart, self._questions, self._placing, opened, answer.number, self._patience_ns
         )

@@ -13,6 +13,7 @@ from nodes.config import ClusterConfig
 from nodes.explore.plan import Fault
 from nodes.families import Family, family_named
 from nodes.faults.table import BY_NAME
+from nodes.faults.table import TORN as TEARS
 
 TORN = ("sectors", "any")
 """Power losses that may leave the whole length of a record without all of its bytes."""
@@ -96,6 +97,11 @@ class Atlas:
     def damaged(self, label: str) -> list[str]:
         """Members of a set whose disks lost data, or are in doubt, whether they have been renewed since or not."""
         return list(self._torn[label] | self._damaged[label])
+
+    def restart_tears(self) -> tuple[str, ...]:
+        """The ways in which all servers may lose their power at once: those that may leave a last record in doubt only while every disk is whole."""
+        whole = self._family.replication != "paxos" and not any(self._damaged.values())
+        return tuple(way for way in TEARS if whole or way not in TORN)
 
     @property
     def beyond(self) -> str:

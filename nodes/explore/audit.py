@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from nodes.config import SECOND, ClusterConfig
 from nodes.errors import FsError
+from nodes.explore.acknowledged import Acknowledged
 from nodes.explore.content import read_back as read_content
 from nodes.explore.stage import Scripted, Stage
 from nodes.families import family_named
@@ -45,8 +48,7 @@ class Audited(Protocol):
     def clients(self) -> Sequence[Scripted]: ...
 
     @property
-    def went_back(self) -> bool:
-        """Whether the cluster was rolled back to a checkpoint: state behind its barrier must be gone."""
+    def acknowledged(self) -> Acknowledged: ...
 
     def fail(self, invariant: str, place: str, explanation: str) -> None: ...
 
@@ -86,7 +88,16 @@ class Prober:
         return task.result()
 
 
-def read_back(trial: Audited) -> None:
+class Seen(NamedTuple):
+    """Everything that a client reads."""
+
+    attributes: dict[str, Any]
+    """Attributes by path."""
+    content: dict[int, bytes]
+    """SHA-256 of the bytes of each file that can be read, by inode number."""
+
+
+def read_back(trial: Audited) -> Seen:
     """Runs the audit; each fault found becomes a failure of the trial. Raises Stuck when a read never returns."""
     number = sum(name.startswith("auditor") for name in trial.cluster.servers) + 1
     prober = Prober(trial.cluster, f"auditor{number}")
@@ -101,9 +112,23 @@ def read_back(trial: Audited) -> None:
         tree = prober.run(walk(prober))
     except FsError as error:
         trial.fail("read back", error.name, f"the namespace cannot be read: {error}")
-        return
+        return Seen({}, {})
     check_namespaces(trial, tree)
-    prober.run(check_content(trial, prober, tree))
+    return Seen(tree, prober.run(check_content(trial, prober, tree)))
+
+
+def compare(trial: Audited, before: Seen, after: Seen) -> None:
+    """Checks that every attribute and byte is still there. Only the audit has written meanwhile, and only in the root."""
+    for path, attributes in before.attributes.items():
+        now = after.attributes.get(path)
+        if path == "/" and now is not None:
+            attributes = replace(attributes, mtime_ns=now.mtime_ns, entries=now.entries)
+        if now != attributes:
+            trial.fail("the same again", "attributes", f"{path} was {attributes} and is {now or 'absent'}")
+            return
+        if before.content.get(attributes.inode) != after.content.get(attributes.inode):
+            trial.fail("the same again", "bytes", f"{path} does not have the bytes that it had")
+            return
 
 
 # --- names and attributes ----------------------------------------------------------------------------------------------
@@ -271,6 +296,8 @@ def check_namespaces(trial: Audited, tree: dict[str, Any]) -> None:
     report(trial, "read back", "what a client reads", seen, "the servers' trees", stored)
     trial.cluster.run_for(LOOK_NS)
     model = trial.invariants.paths()
+    if model is None and not trial.invariants.unjudged:
+        trial.fail("no lost write", "not judged", "no check knows which names must exist")
     if model is not None:
         report(trial, "no lost write", "the model", model, "the servers' trees", stored)
 
@@ -306,9 +333,16 @@ def paths_of(inodes: dict[int, dict[str, int] | None]) -> dict[str, bool]:
 # --- content -----------------------------------------------------------------------------------------------------------
 
 
-async def check_content(trial: Audited, prober: Prober, tree: dict[str, Any]) -> None:
-    """Checks that every byte is one that was written, and that every existing file has all its acknowledged records."""
-    acknowledged = {tag: inode for client in trial.clients for tag, inode in client.acknowledged.items()}
+async def check_content(trial: Audited, prober: Prober, tree: dict[str, Any]) -> dict[int, bytes]:
+    """Checks that every byte is one that was written, and that every existing file has all its acknowledged records that no recovery has
+    quarantined. Returns the SHA-256 of each file by inode number."""
+    sums: dict[int, bytes] = {}
+    acknowledged = {
+        tag: place.inode
+        for client in trial.clients
+        for tag, place in client.acknowledged.items()
+        if trial.acknowledged.is_kept(client.name, place)
+    }
     files = {attributes.inode: path for path, attributes in tree.items() if attributes.kind == "file"}
     for inode, path in files.items():
         wanted = [tag for tag, home in acknowledged.items() if home == inode]
@@ -318,11 +352,13 @@ async def check_content(trial: Audited, prober: Prober, tree: dict[str, Any]) ->
             if wanted:
                 trial.fail(CONTENT, error.name, f"{path} cannot be read back: {error}")
             continue
+        sums[inode] = hashlib.sha256(content).digest()
         found = read_content(content)
         if found.wrong_at >= 0:
             trial.fail(CONTENT, "bytes", f"{path} has bytes from {found.wrong_at} on that no call wrote")
         lacking = [tag for tag in wanted if tag not in found.tags]
-        if lacking and not trial.went_back:
+        if lacking:
             trial.fail(
                 CONTENT, "acknowledged", f"{path} (inode {inode}) lacks {lacking[0]}, which was acknowledged"
             )
+    return sums

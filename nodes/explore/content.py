@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from struct import Struct
+from typing import NamedTuple
 
 import msgspec
 
@@ -20,6 +21,14 @@ def record(tag: str, size: int) -> bytes:
     """The bytes of a record with a body of `size` bytes."""
     name = tag.encode()
     return HEAD.pack(MAGIC, len(name), size) + name + hashlib.shake_256(name).digest(size)
+
+
+class Written(NamedTuple):
+    """The place of an acknowledged record."""
+
+    inode: int
+    append: int
+    """Number of the call that held the file while it was written."""
 
 
 class Found(msgspec.Struct, frozen=True):

@@ -11,6 +11,7 @@ import msgspec
 
 from nodes.config import ClusterConfig
 from nodes.explore.calls import Call, Caller
+from nodes.explore.content import Written
 from nodes.explore.script import Script
 from nodes.explore.stage import in_words
 from nodes.sim.cluster import SimCluster
@@ -100,7 +101,7 @@ class SimCaller:
         return {} if self._dead else self._script.under_way
 
     @property
-    def acknowledged(self) -> Mapping[str, int]:
+    def acknowledged(self) -> Mapping[str, Written]:
         return self._script.acknowledged
 
     def die(self) -> None:

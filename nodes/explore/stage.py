@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
 from nodes.explore.calls import Call, Caller
+from nodes.explore.content import Written
 from nodes.sim.triggers import Trigger
 from nodes.states import ProcessState
 from nodes.trace.events import Stamped
@@ -83,8 +84,8 @@ class Scripted(Protocol):
         """Calls with a waiting client, by their number in the plan, as far as that is known."""
 
     @property
-    def acknowledged(self) -> Mapping[str, int]:
-        """Acknowledged records of content: tag to the inode of the file."""
+    def acknowledged(self) -> Mapping[str, Written]:
+        """Acknowledged records of content by their tag."""
 
     def die(self) -> None:
         """Its process is killed."""

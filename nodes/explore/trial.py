@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.explore import audit
+from nodes.explore.acknowledged import Acknowledged
 from nodes.explore.atlas import Atlas
 from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.core import disturbed_still, heal_all, heal_core
@@ -44,6 +45,7 @@ class Trial:
         self.cluster: Stage = stage or SimStage(plan.cluster, plan.seed, plan.conditions)
         self._began_ns = self.cluster.now_ns
         self.invariants = registry.start(plan.cluster)
+        self.acknowledged = Acknowledged(self.invariants)
         self.atlas = Atlas(plan.cluster)
         self.coverage = Coverage(self.cluster, plan.cluster)
         self.events: list[Stamped] = []
@@ -53,18 +55,14 @@ class Trial:
         self._serving: set[str] = set()
         """Servers whose last report is that they serve."""
         self._rng = random.Random(f"{plan.seed}/trial")
-        for listener in (self.invariants.on_event, self._on_event, self.coverage.on_event, on_event):
+        listeners = (self.invariants, self.acknowledged, self.coverage)
+        for listener in (*(each.on_event for each in listeners), self._on_event, on_event):
             if listener is not None:
                 self.cluster.on_event(listener)
 
     @property
     def config(self) -> ClusterConfig:
         return self.plan.cluster
-
-    @property
-    def went_back(self) -> bool:
-        """Whether the cluster was rolled back to a checkpoint: state behind its barrier must be gone."""
-        return any(fault.verb == "recover" for fault, _ in self.faults.done)
 
     def _on_event(self, stamped: Stamped) -> None:
         self.events.append(stamped)
@@ -114,25 +112,26 @@ class Trial:
             self._force_and_serve()
             return
         if self._settles("after everything was healed"):
-            audit.read_back(self)
+            before = audit.read_back(self)
             if not self.failures:
-                self._restart_from_disks()
+                self._restart_from_disks(before)
 
-    def _restart_from_disks(self) -> None:
-        """Powers all servers off at once, so that only durable state returns."""
+    def _restart_from_disks(self, before: audit.Seen) -> None:
+        """Powers all servers off at once, so that only durable state returns, and compares it with the state before."""
         cluster = self.cluster
         names = [
             name
             for name, server in cluster.servers.items()
             if server.process == "running" and not server.client
         ]
-        cluster.faults.do("power_loss", names)
+        torn = random.Random(f"{self.plan.seed}/restart").choice(self.atlas.restart_tears())
+        cluster.faults.do("power_loss", names, {"torn": torn})
         cluster.run_for(MILLISECOND)
         cluster.faults.do("restart", names)
         # Places in the view outlive their servers until the sessions end.
         cluster.run_for(2 * self.plan.cluster.timing.session_timeout_ms * MILLISECOND)
         if self._settles("after all were restarted from their disks"):
-            audit.read_back(self)
+            audit.compare(self, before, audit.read_back(self))
 
     # --- load and faults -------------------------------------------------------------------------------------------
 

@@ -253,6 +253,22 @@ class InvariantChecks:
         ]
         return min(later, default=0)
 
+    @property
+    def went_back(self) -> bool:
+        """Whether some server has rolled back to a checkpoint."""
+        return len(self._incarnations) > 1
+
+    def is_kept(self, client: str, number: int) -> bool:
+        """Whether the record of a write belongs to the present state: no recovery has quarantined it. False for a write without a reported
+        commit."""
+        newest = max(self._incarnations)
+        for since, era in self._incarnations.items():
+            for group, checks in era.groups.items():
+                place = checks.journals.where.get((client, number))
+                if place and (since == newest or place[0] <= self._kept_sn(group, since, newest)):
+                    return True
+        return False
+
     def _group_of(self, stamped: Stamped) -> str:
         """The group of an event; for a call, the group that answered it."""
         event = stamped.event

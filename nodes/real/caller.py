@@ -12,6 +12,7 @@ from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
 from nodes.config import ClusterConfig
 from nodes.explore.calls import Caller
+from nodes.explore.content import Written
 from nodes.explore.script import Script
 from nodes.real.process import Process, ProcessFile, RealWorld
 
@@ -31,8 +32,8 @@ class Progress(msgspec.Struct):
     begun: int = 0
     answered: int = 0
     done: bool = False
-    acknowledged: dict[str, int] = {}
-    """Acknowledged records of content: tag to the inode of the file."""
+    acknowledged: dict[str, Written] = {}
+    """Acknowledged records of content by their tag."""
     under_way: dict[int, str] = {}
     """As text, the calls that had not returned when another one did."""
 

@@ -15,6 +15,7 @@ from backend.explore.on_processes import run_on_processes
 from backend.explore.real_stage import RealStage
 from backend.explore.trial_fabric import TrialFabric
 from nodes.config import DataConfig, Timing, one_group
+from nodes.explore.content import Written
 from nodes.explore.draw import draw
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.real.caller import Progress
@@ -82,8 +83,8 @@ def test_content_that_is_not_there_is_missed(monkeypatch: pytest.MonkeyPatch) ->
 
     def boasts(self: TrialFabric, name: str) -> Progress:
         progress = honest(self, name)
-        inode = next(iter(progress.acknowledged.values()), 0)
-        return replace(progress, acknowledged={**progress.acknowledged, "c1/99": inode})
+        place = next(iter(progress.acknowledged.values()), Written(0, 0))
+        return replace(progress, acknowledged={**progress.acknowledged, "c1/99": place})
 
     monkeypatch.setattr(TrialFabric, "progress_of", boasts)
     data = DataConfig(["dn1"], 200, 1_200, 1_000)

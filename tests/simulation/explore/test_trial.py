@@ -137,9 +137,9 @@ def test_a_recovery_that_is_asked_for_is_over_before_the_audit(monkeypatch: pyte
     trial = Trial(going_back_at_the_end())
     read_back, taken_back = audit.read_back, []
 
-    def noting(audited: Trial) -> None:
+    def noting(audited: Trial) -> audit.Seen:
         taken_back.append(sum(type(stamped.event) is TakenBack for stamped in trial.cluster.events))  # type: ignore[attr-defined]
-        read_back(audited)
+        return read_back(audited)
 
     monkeypatch.setattr(audit, "read_back", noting)
     outcome = trial.run()

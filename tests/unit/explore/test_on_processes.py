@@ -22,6 +22,7 @@ from backend.fabrics.links import LinkFault
 from backend.names import EVERYBODY
 from nodes.config import SECOND, Timing, one_group
 from nodes.explore.calls import parse
+from nodes.explore.content import Written
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.faults.check import FaultUnsupported
 from nodes.real.caller import PROGRESS, Progress, read_progress, record
@@ -151,11 +152,11 @@ def test_short_sessions_are_raised_to_what_the_machine_holds(
 def test_progress_outlives_a_kill(tmp_path: Path) -> None:
     assert read_progress(tmp_path) == Progress()
     script = SimpleNamespace(
-        begun=3, answered=2, done=False, acknowledged={"c1/1": 9}, under_way={3: parse("stat /a")}
+        begun=3, answered=2, done=False, acknowledged={"c1/1": Written(9, 1)}, under_way={3: parse("stat /a")}
     )
     record(script, tmp_path)  # type: ignore[arg-type]
     (tmp_path / f".{PROGRESS}.new").write_bytes(b"half of")
-    assert read_progress(tmp_path) == Progress(3, 2, False, {"c1/1": 9}, {3: "Stat(path='/a')"})
+    assert read_progress(tmp_path) == Progress(3, 2, False, {"c1/1": Written(9, 1)}, {3: "Stat(path='/a')"})
 
 
 def test_tracebacks_are_bugs_and_other_words_are_not(tmp_path: Path) -> None:
