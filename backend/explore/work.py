@@ -88,13 +88,14 @@ def bounded(plan: Plan, run: Callable[[Plan], Outcome] = run, limit_s: int = LIM
 
 
 def shrunk(plan: Plan, failure: Failure, trials: int) -> Plan:
-    """The smallest plan found that still violates the same invariant."""
+    """The smallest plan found that still violates the same invariant in the same place."""
     left = trials
 
     def fails(candidate: Plan) -> bool:
         nonlocal left
         left -= 1
-        return any(each.invariant == failure.invariant for each in bounded(candidate).failures)
+        found = bounded(candidate).failures
+        return any((each.invariant, each.place) == (failure.invariant, failure.place) for each in found)
 
     until_s = time.monotonic() + SHRINK_S
     return shrink(plan, fails, lambda: left > 0 and time.monotonic() < until_s)

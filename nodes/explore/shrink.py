@@ -97,20 +97,61 @@ def first_that_fails(candidates: Callable[[Plan], Iterator[Plan]]) -> Callable[.
 
 
 def smaller_clusters(plan: Plan) -> Iterator[Plan]:
-    """Fewer groups, fewer servers, fewer data nodes; faults at removed servers are removed with them."""
+    """Without any one group, server, data node or journal node; faults at removed ones are removed with them."""
     cluster = plan.cluster
     if len(cluster.groups) > 1:
-        yield in_cluster(plan, groups=cluster.groups[:-1])
+        yield from (without_group(plan, place) for place in backwards(cluster.groups))
     least = 1 if not family_named(cluster.protocol).standbys else 2
-    if len(cluster.groups[0].members) > least:
-        yield in_cluster(plan, groups=[GroupConfig(g.name, g.number, g.members[:-1]) for g in cluster.groups])
+    for place, group in enumerate(cluster.groups):
+        if len(group.members) > least:
+            for members in without_one(group.members):
+                yield in_cluster(plan, groups=with_members(cluster.groups, place, members))
     nodes = cluster.data.nodes
     if nodes and not any(call.split(" ")[0] in CONTENT for caller in plan.callers for call in caller.calls):
         yield in_cluster(plan, data=DataConfig())
     if len(nodes) > 1:
-        yield in_cluster(plan, data=replace(cluster.data, nodes=nodes[:-1]))
-    if len(cluster.journal.nodes) > 3:
-        yield in_cluster(plan, journal=replace(cluster.journal, nodes=cluster.journal.nodes[:-1]))
+        for left in without_one(nodes):
+            yield in_cluster(plan, data=replace(cluster.data, nodes=left))
+    bookies = family_named(cluster.protocol).journal_role == "bookie"
+    if len(cluster.journal.nodes) > (cluster.journal.ensemble if bookies else 3):
+        for left in without_one(cluster.journal.nodes):
+            yield in_cluster(plan, journal=replace(cluster.journal, nodes=left))
+
+
+def backwards(items: list[T]) -> Iterator[int]:
+    return reversed(range(len(items)))
+
+
+def without_one(items: list[T]) -> Iterator[list[T]]:
+    return (items[:place] + items[place + 1 :] for place in backwards(items))
+
+
+def with_members(groups: list[GroupConfig], place: int, members: list[str]) -> list[GroupConfig]:
+    changed = list(groups)
+    changed[place] = GroupConfig(groups[place].name, groups[place].number, members)
+    return changed
+
+
+def without_group(plan: Plan, place: int) -> Plan:
+    """The later groups move up: the root is at home in the first one."""
+    before = plan.cluster.groups
+    left = before[:place] + before[place + 1 :]
+    smaller = in_cluster(plan, groups=left)
+    names = {old.name: new.name for old, new in zip(left, before, strict=False)}
+    groups = [GroupConfig(new.name, new.number, old.members) for old, new in zip(left, before, strict=False)]
+    faults = [renamed(fault, names) for fault in smaller.faults]
+    return replace(smaller, cluster=replace(smaller.cluster, groups=groups), faults=faults)
+
+
+def renamed(fault: Fault, names: dict[str, str]) -> Fault:
+    """The fault with the new names of groups."""
+
+    def rename(word: str) -> str:
+        role, of, group = word.rpartition(" of ")
+        return f"{role}{of}{names.get(group, group)}"
+
+    on = fault.on and replace(fault.on, server=rename(fault.on.server), peer=rename(fault.on.peer))
+    return replace(fault, targets=[rename(word) for word in fault.targets], on=on)
 
 
 def in_cluster(plan: Plan, **changes: Any) -> Plan:
@@ -129,8 +170,8 @@ def names_of(cluster: ClusterConfig) -> set[str]:
 
 def words_of(fault: Fault) -> set[str]:
     """The servers and groups that a fault names."""
-    named = {word.rpartition(" of ")[2] for word in fault.targets}
-    return named | ({fault.on.server.rpartition(" of ")[2]} if fault.on is not None else set())
+    words = [*fault.targets, *((fault.on.server, fault.on.peer) if fault.on is not None else ())]
+    return {word.rpartition(" of ")[2] for word in words}
 
 
 def default_knobs(plan: Plan) -> Iterator[Plan]:
@@ -155,10 +196,13 @@ def simpler_callers(plan: Plan) -> Iterator[Plan]:
         for name in ("dies_ms", "start_ms", "pause_us", "every_us", "lanes", "leaves"):
             if getattr(caller, name) != getattr(plain, name):
                 yield with_caller(plan, place, **{name: getattr(plain, name)})
+        for name in ("dies_ms", "start_ms", "lanes"):
+            if getattr(caller, name) > 1:
+                yield with_caller(plan, place, **{name: getattr(caller, name) // 2})
 
 
 def simpler_faults(plan: Plan) -> Iterator[Plan]:
-    """Fewer targets, no options, rounder and earlier times, a shorter duration or none."""
+    """Fewer targets, no options, rounder and earlier times, a shorter duration or none, an earlier place of progress."""
     for place, fault in enumerate(plan.faults):
         for change in simpler(fault):
             faults = list(plan.faults)
@@ -174,6 +218,10 @@ def simpler(fault: Fault) -> Iterator[dict[str, Any]]:
         yield {"options": {key: value for key, value in fault.options.items() if key != name}}
     if fault.for_ms:
         yield {"for_ms": 0}
+        yield {"for_ms": max(1, fault.for_ms // 2)}
+    if fault.on is not None and fault.on.ordinal > 1:
+        yield {"on": replace(fault.on, ordinal=1)}
+        yield {"on": replace(fault.on, ordinal=fault.on.ordinal // 2)}
     for unit in (1_000, 100, 10):
         if fault.at_ms % unit:
             yield {"at_ms": fault.at_ms // unit * unit}

@@ -10,12 +10,14 @@ import pytest
 
 from backend.cli import entry
 from backend.explore import found
+from backend.explore import work as work_module
 from backend.explore.campaign import Campaign, Target, shrunk
 from backend.explore.executors import WorkersLost
 from backend.explore.work import Job, encode, outcome_of, work
 from backend.scenarios.reading import read
+from nodes.config import one_group
 from nodes.explore.draw import draw
-from nodes.explore.plan import Failure, Outcome
+from nodes.explore.plan import Failure, Fault, Outcome, Plan
 
 
 @pytest.mark.parametrize(
@@ -136,6 +138,23 @@ def test_trials_that_were_under_way_are_not_taken_for_shrunk_ones() -> None:
     done: list[int] = []
     shrunk(Late([failing(1), failing(2)]), [failing(3)], 10, lambda outcome: done.append(outcome.plan.seed))
     assert done == [3]
+
+
+def test_a_failure_is_not_shrunk_to_another_one_of_the_same_invariant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of the two faults each alone violates the invariant, in places of their own."""
+    here, there = Fault("crash", ["mds1"]), Fault("pause", ["mds2"])
+    places = {"crash": "Called and Committed", "pause": "Serving"}
+
+    def bounded(plan: Plan) -> Outcome:
+        return Outcome(plan, [Failure("one active", places[fault.verb], "") for fault in plan.faults])
+
+    monkeypatch.setattr(work_module, "bounded", bounded)
+    plan = Plan(1, one_group(2), faults=[here, there])
+    for fault in (here, there):
+        failure = Failure("one active", places[fault.verb], "")
+        assert work_module.shrunk(plan, failure, 100).faults == [fault]
 
 
 def test_a_search_whose_workers_are_lost_has_failed(

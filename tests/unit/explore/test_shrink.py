@@ -6,10 +6,11 @@ import random
 
 from msgspec.structs import replace
 
-from nodes.config import ClusterConfig, DataConfig, GroupConfig, Timing
+from nodes.config import ClusterConfig, DataConfig, GroupConfig, JournalConfig, Timing
 from nodes.explore.plan import Caller, Fault, Plan
-from nodes.explore.shrink import fewer, shrink
+from nodes.explore.shrink import fewer, shrink, without_group
 from nodes.sim.conditions import CALM, Conditions
+from nodes.sim.triggers import Trigger
 
 CORE_FAULTS = {"crash mds2", "cut mds1"}
 CORE_CALLS = {"create /a", "delete /a"}
@@ -99,6 +100,66 @@ def test_shrinking_stops_when_it_is_reported_to() -> None:
 def test_lists_come_down_to_what_is_needed() -> None:
     assert fewer(list(range(1_000)), lambda items: {3, 997} <= set(items), lambda: True) == [3, 997]
     assert fewer([], lambda items: True, lambda: True) == []
+
+
+def shrunk_to(plan: Plan, *words: str) -> Plan:
+    """Shrinks a plan that fails as long as its faults name all of these words."""
+
+    def fails(candidate: Plan) -> bool:
+        return set(words) <= {word for fault in candidate.faults for word in fault.targets}
+
+    core = shrink(plan, fails)
+    assert fails(core) and shrink(core, fails) == core
+    return core
+
+
+def test_any_server_is_left_out_and_not_only_the_last() -> None:
+    plan = replace(large(), faults=[Fault("crash", ["mds3"]), Fault("crash", ["dn2"])])
+    core = shrunk_to(plan, "mds3", "dn2").cluster
+    assert core.groups == [GroupConfig("g1", 1, ["mds1", "mds3"])]
+    assert core.data.nodes == ["dn2"]
+    content = [Caller("c1", ["put /f 9"])]
+
+    def fails(candidate: Plan) -> bool:
+        return candidate.callers == content and any(fault.targets == ["dn2"] for fault in candidate.faults)
+
+    assert shrink(replace(plan, callers=content), fails).cluster.data.nodes == ["dn2"]
+
+
+def test_any_group_is_left_out_and_the_others_are_renamed() -> None:
+    on = Trigger("sync", "active of g2")
+    plan = replace(large(), faults=[Fault("crash", ["mds5"]), Fault("pause", ["active of g2"], on=on)])
+    kept = without_group(plan, 0)
+    assert kept.cluster.groups == [GroupConfig("g1", 1, ["mds4", "mds5", "mds6"])]
+    assert kept.faults[1] == Fault("pause", ["active of g1"], on=Trigger("sync", "active of g1"))
+    assert shrunk_to(plan, "mds5").cluster.groups == [GroupConfig("g1", 1, ["mds4", "mds5"])]
+
+
+def test_journal_nodes_and_bookies_are_left_out() -> None:
+    five = ["b1", "b2", "b3", "b4", "b5"]
+    for protocol, ensemble, left in (("qjm", 3, 3), ("bookkeeper", 4, 4)):
+        journal = JournalConfig(five, ensemble, 3, 2)
+        plan = replace(
+            large(),
+            cluster=ClusterConfig(
+                protocol=protocol, groups=[GroupConfig("g1", 1, ["mds1", "mds2"])], journal=journal
+            ),
+            faults=[Fault("crash", ["b5"])],
+        )
+        nodes = shrunk_to(plan, "b5").cluster.journal.nodes
+        assert len(nodes) == left and "b5" in nodes
+
+
+def test_places_of_progress_come_earlier_and_durations_get_shorter() -> None:
+    fault = Fault("pause", ["mds1"], on=Trigger("sync", "mds1", 40), for_ms=900)
+
+    def fails(candidate: Plan) -> bool:
+        return any(
+            each.on is not None and each.on.ordinal > 4 and each.for_ms >= 100 for each in candidate.faults
+        )
+
+    (core,) = shrink(replace(large(), faults=[fault]), fails).faults
+    assert core.on is not None and core.on.ordinal == 5 and core.for_ms == 112
 
 
 def test_a_fault_at_a_server_that_is_left_out_goes_with_it() -> None:
