@@ -11,8 +11,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 NODES = Path(__file__).resolve().parents[1]
-MEASURED = ("protocols", "replicas", "client", "storage")
-"""Packages of nodes/ whose branches count."""
+MEASURED = ("blocks", "client", "metadata", "metadata_server", "protocols", "replicas", "servers", "storage")
+"""Packages of nodes/ whose branches count: all that run inside a server or a client."""
 EVERY = 16
 """One trial in so many is measured."""
 
