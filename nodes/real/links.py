@@ -6,13 +6,11 @@ import random
 
 import msgspec
 
-from nodes.trace.present import Cause
+from nodes.trace.present import Caused
 from nodes.wire.damage import damaged
-from nodes.wire.messages import Message
 
 EVERYBODY = "*"
 MILLISECOND = 1_000_000
-Caused = tuple[Message, Cause]
 
 
 class Rule(msgspec.Struct, forbid_unknown_fields=True):
@@ -46,15 +44,17 @@ class Way:
     def loses(self, rng: random.Random) -> bool:
         return self.drop or (self.loss > 0 and rng.random() < self.loss)
 
-    def passed(self, messages: list[Caused], rng: random.Random) -> list[Caused]:
+    def passed(self, caused: Caused, rng: random.Random) -> Caused:
         """The messages that pass, some of them damaged."""
-        left = [caused for caused in messages if not self.loses(rng)]
-        if not self.damage:
-            return left
-        return [
-            (damaged(message, rng) if rng.random() < self.damage else message, cause)
-            for message, cause in left
-        ]
+        passed: Caused = ([], [])
+        for message, cause in zip(*caused, strict=True):
+            if self.loses(rng):
+                continue
+            if self.damage and rng.random() < self.damage:
+                message = damaged(message, rng)
+            passed[0].append(message)
+            passed[1].append(cause)
+        return passed
 
 
 class LinkRules:

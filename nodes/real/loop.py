@@ -39,6 +39,10 @@ class CausalLoop(FastLoop):
     ) -> asyncio.TimerHandle:
         return _later(self, delay, self._resume, self.began, callback, args, context=context)
 
+    def call_soon_without_cause(self, callback: Callable[..., object]) -> asyncio.Handle:
+        """asyncio's `call_soon`, for a callback that emits no event and sends no message."""
+        return _soon(self, callback)
+
     def _resume(self, cause: Cause, callback: Callable[..., object], args: tuple[Any, ...]) -> None:
         self.cause = self.began = cause
         try:

@@ -11,10 +11,20 @@ from collections import deque
 from collections.abc import Callable
 
 from nodes.real.connection import Connection, Identity
-from nodes.real.links import Caused, LinkRules, Way
+from nodes.real.links import LinkRules, Way
 from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
-from nodes.trace.present import OF_CALLS, UNKNOWN, Causal, Present, cause_of, reported
+from nodes.trace.present import (
+    OF_CALLS,
+    REQUESTS,
+    UNKNOWN,
+    Causal,
+    Cause,
+    Caused,
+    Present,
+    causes_of,
+    runs_of,
+)
 from nodes.wire.codec import Codec
 from nodes.wire.framing import FRAME_MAX, frame
 from nodes.wire.messages import Message
@@ -37,7 +47,7 @@ class Peer:
         self.accepted: Connection | None = None
         self.dialling = False
         self.failures = 0
-        self.waiting: deque[Caused] = deque(maxlen=WAITING_MAX)
+        self.waiting: deque[tuple[Message, Cause]] = deque(maxlen=WAITING_MAX)
         self.late_until_s = 0.0
 
     @property
@@ -69,7 +79,7 @@ class RealNetwork:
         self._turn = turn
         self._causal = causal or Present()
         self._peers: dict[str, Peer] = {}
-        self._outbox: dict[str, list[Caused]] = {}
+        self._outbox: dict[str, Caused] = {}
         self._step: Callable[[str, Message], None] = lambda peer, message: None
         self._server: asyncio.Server | None = None
         self._loop = asyncio.get_running_loop()
@@ -105,11 +115,12 @@ class RealNetwork:
         if not outbox:
             self._turn.wanted()
         cause = UNKNOWN if type(message) in OF_CALLS else self._causal.cause
-        messages = outbox.get(to)
-        if messages is None:
-            outbox[to] = [(message, cause)]
+        caused = outbox.get(to)
+        if caused is None:
+            outbox[to] = [message], [cause]
         else:
-            messages.append((message, cause))
+            caused[0].append(message)
+            caused[1].append(cause)
 
     def receive(self, step: Callable[[str, Message], None]) -> None:
         self._step = step
@@ -127,16 +138,16 @@ class RealNetwork:
     def flush(self) -> None:
         """Ends a turn: one frame for each peer."""
         outbox, self._outbox = self._outbox, {}
-        for to, messages in outbox.items():
+        for to, caused in outbox.items():
             way = self.rules.way(to, "to")
             if way is None:
-                self._hand_over(self._peer(to), messages)
+                self._hand_over(self._peer(to), caused)
             else:
-                self._through_rule(self._peer(to), way, messages)
+                self._through_rule(self._peer(to), way, caused)
 
-    def _through_rule(self, peer: Peer, way: Way, messages: list[Caused]) -> None:
-        left = way.passed(messages, self._rng)
-        if not left:
+    def _through_rule(self, peer: Peer, way: Way, caused: Caused) -> None:
+        left = way.passed(caused, self._rng)
+        if not left[0]:
             return
         now_s = self._loop.time()
         at_s = max(now_s + way.delay_ns / SECOND, peer.late_until_s)
@@ -146,23 +157,24 @@ class RealNetwork:
         else:
             self._loop.call_at(at_s, self._hand_over, peer, left)
 
-    def _hand_over(self, peer: Peer, messages: list[Caused]) -> None:
+    def _hand_over(self, peer: Peer, caused: Caused) -> None:
         connection = peer.connection
         if peer.address and peer.dialled is None:
             self._dial(peer)
         if connection is None:
             if peer.address:
-                peer.waiting.extend(messages)
+                peer.waiting.extend(zip(*caused, strict=True))
             return
-        payload = self._codec.frame(messages, reported)
+        messages, causes = caused
+        payload = self._codec.frame(messages, runs_of(causes))
         if len(payload) > FRAME_MAX and len(messages) > 1:
             half = len(messages) // 2
-            self._hand_over(peer, messages[:half])
-            self._hand_over(peer, messages[half:])
+            self._hand_over(peer, (messages[:half], causes[:half]))
+            self._hand_over(peer, (messages[half:], causes[half:]))
             return
         connection.write(frame(payload))
         if self._ring.on:
-            self._ring.sent(peer.name, messages, len(payload))
+            self._ring.sent(peer.name, caused, len(payload))
 
     # --- dialling --------------------------------------------------------------------------------------------------
 
@@ -221,23 +233,23 @@ class RealNetwork:
         else:
             peer.accepted = connection
         if peer.waiting:
-            waiting = list(peer.waiting)
+            messages, causes = zip(*peer.waiting, strict=True)
             peer.waiting.clear()
-            self._hand_over(peer, waiting)
+            self._hand_over(peer, (list(messages), list(causes)))
 
     def _on_payload(self, connection: Connection, payload: bytes) -> None:
         """Raises BadFrame."""
         name, causal, step = connection.peer, self._causal, self._step
         messages, runs = self._codec.framed(payload)
-        way, begin = self.rules.way(name, "from"), 0
+        way = self.rules.way(name, "from")
         try:
-            for server, number, count in runs:
-                sent_with = (server, number) if number else UNKNOWN
-                for message in messages[begin : begin + count]:
-                    if way is None or not way.loses(self._rng):
-                        causal.cause = causal.began = cause_of(message, sent_with)
-                        step(name, message)
-                begin += count
+            for message, cause in zip(messages, causes_of(runs), strict=False):
+                if way is not None and way.loses(self._rng):
+                    continue
+                if type(message) in REQUESTS:
+                    cause = (message.session, message.number)  # type: ignore[attr-defined]
+                causal.cause = causal.began = cause
+                step(name, message)
         finally:
             causal.cause = causal.began = UNKNOWN
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from nodes.real.links import Caused
+from nodes.trace.present import Caused
 
 RING = 4096
 
@@ -19,14 +19,14 @@ class MessageRing:
         self._events: deque[list[Any]] = deque()
         self._dropped = 0
 
-    def sent(self, to: str, messages: list[Caused], size: int) -> None:
-        """Records sent messages. `bytes` is the size in bytes of their frame, of which each message gets its share."""
-        now = self._now_ns()
-        for message, (server, cause) in messages:
+    def sent(self, to: str, caused: Caused, size: int) -> None:
+        """Records sent messages. `size` is that of their frame in bytes, of which each message gets its share."""
+        now, count = self._now_ns(), len(caused[0])
+        for message, (server, cause) in zip(*caused, strict=True):
             if len(self._events) == RING:
                 self._dropped += 1
                 continue
-            reported = ["MessageSent", to, type(message).__name__, size // len(messages)]
+            reported = ["MessageSent", to, type(message).__name__, size // count]
             self._events.append([self._server, 0, 0, now, cause, reported, server])
 
     def turn(self, on: bool) -> None:

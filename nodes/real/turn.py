@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from nodes.real.loop import CausalLoop
+
 
 class Turn:
     """Runs its steps once, in order, after all ready callbacks."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop):
         self._loop = loop
+        self._soon = loop.call_soon_without_cause if isinstance(loop, CausalLoop) else loop.call_soon
         self._steps: list[Callable[[], None]] = []
         self._scheduled = False
 
@@ -21,7 +24,7 @@ class Turn:
     def wanted(self) -> None:
         if not self._scheduled:
             self._scheduled = True
-            self._loop.call_soon(self._end)
+            self._soon(self._end)
 
     def _end(self) -> None:
         self._scheduled = False

@@ -8,7 +8,7 @@ from nodes.listeners import Listeners
 from nodes.sim.links import Link, Links
 from nodes.sim.loop import Loop, Machine
 from nodes.sim.service_time import ServiceTimeModel
-from nodes.trace.present import OF_CALLS, Cause, cause_of
+from nodes.trace.present import REQUESTS, Cause, Caused, cause_of
 from nodes.wire.codec import Codec
 from nodes.wire.damage import damaged
 from nodes.wire.messages import Message
@@ -16,8 +16,6 @@ from nodes.wire.messages import Message
 Reached = Callable[[str, str, str, str, Message, Callable[[], None]], None]
 """Callback with ("sent" or "delivered", "before" or "after", sender, receiver, message, step to run first if a fault is injected here)."""
 Match = Callable[[str, str, Message], bool]
-Caused = tuple[list[Message], list[Cause]]
-"""Messages, and the cause of each, which travels beside the frame's bytes."""
 
 
 class Held:
@@ -206,7 +204,7 @@ class SimNetwork:
             if not self.machine.queued:
                 self.machine.call(_nothing)  # A schedule sends in this server's name.
         cause = self.machine.loop.cause
-        if type(message) in OF_CALLS:
+        if type(message) in REQUESTS:
             cause = cause_of(message, cause)
         going = self._outbox.get(to)
         if going is None:

@@ -38,6 +38,9 @@ class Causes:
         outside = Outside(reported)
         for stamped in reported:
             self._add(stamped, stamped_cause(stamped) if stamped.cause else outside.cause_of(stamped))
+        for stamped in reported:
+            if isinstance(stamped.event, Called) and not stamped.cause:
+                self._causes[place_of(stamped)] = self._answered_by(stamped, stamped.event)
         for place, cause in list(self._causes.items()):
             self._causes[place] = cause = outside.event_of(cause)
             if cause != UNKNOWN:
@@ -54,6 +57,12 @@ class Causes:
             for client, number in event.operations:
                 if client:
                     self._followers.setdefault((client, number), []).append(stamped)
+
+    def _answered_by(self, stamped: Stamped, event: Called) -> Cause:
+        """The cause of a client's report, as answers carry none: the last commit of the call before it, else the call itself."""
+        call = (event.client, event.number)
+        commits = [each for each in self._followers.get(call, ()) if each.at_ns <= stamped.at_ns]
+        return place_of(max(commits, key=lambda each: each.at_ns)) if commits else call
 
     def call(self, place: Cause) -> Stamped | None:
         """The client's report of the call with this name."""

@@ -6,16 +6,23 @@ was present when it was scheduled. A message carries the cause with which it was
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain, groupby, repeat
 from typing import Protocol, runtime_checkable
 
-from nodes.wire.codec import NAME_MOST, NUMBER_MOST
-from nodes.wire.messages import CheckOperation, Message, Request
+from nodes.wire.codec import NAME_MOST, NUMBER_MOST, Run
+from nodes.wire.messages import Answer, Checked, CheckOperation, Message, Referred, Refused, Request
 
 Cause = tuple[str, int]
 """(server, number of its event), or (session, number of its call)."""
 UNKNOWN: Cause = ("", 0)
-OF_CALLS = frozenset((Request, CheckOperation))
-"""Messages that name their own cause."""
+Caused = tuple[list[Message], list[Cause]]
+"""Messages, and the cause of each."""
+REQUESTS = frozenset((Request, CheckOperation))
+"""Messages of a client. Each names its own cause, the call."""
+OF_CALLS = REQUESTS | {Answer, Checked, Refused, Referred}
+"""Messages of one call, which leave a process without a cause. A client knows the call by its number, and a cause of each answer of a frame would
+cost reads a tenth of their rate."""
 MICROSECOND = 1_000
 
 
@@ -60,7 +67,7 @@ def change_of(path: str, at_ns: int) -> Cause:
 
 def cause_of(message: Message, sent_with: Cause) -> Cause:
     """The cause of a message's effects: a client's request names its own call."""
-    if type(message) in OF_CALLS:
+    if type(message) in REQUESTS:
         return message.session, message.number  # type: ignore[attr-defined]
     return sent_with
 
@@ -70,3 +77,19 @@ def reported(cause: Cause) -> Cause:
     every request."""
     name, number = cause
     return cause if len(name) <= NAME_MOST and 0 < number <= NUMBER_MOST else UNKNOWN
+
+
+def runs_of(causes: list[Cause]) -> list[Run]:
+    """The causes of a frame's messages as they are sent: one run for neighbours with the same cause, and no run when no cause is known."""
+    if causes.count(UNKNOWN) == len(causes):
+        return []
+    return [(*reported(cause), len(list(same))) for cause, same in groupby(causes)]
+
+
+def causes_of(runs: list[Run]) -> Iterator[Cause]:
+    """The cause of each message of a received frame; without end when no cause is known."""
+    if not runs:
+        return repeat(UNKNOWN)
+    return chain.from_iterable(
+        repeat((name, number) if number else UNKNOWN, count) for name, number, count in runs
+    )

@@ -13,7 +13,7 @@ import msgspec
 from nodes.trace.base import Event
 from nodes.trace.events import Stamped
 from nodes.trace.files import HEAD, TraceDamaged, check_head, files_of, name_of, whole_records
-from nodes.trace.present import Causal, Cause, Present, reported
+from nodes.trace.present import UNKNOWN, Causal, Cause, Present, reported
 from nodes.wire.codec import NAME_MOST
 
 SEGMENT_BYTES = 16 << 20
@@ -77,7 +77,7 @@ class TraceWriter:
             self._wanted()
         number = self._number = self._number + 1
         name, causal = self._name, self._causal
-        server, cause = reported(causal.cause)
+        server, cause = causal.cause if causal.cause is UNKNOWN else reported(causal.cause)
         if server == name:
             server = ""
         causal.cause = (name, number)

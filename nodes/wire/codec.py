@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Union
 
 import msgspec
@@ -13,7 +13,6 @@ NAME_MOST = 80
 """Largest number of characters of the name in a cause."""
 NUMBER_MOST = 1 << 53
 """Largest integer that a browser represents exactly."""
-Cause = tuple[str, int]
 Run = tuple[
     Annotated[str, msgspec.Meta(max_length=NAME_MOST)],
     Annotated[int, msgspec.Meta(ge=0, le=NUMBER_MOST)],
@@ -41,26 +40,14 @@ class Codec:
         messages: list[Message] = _decoded(self._decoder, data)
         return messages
 
-    def frame(self, caused: list[tuple[Message, Cause]], reported: Callable[[Cause], Cause]) -> bytes:
-        """A frame between processes: messages, and runs of their causes, as `reported` converts them. There are no runs when no cause is known."""
-        messages: list[Message] = []
-        runs: list[list[Any]] = []
-        last: Cause | None = None
-        for message, cause in caused:
-            messages.append(message)
-            if cause is last:
-                runs[-1][2] += 1
-            else:
-                last = cause
-                runs.append([*reported(cause), 1])
-        return self.encode((messages, runs if len(runs) > 1 or (runs and runs[0][1]) else ()))
+    def frame(self, messages: Sequence[Message], runs: Sequence[Run]) -> bytes:
+        """A frame between processes: messages, and the runs of their causes."""
+        return self.encode((messages, runs))
 
     def framed(self, data: bytes) -> tuple[list[Message], list[Run]]:
-        """The messages and runs of a frame; the runs add up to the number of messages. Raises BadFrame."""
+        """The messages and runs of a frame. The runs add up to the number of messages, unless there are none. Raises BadFrame."""
         messages, runs = _decoded(self._framed, data)
-        if not runs:
-            return messages, [("", 0, len(messages))]
-        if sum(run[2] for run in runs) != len(messages):
+        if runs and sum(run[2] for run in runs) != len(messages):
             raise BadFrame(f"causes of {sum(run[2] for run in runs)} messages in a frame of {len(messages)}")
         return messages, runs
 

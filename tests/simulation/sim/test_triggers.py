@@ -9,9 +9,9 @@ from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Mkdir
 from nodes.protocols.mams.messages import Prepare
 from nodes.sim.cluster import SimCluster
-from nodes.sim.network import Caused
 from nodes.sim.triggers import Armed, Trigger
 from nodes.trace.events import StepTaken
+from nodes.trace.present import Caused
 from nodes.wire.messages import Answer, Message
 from tests.simulation.sim.test_worlds import active, settled
 

@@ -65,6 +65,17 @@ def test_an_answer_goes_back_over_every_server_to_its_call() -> None:
     assert causes.root(third) == ("ada.1", 7) and causes.call(("ada.1", 7)) is fourth
 
 
+def test_a_report_without_a_cause_goes_back_over_the_commit_of_its_call_or_to_the_call_itself() -> None:
+    """Answers carry no cause between processes."""
+    reported, (first, second, third, *_) = a_write()
+    written, read = reported("bob", called(7)), reported("bob", called(9))
+    reported("mds1", committed(4, ("ada.1", 7)), ("mds1", 1))
+    causes = Causes(reported.events)
+    assert causes.back(written)[1:] == [first, second, third, written]
+    assert causes.root(written) == ("ada.1", 7)
+    assert causes.root(read) == ("ada.1", 9) and causes.back(read) == [read, read]
+
+
 def test_everything_that_followed_on_a_call_is_found_with_its_depth() -> None:
     reported, (first, second, third, fourth, fifth) = a_write()
     assert Causes(reported.events).forward(fourth) == [

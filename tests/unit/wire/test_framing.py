@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nodes.mechanisms import MESSAGES
 from nodes.metadata.operations import Mkdir
-from nodes.trace.present import UNKNOWN, cause_of, reported
+from nodes.trace.present import UNKNOWN, cause_of, causes_of, reported, runs_of
 from nodes.wire import framing
 from nodes.wire.codec import BadFrame, Codec
 from nodes.wire.framing import Challenge, Frames, FrameTooLong, Hello, UnknownPeer
@@ -87,15 +87,17 @@ REQUESTS = [Request("ada", 7, 3, Mkdir("/a")), Checked(1, 2, "absent")]
 
 def test_what_led_to_messages_travels_beside_them_and_costs_nothing_when_none_is_known() -> None:
     codec = Codec(MESSAGES)
-    first, second = REQUESTS
+    sent = REQUESTS + REQUESTS
     one, other = ("mds1", 17), ("mds2", 3)
-    sent = [(first, one), (second, one), (first, UNKNOWN), (second, other)]
-    runs = [("mds1", 17, 2), ("", 0, 1), ("mds2", 3, 1)]
-    assert codec.framed(codec.frame(sent, reported)) == ([message for message, _ in sent], runs)
-    bare = codec.frame([(first, UNKNOWN), (second, UNKNOWN)], reported)
-    assert codec.framed(bare) == (REQUESTS, [("", 0, 2)])
+    causes = [one, one, UNKNOWN, other]
+    runs = runs_of(causes)
+    assert runs == [("mds1", 17, 2), ("", 0, 1), ("mds2", 3, 1)]
+    assert codec.framed(codec.frame(sent, runs)) == (sent, runs)
+    assert list(causes_of(runs)) == causes
+    bare = codec.frame(REQUESTS, runs_of([UNKNOWN, UNKNOWN]))
+    messages, none = codec.framed(bare)
+    assert (messages, none) == (REQUESTS, []) and next(causes_of(none)) == UNKNOWN
     assert len(bare) == len(codec.encode(REQUESTS)) + 2
-    assert codec.framed(codec.frame([], reported)) == ([], [("", 0, 0)])
 
 
 @pytest.mark.parametrize(
