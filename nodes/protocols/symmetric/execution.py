@@ -9,7 +9,7 @@ import msgspec
 
 from nodes.metadata.lookup import TOP
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.operations import ContentSummary, Read, Result
+from nodes.metadata.operations import ContentSummary, Failed, Read, Result
 from nodes.metadata.planning import DONE
 from nodes.metadata.reading import summarise
 from nodes.metadata.records import AlterRecord, AtimeRecord, CallRecord
@@ -113,9 +113,10 @@ class Execution:
         op_id = transaction.call.op_id
         if self._transactions.submit(transaction, len(effects)):
             effects.append(op_id)
-        if transaction.refused is not None:
-            return Outcome(op_id, None, *transaction.refused)
-        return Outcome(op_id, transaction.result, "", transaction.place[0], len(effects))
+        sn, result = transaction.place[0], transaction.result
+        if isinstance(result, Failed):
+            return Outcome(op_id, None, result.error, result.sn, result.place)
+        return Outcome(op_id, result, transaction.error, sn, len(effects))
 
     def _read_at(self, record: AtimeRecord) -> None:
         inode = self.namespace.tree.inodes.get(record.inode)

@@ -8,18 +8,18 @@ earlier transactions a member has submitted already.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from enum import Enum, auto
 from typing import Any
 
 from nodes.errors import FsError
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.operations import EndSession, OpenSession, Result
-from nodes.metadata.records import CallRecord, CloseSessionRecord, EndSessionRecord, Record
+from nodes.metadata.operations import EndSession, Failed, Result
+from nodes.metadata.records import CallRecord, Record, RefuseRecord
 from nodes.metadata_server.idle_sessions import check_fresh
 from nodes.protocols.symmetric.basic_services import services_of
 from nodes.protocols.symmetric.handles import Handles
 from nodes.protocols.symmetric.locks import Locks, Place
-from nodes.protocols.symmetric.refusals import Refusal, Refusals
 from nodes.protocols.symmetric.touched import ALONE, wanted_by
 
 
@@ -42,7 +42,7 @@ NEXT: dict[Phase, tuple[Phase, ...]] = {
 class Transaction:
     """One call, from its place in the order until it is submitted or rolled back."""
 
-    __slots__ = ("before", "call", "error", "phase", "place", "record", "refused", "result")
+    __slots__ = ("at_ns", "before", "call", "error", "phase", "place", "record", "result")
 
     def __init__(self, place: Place, call: CallRecord):
         self.place = place
@@ -50,13 +50,14 @@ class Transaction:
         self.phase = Phase.BEGUN
         self.record: Record | None = None
         """Record of its change; None for a repeated or failed call."""
+        self.at_ns = 0
+        """Time of the record of its change or of its failure; 0 for a call that leaves no record."""
         self.result: Result | None = None
+        """Result of the call, here or in its first copy; `Failed` once a failure is recorded."""
         self.error = ""
         """Error with which the call fails at this place."""
-        self.refused: Refusal | None = None
-        """Refusal of the call, here or in its first copy."""
-        self.before: tuple[int, int, int] = (0, 0, 0)
-        """First free handle, newest time and the client's lowest open call before the decision."""
+        self.before: tuple[int, int] = (0, 0)
+        """First free handle and newest time before the decision."""
 
     def enter(self, phase: Phase) -> None:
         assert phase in NEXT[self.phase], f"transaction {self.place}: {self.phase.name} to {phase.name}"
@@ -69,13 +70,12 @@ class Transactions:
     def __init__(self, namespace: Namespace, session_ttl_ns: int):
         self._namespace = namespace
         self._session_ttl_ns = session_ttl_ns
-        self._refusals = Refusals()
         self.handles = Handles(namespace.tree)
         self.locks = Locks()
         self._newest_ns = namespace.newest_ns
         """Time of the last decided transaction with a change."""
-        self._lowest_open: dict[str, int] = {}
-        """Lowest open call by client, from the decided transactions. Calls below it have been answered."""
+        self._answered: dict[str, deque[int]] = {}
+        """By client, the lowest open call after each decided transaction that is not submitted and leaves a record. The namespace has the others'."""
         self._open: deque[Transaction] = deque()
         self._waiting: deque[Transaction] = deque()
         """Open transactions that are not decided."""
@@ -107,42 +107,56 @@ class Transactions:
         return self.locks.grant(transaction.place)
 
     def _decide(self, transaction: Transaction) -> None:
-        call = transaction.call
-        lowest = self._lowest_open.get(call.op_id.client, 0)
-        transaction.before = self.handles.first_free, self._newest_ns, lowest
+        transaction.before = self.handles.first_free, self._newest_ns
         transaction.enter(Phase.DECIDED)
-        if self._namespace.sessions.known(call.op_id.client):
-            self._lowest_open[call.op_id.client] = max(lowest, call.lowest_open)
         try:
-            if not self._is_repeated(transaction, lowest):
+            if not self._is_repeated(transaction):
                 self._plan(transaction)
         except FsError as error:
             transaction.error = str(error)
+            self._plan_refusal(transaction)
+        if transaction.at_ns:
+            self._newest_ns = transaction.at_ns
+            call = transaction.call
+            answered = self._answered.setdefault(call.op_id.client, deque())
+            answered.append(max(call.lowest_open, answered[-1] if answered else 0))
 
-    def _is_repeated(self, transaction: Transaction, lowest_open: int) -> bool:
+    def _lowest_open(self, client: str) -> int:
+        """Calls below it were answered, according to transactions that are decided and not submitted."""
+        answered = self._answered.get(client)
+        return answered[-1] if answered else 0
+
+    def _is_repeated(self, transaction: Transaction) -> bool:
         """Whether the call has succeeded or failed before. Raises FsError for an answered call that may be forgotten."""
         op_id = transaction.call.op_id
-        if op_id.number < lowest_open:
+        if op_id.number < self._lowest_open(op_id.client):
             raise FsError("ESTALE", f"call {op_id.number} of {op_id.client} was answered and forgotten")
-        transaction.refused = self._refusals.recorded(op_id)
         transaction.result = self._namespace.sessions.recorded(op_id)
-        return transaction.refused is not None or transaction.result is not None
+        return transaction.result is not None
+
+    def _next_ns(self, call: CallRecord) -> int:
+        return max(call.at_ns, self._newest_ns + 1)
 
     def _plan(self, transaction: Transaction) -> None:
         """Plans the record of a call and assigns its time and handles. Raises FsError."""
-        call = transaction.call
-        now_ns = max(call.at_ns, self._newest_ns + 1)
+        call, now_ns = transaction.call, self._next_ns(transaction.call)
         if isinstance(call.operation, EndSession):
             transaction.record = self._namespace.plan_end(call.operation, now_ns)
-            self._newest_ns = now_ns
-            return
-        # Checked in the order, not on arrival: a refusing member could not know of a copy that another one has broadcast.
-        check_fresh(call.operation, call.op_id.client, now_ns, self._session_ttl_ns)
-        plan: Record = self._namespace.plan(call.operation, call.op_id, call.lowest_open, now_ns)  # type: ignore[assignment]
-        self.handles.give(plan)
-        self._newest_ns = now_ns
-        transaction.record = plan
-        transaction.result = plan.result  # type: ignore[union-attr]
+        else:
+            plan: Record = self._namespace.plan(call.operation, call.op_id, call.lowest_open, now_ns)  # type: ignore[assignment]
+            # Checked in the order, not on arrival: a refusing member could not know of a copy that another one has broadcast.
+            check_fresh(call.operation, call.op_id.client, now_ns, self._session_ttl_ns)
+            self.handles.give(plan)
+            transaction.record = plan
+            transaction.result = plan.result  # type: ignore[union-attr]
+        transaction.at_ns = now_ns
+
+    def _plan_refusal(self, transaction: Transaction) -> None:
+        """Assigns a time to a failure that is to be recorded: a second copy sent to another member must not succeed later (safety rule 10)."""
+        call, number = transaction.call, transaction.call.op_id.number
+        recorded = self._namespace.remembers(call.operation, call.op_id, call.lowest_open)
+        if recorded and number >= self._lowest_open(call.op_id.client):
+            transaction.at_ns = self._next_ns(call)
 
     # --- submitting ------------------------------------------------------------------------------------------------------
 
@@ -151,9 +165,10 @@ class Transactions:
         assert transaction is self._open[0], f"transaction {transaction.place} is not the first"
         transaction.enter(Phase.SUBMITTED)
         changed = transaction.record is not None and self._carry_out(transaction, transaction.record)
-        if transaction.error:
+        if transaction.error and transaction.at_ns:
             self._refuse(transaction, effects)
         self._open.popleft()
+        self._forget_answered(transaction, deque.popleft)
         self.locks.release(transaction.place)
         self._decide_next()
         return changed
@@ -169,17 +184,22 @@ class Transactions:
                 self._namespace.undo(entry)
             transaction.result, transaction.error = None, str(error)
             return False
-        if isinstance(record, CloseSessionRecord | EndSessionRecord):
-            client = record.client if isinstance(record, EndSessionRecord) else record.op_id.client
-            self._refusals.forget(client)
-            self._lowest_open.pop(client, None)
         return True
 
     def _refuse(self, transaction: Transaction, effects: int) -> None:
-        call = transaction.call
-        transaction.refused = Refusal(transaction.error, transaction.place[0], effects)
-        if type(call.operation) is not OpenSession and self._namespace.sessions.known(call.op_id.client):
-            self._refusals.remember(call.op_id, call.lowest_open, transaction.refused)
+        """Records the failure with its place, which a later copy also gets as its answer. Images keep it like a result."""
+        call, at_ns = transaction.call, transaction.at_ns
+        failed = transaction.result = Failed(transaction.error, transaction.place[0], effects, at_ns)
+        self._namespace.apply(RefuseRecord(call.op_id, call.lowest_open, at_ns, failed))
+
+    def _forget_answered(self, transaction: Transaction, forget: Callable[[deque[int]], int]) -> None:
+        """Forgets the client's lowest open call after a transaction that is submitted (the first) or rolled back (the last)."""
+        if transaction.at_ns:
+            client = transaction.call.op_id.client
+            answered = self._answered[client]
+            forget(answered)
+            if not answered:
+                del self._answered[client]
 
     # --- rolling back --------------------------------------------------------------------------------------------------
 
@@ -188,9 +208,9 @@ class Transactions:
         assert transaction is self._open[-1], f"transaction {transaction.place} is not the last"
         self._open.pop()
         if transaction.phase is Phase.DECIDED:
-            first_free, self._newest_ns, lowest = transaction.before
+            first_free, self._newest_ns = transaction.before
             self.handles.take_back(first_free)
-            self._lowest_open[transaction.call.op_id.client] = lowest
+            self._forget_answered(transaction, deque.pop)
         else:
             self._waiting.pop()
         transaction.enter(Phase.ROLLED_BACK)

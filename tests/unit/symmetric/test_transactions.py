@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.errors import FsError
+from nodes.metadata.images import dump, load
 from nodes.metadata.lookup import TOP
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import (
@@ -134,6 +135,21 @@ def test_a_call_that_failed_is_reported_where_its_first_copy_failed() -> None:
     assert [(each.sn, each.place) for each in reported] == [(2, 1), (3, 1), (2, 1)]
 
 
+def test_an_image_keeps_what_failed_and_what_was_answered() -> None:
+    """A member that begins from the image refuses the same copies as the members that have the journal."""
+    execution = opened()
+    rename = call(3, Rename("/a", "/b"))
+    deliver_and_submit(execution, group(2, call(2, Create("/f")), rename))
+    other = Execution(load(dump(execution.namespace)), SESSION_TTL_NS)
+    other.applied_sn = 2
+    for member in (execution, other):
+        deliver_and_submit(member, group(3, call(4, Create("/a"), lowest_open=3)))
+        copies = deliver_and_submit(member, group(4, call(2, Create("/f"), lowest_open=2), rename))
+        assert [each.error[:6] for each in copies] == ["ESTALE", "ENOENT"]
+        assert (copies[1].sn, copies[1].place) == (2, 1)
+    assert state_of(other) == state_of(execution)
+
+
 def test_what_a_view_change_cuts_leaves_no_trace() -> None:
     """Locks, handles and times are as before; the next view's groups are decided as if the others had never been there."""
     execution, other = opened(), opened()
@@ -159,12 +175,13 @@ def test_a_basic_service_that_fails_takes_back_those_before_it(monkeypatch: pyte
 
     services = (name_is_free, make_objects, no_room, add_handles)
     execution = opened()
-    digest, _, inodes = state_of(execution)
+    digest, inodes = execution.namespace.tree.digest, len(execution.namespace.tree.inodes)
     with monkeypatch.context() as broken:
         broken.setitem(basic_services.SERVICES, MakeRecord, services)
         [outcome] = deliver_and_submit(execution, group(2, call(2, Mkdir("/d"))))
     assert outcome.error == "EFBIG: the directory is full" and outcome.result is None
-    assert (execution.namespace.digest, len(execution.namespace.tree.inodes)) == (digest, inodes)
+    tree = execution.namespace.tree
+    assert (tree.digest, len(tree.inodes)) == (digest, inodes)
     [again] = deliver_and_submit(execution, group(3, call(2, Mkdir("/d"))))
     assert again.error == outcome.error, "a call that failed does not succeed later"
     assert deliver_and_submit(execution, group(4, call(3, Mkdir("/d"))))[0].error == ""
@@ -339,7 +356,6 @@ SIMPLE: list[Operation] = [
     *(kind(FILES[0], 5, 0) for kind in (AddBlock, Complete, Restamp)),
     CloseSession(),
 ]
-asked_before = Transactions._is_repeated
 
 
 @pytest.mark.parametrize(
@@ -349,7 +365,7 @@ asked_before = Transactions._is_repeated
         ("take_back", Handles, lambda handles, first_free: None),
         ("writer_of", Locks, lambda locks, things, until: None),
         ("ALONE", transactions, ()),
-        ("_is_repeated", Transactions, lambda under_way, copy, lowest_open: asked_before(under_way, copy, 0)),
+        ("_lowest_open", Transactions, lambda under_way, client: 0),
         ("grant", Locks, None),
     ],
     ids=[
