@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from nodes.calls import Calls
@@ -111,10 +113,16 @@ class GroupReplica(Generic[Log]):
 
 Replica = GroupReplica[ReplicaLog]
 """Replica of a family whose log is a journal of groups."""
+MakeState = Callable[[Namespace, int, Callable[[int, int, int], None]], ReplicatedState]
+"""(namespace, sn of its last group, report of an applied group: sn, epoch, digest)."""
 
 
 def open_replica(
-    world: World, config: ServerConfig, group: GroupConfig, image_store: MakeImageStore
+    world: World,
+    config: ServerConfig,
+    group: GroupConfig,
+    image_store: MakeImageStore,
+    make_state: MakeState = ReplicatedState,
 ) -> Replica:
     """Reads image and journal, and applies the groups known to be committed. Raises Damaged, UnknownFormat, OSError."""
     unfit = stored_unfit(world.disk)
@@ -134,9 +142,7 @@ def open_replica(
     if base is None:
         journal.restart_at(image.sn + 1)
     log = ReplicaLog(journal, image if base is None else base, holes.sn_without_epoch)
-    state = ReplicatedState(
-        namespace, image.sn, lambda sn, epoch, digest: report_applied(world, sn, epoch, digest)
-    )
+    state = make_state(namespace, image.sn, partial(report_applied, world))
     state.forgets = mutations.duplicate_after_second_failover
     pins = Pins(images, group.name, lambda: state.namespace.tree.bodies.next_block, holes.checkpoint_unpinned)
     commit_sn = image.sn

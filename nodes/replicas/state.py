@@ -49,10 +49,15 @@ class ReplicatedState:
     def _apply_committed(self, most: int) -> bool:
         """Applies at most `most` groups; True when no committed group is left."""
         pending = self._pending
-        while most and pending and pending[0].sn <= self.commit_sn:
+        while most and pending and pending[0].sn <= self._ready_sn:
             self._apply(pending.popleft(), None)
             most -= 1
-        return not pending or pending[0].sn > self.commit_sn
+        return not pending or pending[0].sn > self._ready_sn
+
+    @property
+    def _ready_sn(self) -> int:
+        """Groups up to it may be applied, unless frozen."""
+        return self.commit_sn
 
     @property
     def lags(self) -> bool:

@@ -20,8 +20,12 @@ FOLDERS = {
     "symmetric": ("protocols/symmetric",),
     "shared-qjm": ("protocols/baselines", "protocols/dcfs2"),
 }
-UNREACHED = {"paxos": {"checkpoint_unpinned", "one_phase_barrier", "sn_without_epoch"}}
-"""Switches of the metadata server that a family does not reach, because it does not use that part: checkpoints, or a journal of groups."""
+UNREACHED = {
+    "paxos": {"checkpoint_unpinned", "one_phase_barrier", "sn_without_epoch"},
+    "symmetric": {"checkpoint_unpinned", "dentry_locks_only", "stale_view_write"},
+}
+"""Switches of the metadata server that a family does not reach, because it does not use that part: checkpoints, several groups, a lock, or a
+journal of groups."""
 READ = re.compile(r"\b_?holes\.([a-z_]+)")
 Name = tuple[str, str]
 """A module of the shared code, and the name of a definition in it."""

@@ -29,16 +29,12 @@ class Agreed(msgspec.Struct, frozen=True):
     """The newest attempt to change the view; larger than `number` while it is under way."""
     proposer: str = ""
     """Server that makes that attempt."""
-    disks: dict[str, str] = {}
-    """The identity of each member's disk when this view began; empty before the first one."""
+    instances: dict[str, int] = {}
+    """The instance number of each member's disk when this view began; empty before the first one."""
 
     @property
     def changing(self) -> bool:
         return self.attempt > self.number
-
-    def knows_disk(self, name: str, disk: str) -> bool:
-        """Whether a member has the disk with which it came into this view."""
-        return self.disks.get(name, disk) == disk
 
     def enough(self, present: int, certain: int) -> bool:
         """Whether `present` members, of which `certain` have undoubted journals, may form the next view.
@@ -62,9 +58,9 @@ class Forced(Agreed, frozen=True):
 class Agreement:
     """Reads and guarded writes of the view by one server."""
 
-    def __init__(self, coordination: Coordination, group: str, name: str, without: bool):
+    def __init__(self, coordination: Coordination, nodes: GlobalView, name: str, without: bool):
         self._coordination = coordination
-        self._nodes = GlobalView(coordination, group, name, False)
+        self._nodes = nodes
         self._name = name
         self._without = without
         self._version = -1
@@ -92,10 +88,12 @@ class Agreement:
             msgspec.structs.replace(agreed, attempt=agreed.attempt + 1, proposer=self._name)
         )
 
-    async def install(self, disks: dict[str, str], start: Mark) -> bool:
+    async def install(self, instances: dict[str, int], start: Mark) -> bool:
         """Installs the attempt as the view of these members and disks. Returns False when a later attempt has begun."""
-        agreed, members = self.agreed, sorted(disks)
-        following = Agreed(agreed.attempt, members, agreed.initial, start, agreed.attempt, self._name, disks)
+        agreed, members = self.agreed, sorted(instances)
+        following = Agreed(
+            agreed.attempt, members, agreed.initial, start, agreed.attempt, self._name, instances
+        )
         epoch = Set(
             self._nodes.path("epoch"), msgspec.json.encode(EpochNode(following.number, following.members[0]))
         )

@@ -9,6 +9,7 @@ from nodes.protocols.symmetric.member import Member
 from nodes.protocols.symmetric.messages import JoinView
 from nodes.protocols.symmetric.outside import fit_to_join
 from nodes.protocols.symmetric.replica import Replica
+from nodes.replicas.disks import OTHER, WHOLE
 
 NEAR = 64
 """Most groups that a joiner receives while the view changes. A joiner that lacks more catches up first."""
@@ -53,9 +54,9 @@ def change_of_member(
     if asked:
         reasons.append("somebody asked for a new view")
     invited = sorted({*stay, *near})
-    back = [name for name in near if _is_itself(member.view, name, joining[name])]
-    present = len(stay) + len(back)
-    certain = len(stay) + sum(not joining[name].doubtful for name in back)
+    standings = [replica.standing(member.view, name, joining[name].disk) for name in near]
+    present = len(stay) + len(standings) - standings.count(OTHER)
+    certain = len(stay) + standings.count(WHOLE)
     reason = ", ".join(reasons) if member.view.enough(present, certain) else ""
     return Wanted(reason, invited, stay.index(replica.name), 2 * present < len(view), far)
 
@@ -65,19 +66,15 @@ def _is_near(replica: Replica, join: JoinView) -> bool:
     return common is not None and common >= replica.applied_sn - NEAR
 
 
-def _is_itself(agreed: Agreed, name: str, join: JoinView) -> bool:
-    """Whether a joiner was a member of this view with its present disk."""
-    return name in agreed.members and agreed.knows_disk(name, join.disk)
-
-
 def change_of_restarted(
     agreed: Agreed, replica: Replica, joining: dict[str, JoinView], waited: bool
 ) -> Wanted:
     """The change that a member wants after its whole view stopped: a view of all members, or later of those that came back."""
     own = replica.name
-    others = [name for name in agreed.members if name in joining and name != own]
-    back = sorted([own, *(name for name in others if _is_itself(agreed, name, joining[name]))])
-    certain = sum(not (replica.own_disk if name == own else joining[name]).doubtful for name in back)
+    disks = {own: replica.disk, **{name: join.disk for name, join in joining.items() if name != own}}
+    standings = {name: replica.standing(agreed, name, disk) for name, disk in disks.items()}
+    back = sorted(name for name, standing in standings.items() if standing != OTHER)
+    certain = sum(standing == WHOLE for standing in standings.values())
     everybody = len(back) == len(agreed.members)
     enough = everybody or (waited and agreed.enough(len(back), certain))
     reason = f"no member is alive in view {agreed.number}" if enough else ""
@@ -86,8 +83,8 @@ def change_of_restarted(
 
 def may_revive(agreed: Agreed, replica: Replica) -> bool:
     """Whether this server was in the view before a restart, and its disk has the groups that the view began with."""
-    name, disk = replica.name, replica.own_disk.identity
-    return name in agreed.members and agreed.knows_disk(name, disk) and replica.log.holds(agreed.start)
+    own = replica.standing(agreed, replica.name, replica.disk)
+    return own != OTHER and replica.log.holds(agreed.start)
 
 
 def change_of_forced(

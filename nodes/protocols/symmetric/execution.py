@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Hashable
+from collections.abc import Callable, Generator, Hashable
+from typing import Any
 
 import msgspec
 
@@ -17,6 +18,7 @@ from nodes.protocols.symmetric.locks import Mode, Place
 from nodes.protocols.symmetric.scheduler import AGAIN
 from nodes.protocols.symmetric.touched import looked_at
 from nodes.protocols.symmetric.transactions import Transaction, Transactions
+from nodes.replicas.state import ReplicatedState
 from nodes.units import OpId
 from nodes.wire.messages import JournalGroup
 
@@ -50,38 +52,60 @@ class UnderWay(msgspec.Struct, frozen=True):
     """Number of locks held in read, update and write mode."""
 
 
-class Execution:
-    """The namespace of one member up to the last submitted group, and the delivered groups after it."""
+class Submitted(msgspec.Struct, frozen=True, gc=False):
+    """A group that has become visible."""
 
-    def __init__(self, namespace: Namespace, session_ttl_ns: int):
-        self.namespace = namespace
-        self.applied_sn = 0
-        self.place = 0
-        """Number of calls of the last group with an effect."""
-        self.durable_sn = 0
+    group: JournalGroup
+    outcomes: list[Outcome]
+    effects: list[OpId]
+    """The calls with an effect, in order."""
+    digest: int
+    """Digest of the namespace after it."""
+
+
+class Execution(ReplicatedState):
+    """The namespace of one member up to the last submitted group, and the delivered groups after it.
+
+    A group is committed when every member holds it. It is then submitted, unless a long read is under way or the namespace is frozen for an image.
+    """
+
+    def __init__(self, namespace: Namespace, sn: int, session_ttl_ns: int, thawed: Callable[[], None]):
+        """`thawed` is called when the namespace has caught up after an image."""
+        super().__init__(namespace, sn, lambda sn, epoch, digest: None)
+        self._session_ttl_ns = session_ttl_ns
+        self._on_thawed = thawed
+        self.durable_sn = sn
         """Last group on this server's disk. Other members may know of it and have answered its calls."""
+        self.position = after(sn)
+        """Position (sn, number of calls with an effect in that group) that a read of the namespace sees."""
+        self.submitted: list[Submitted] = []
+        """Submitted groups that are not reported yet."""
         self._transactions = Transactions(namespace, session_ttl_ns)
-        self._begun: deque[tuple[JournalGroup, list[Transaction]]] = deque()
-        self._queued: deque[JournalGroup] = deque()
-        """Delivered groups that wait because too many are begun."""
+        self._begun: deque[list[Transaction]] = deque()
+        """Transactions of the first pending groups; the others wait because too many are begun."""
         self._readers = 0
         """Number of long reads under way."""
 
+    def restart(self, namespace: Namespace, sn: int) -> None:
+        super().restart(namespace, sn)
+        self.durable_sn, self.position = sn, after(sn)
+        self._transactions = Transactions(namespace, self._session_ttl_ns)
+        self._begun.clear()
+
     # --- delivery and submission ---------------------------------------------------------------------------------------
 
-    def deliver(self, group: JournalGroup) -> None:
+    def prepared(self, group: JournalGroup) -> None:
         """Takes the next group of the order and locks what it changes for update."""
-        self._queued.append(group)
-        self._begin_queued()
+        super().prepared(group)
+        self._begin_pending()
 
-    def _begin_queued(self) -> None:
-        while self._queued and len(self._begun) < AHEAD_MAX:
-            group = self._queued.popleft()
+    def _begin_pending(self) -> None:
+        while len(self._begun) < min(len(self._pending), AHEAD_MAX):
+            group = self._pending[len(self._begun)]
             calls = [record for record in group.records if isinstance(record, CallRecord)]
-            transactions = [
-                self._transactions.begin((group.sn, index), call) for index, call in enumerate(calls)
-            ]
-            self._begun.append((group, transactions))
+            self._begun.append(
+                [self._transactions.begin((group.sn, index), call) for index, call in enumerate(calls)]
+            )
 
     def made_durable(self, sn: int) -> None:
         """Groups up to sn are ready to be submitted. Readers of what they change wait from now on, before any other member is notified.
@@ -91,23 +115,36 @@ class Execution:
         self.durable_sn = min(sn, self.delivered_sn)
         self._transactions.locks.upgrade((self.durable_sn, LAST))
 
-    def submit(self) -> tuple[JournalGroup, list[Outcome], list[OpId]]:
-        """Submits the next group, which becomes visible. Returns it, the outcomes of its calls and the calls with an effect, in order."""
-        group, transactions = self._begun.popleft()
+    def commit(self, sn: int) -> None:
+        """Every member holds the groups up to sn: submits those that are on this disk, as soon as nothing keeps the namespace from changing."""
+        self.commit_sn = max(self.commit_sn, min(sn, self.delivered_sn))
+        if not self._frozen:
+            self._apply_committed(len(self._pending))
+
+    @property
+    def _ready_sn(self) -> int:
+        return min(self.commit_sn, self.durable_sn) if self.may_submit else self.applied_sn
+
+    def catch_up(self, most: int) -> bool:
+        done = super().catch_up(most)
+        if done:
+            self._on_thawed()
+        return done
+
+    def _apply(self, group: JournalGroup, undo: list[Any] | None) -> None:
+        """Submits the next group, which becomes visible."""
         assert group.sn == self.applied_sn + 1, f"group {group.sn} after {self.applied_sn}"
-        assert group.sn <= self.durable_sn, f"group {group.sn} is not on the disk"
-        assert self.may_submit, "somebody reads what would change"
         outcomes: list[Outcome] = []
         effects: list[OpId] = []
-        following = iter(transactions)
+        following = iter(self._begun.popleft())
         for record in group.records:
             if isinstance(record, AtimeRecord):
                 self._read_at(record)
             elif isinstance(record, CallRecord):
                 outcomes.append(self._submit(next(following), effects))
-        self.applied_sn, self.place = group.sn, len(effects)
-        self._begin_queued()
-        return group, outcomes, effects
+        self.applied_sn, self.position = group.sn, (group.sn, len(effects))
+        self.submitted.append(Submitted(group, outcomes, effects, self.namespace.digest))
+        self._begin_pending()
 
     def _submit(self, transaction: Transaction, effects: list[OpId]) -> Outcome:
         op_id = transaction.call.op_id
@@ -128,18 +165,18 @@ class Execution:
 
     @property
     def delivered_sn(self) -> int:
-        return self.applied_sn + len(self._begun) + len(self._queued)
+        return self.applied_sn + len(self._pending)
 
-    def roll_back(self, sn: int) -> None:
-        """Rolls back the delivered groups after sn that are not submitted (SAA §5.3)."""
+    def cut(self, sn: int) -> bool:
+        """The journal lost its groups after sn: rolls back those that are not submitted (SAA §5.3)."""
         while self.delivered_sn > max(sn, self.applied_sn):
-            if self._queued:
-                self._queued.pop()
-                continue
-            _, transactions = self._begun.pop()
-            for transaction in reversed(transactions):
-                self._transactions.roll_back(transaction)
+            if len(self._begun) == len(self._pending):
+                for transaction in reversed(self._begun.pop()):
+                    self._transactions.roll_back(transaction)
+            self._pending.pop()
+        self.commit_sn = min(self.commit_sn, self.delivered_sn)
         self.made_durable(min(self.durable_sn, sn))
+        return super().cut(sn)
 
     # --- reading ---------------------------------------------------------------------------------------------------------
 
@@ -186,3 +223,8 @@ class Execution:
         return UnderWay(
             decided, waiting, modes[Mode.READ] + self._readers, modes[Mode.UPDATE], modes[Mode.WRITE]
         )
+
+
+def after(sn: int) -> tuple[int, int]:
+    """The position after all calls of group sn, of which it is not known how many had an effect."""
+    return (sn + 1, 0) if sn else (0, 0)

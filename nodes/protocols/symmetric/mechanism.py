@@ -17,9 +17,9 @@ from nodes.protocols.symmetric.member import Member
 from nodes.protocols.symmetric.membership import Membership
 from nodes.protocols.symmetric.replica import Replica, open_replica
 from nodes.protocols.symmetric.requests import Requests, is_write
+from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.log import decode_group, named_fields
 from nodes.trace.events import Warned
-from nodes.wake import Wake
 from nodes.wire.messages import AskView, CheckOperation, Message, Request, ViewCopy
 from nodes.world import World
 
@@ -46,22 +46,24 @@ class Answered:
 class Symmetric:
     """One metadata server of a symmetric group."""
 
-    def __init__(self, world: World, config: ServerConfig):
-        self._world = world
-        group = group_of(config.cluster, config.group)
-        self._replica: Replica = open_replica(world, config, group)
-        self._requests = Requests(self._replica)
-        self._appended = Wake()
-        self._membership = Membership(self._replica, self._requests, self._appended.set)
+    def __init__(self, replica: Replica):
+        self._world = world = replica.world
+        self._replica = replica
+        self._requests = Requests(replica)
+        self._membership = Membership(replica, self._requests)
         self._blocks = BlockKeeper(
             world,
-            group,
-            config.cluster.data,
+            replica.group,
+            replica.config.cluster.data,
             Answered(self._replica),
             self._commands_data_nodes,
             behind=lambda: self._replica.behind,
         )
         self._handlers: dict[type[Message], Callable[[str, Any], None]] = self._table()
+
+    async def keep_identity(self) -> None:
+        """Makes the identity of the disk and the groups read from it durable. Raises OSError."""
+        await self._replica.common.identity.keep()
 
     def start(self) -> None:
         world = self._world
@@ -115,7 +117,7 @@ class Symmetric:
     async def _sync(self) -> None:
         """Syncs delivered groups in one task, so that groups that arrive during a sync share the next one."""
         while True:
-            await self._appended.wait()
+            await self._replica.appended.wait()
             sn = await self._replica.sync()
             if self._membership.member is not None:
                 self._membership.member.on_synced(sn)
@@ -205,8 +207,22 @@ class Symmetric:
 
 
 def start(world: World, config: ServerConfig, choice: Choice) -> None:
-    """Starts a server. Raises Damaged, UnknownFormat, OSError of its disk."""
-    Symmetric(world, config).start()
+    """Starts a server. Raises UnknownFormat, UnknownJournal, UnknownSeal, OSError of damaged files on disk.
+
+    A server whose journal is damaged before its end begins with an empty one. Its new disk counts in no view before it has caught up with the others.
+    """
+
+    def begin() -> None:
+        replica = open_replica(world, config, group_of(config.cluster, config.group), choice)
+        world.scope.spawn(_begin_life(Symmetric(replica)), "start")
+
+    start_anew_if_damaged(world, begin)
+
+
+async def _begin_life(server: Symmetric) -> None:
+    """The identity of the disk is durable before the server sends any message. Raises OSError."""
+    await server.keep_identity()
+    server.start()
 
 
 REPLICATION = {"symmetric": start}

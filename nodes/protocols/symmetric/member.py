@@ -44,14 +44,12 @@ class Member:
         view: Agreed,
         requests: Requests,
         joining: Callable[[], list[str]],
-        on_appended: Callable[[], None],
     ):
         self._replica = replica
         self._world = replica.world
         self.view = view
         self._requests = requests
         self._joining = joining
-        self._on_appended = on_appended
         self.own = own = view.members.index(replica.name)
         self._ids = {name: place for place, name in enumerate(view.members)}
         size = len(view.members)
@@ -242,7 +240,7 @@ class Member:
         if delivered:
             for member in self._holdings.grown():
                 self._moved_ns[member] = self._now_ns()
-            self._on_appended()
+            replica.appended.set()
 
     def on_synced(self, sn: int) -> None:
         """This journal is durable up to sn. After a wedge, only the groups delivered before it count."""

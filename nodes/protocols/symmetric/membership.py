@@ -6,11 +6,9 @@ the view when members are gone or servers want to join.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND
-from nodes.metadata_server.forcing import Forcing
 from nodes.protocols.symmetric.addresses import Addresses
 from nodes.protocols.symmetric.agreement import JOINING, MEMBER, Agreed
 from nodes.protocols.symmetric.catch_up import Closer
@@ -40,13 +38,12 @@ RETRY_NS = 100 * MILLISECOND
 class Membership:
     """This server's membership, its view, and the servers outside the view that it knows."""
 
-    def __init__(self, replica: Replica, requests: Requests, on_appended: Callable[[], None]):
+    def __init__(self, replica: Replica, requests: Requests):
         self._replica = replica
         self._world = world = replica.world
         self._group = replica.group
         self._agreement = replica.agreement
         self._requests = requests
-        self._on_appended = on_appended
         self._begins_after_promise = replica.config.cluster.mutations.begins_after_promise
         self.lease_ns = replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
         self.member: Member | None = None
@@ -67,7 +64,7 @@ class Membership:
         self._closer = Closer(replica)
         self._asked = False
         """Whether an operator wants a new view."""
-        self.forcing = Forcing(world, replica.config.cluster.mutations.floor_without_way_back)
+        self.forcing = replica.common.forcing
 
     def _now_ns(self) -> int:
         return self._world.clock.monotonic_ns()
@@ -138,8 +135,8 @@ class Membership:
             self.member.tick()
         elif self.prepared:
             hears = self._outside.hears(self._now_ns())
-            disk, tails = self._replica.own_disk, self._replica.log.tails()
-            join = JoinView(self.view_number, tails, hears, self._replica.rules, disk.identity, disk.doubtful)
+            tails = self._replica.log.tails()
+            join = JoinView(self.view_number, tails, hears, self._replica.rules, self._replica.disk)
             for name in sorted({*self._group.members, *self._agreement.agreed.members} - {self._world.name}):
                 self._world.network.send(name, join)
 
@@ -163,8 +160,6 @@ class Membership:
 
     async def _once(self) -> None:
         if not self.prepared:
-            await self._replica.own_disk.seal()
-            await self._replica.log.sync()
             await self._agreement.prepare(self._group.members, self._world.network.address)
             self.prepared = True
         if self._outdated:
@@ -207,10 +202,7 @@ class Membership:
         self._asked = False
         self.forcing.end("done", f"serves in view {agreed.number}: {' '.join(agreed.members)}")
         self._requests.view = agreed.number
-        replica.own_disk.made_whole()
-        member = self.member = Member(
-            replica, agreed, self._requests, lambda: list(self._joining()), self._on_appended
-        )
+        member = self.member = Member(replica, agreed, self._requests, lambda: list(self._joining()))
         if self.settling.promised > agreed.number and not self._begins_after_promise:
             member.wedge(agreed.start)
         self._believe()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from nodes.metadata.records import Record
+from nodes.units import DiskId
 from nodes.wire.messages import Mark, Message, Question, Reply
 
 
@@ -76,10 +77,8 @@ class JoinView(Message, array_like=True, tag=True, gc=False):
     """Servers that have answered the sender recently."""
     rules: str
     """Part of the configuration that must be the same at all members of a view."""
-    disk: str
-    """The identity of the sender's disk."""
-    doubtful: bool
-    """Whether the end of the sender's journal may lack groups that it had (safety rule 23)."""
+    disk: DiskId
+    """The identity of the sender's disk. It has earlier instances while the end of the journal may lack groups that it had (safety rule 23)."""
 
 
 class Welcome(Message, array_like=True, tag=True, gc=False):
@@ -110,9 +109,7 @@ class Flushed(Reply, array_like=True, tag=True, gc=False):
     undelivered: list[Numbered]
     free_ns: list[int]
     """Remaining time of the sender's grant to each member of the view."""
-    disk: str
-    doubtful: bool
-    """Doubt about the end of the sender's journal, as in `JoinView`."""
+    disk: DiskId
 
 
 class Fetch(Question, array_like=True, tag=True, gc=False):

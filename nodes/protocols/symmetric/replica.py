@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 
-from nodes.calls import Calls
 from nodes.config import MILLISECOND, GroupConfig, ServerConfig, opened
 from nodes.ignoring import Ignoring
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.records import result_sum
-from nodes.metadata_server.record_clock import RecordClock
-from nodes.protocols.symmetric.agreement import Agreement
-from nodes.protocols.symmetric.execution import Execution, Outcome
-from nodes.protocols.symmetric.own_disk import OwnDisk, open_journal
+from nodes.metadata_server.replica import Replica as CommonReplica
+from nodes.metadata_server.replica import keep_aside, rebuild, report_applied
+from nodes.metadata_server.replica import open_replica as open_common
+from nodes.metadata_server.tenure import Choice
+from nodes.protocols.symmetric.agreement import Agreed, Agreement
+from nodes.protocols.symmetric.execution import Execution, Outcome, Submitted
+from nodes.replicas.disks import DOUBTFUL, OTHER, WHOLE, Roll
 from nodes.replicas.lease import Term, term_of
-from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
-from nodes.trace.events import Applied, Committed, Cut, Durable, JournalOpened, StepTaken
-from nodes.units import OpId
+from nodes.replicas.log import ReplicaLog, encode_group
+from nodes.trace.events import Committed, Cut, Durable, StepTaken
+from nodes.units import DiskId
+from nodes.wake import Wake
 from nodes.wire.messages import JournalGroup, Mark
 from nodes.world import World
 
@@ -25,38 +28,48 @@ from nodes.world import World
 class Replica:
     """Groups are appended by `append`, made durable by `sync`, and submitted, visible to all, by `show`."""
 
-    def __init__(
-        self, world: World, config: ServerConfig, group: GroupConfig, log: ReplicaLog, own_disk: OwnDisk
-    ):
-        holes = config.cluster.holes
-        self.world = world
-        self.config = config
-        self.group = group
-        self.log = log
-        self.own_disk = own_disk
-        self.agreement = Agreement(world.coordination, group.name, world.name, holes.views_without_agreement)
-        self.calls = Calls(world)
-        self.ignoring = Ignoring(world)
-        self.execution = self._from_nothing()
-        self.times = RecordClock(world.clock, config.cluster.mutations.clock_jump_stamps)
+    def __init__(self, common: CommonReplica, execution: Execution, appended: Wake):
+        self.common = common
+        """The parts that every metadata server has. The shorter names serve the code of the members."""
+        self.world: World = common.world
+        self.config: ServerConfig = common.config
+        self.group: GroupConfig = common.group
+        self.log: ReplicaLog = common.log
+        self.calls = common.calls
+        self.execution = execution
+        self.appended = appended
+        """Set when groups are to be synced, or submitted ones to be reported."""
+        without = self.config.cluster.holes.views_without_agreement
+        self.agreement = Agreement(self.world.coordination, common.view, self.world.name, without)
+        self.ignoring = Ignoring(self.world)
+        self.times = common.times
         """Clock that stamps this server's calls since its process began."""
         self.settling = asyncio.Lock()
         """Lock held by a task that cuts and settles the journal."""
-        self.granted_ns = world.clock.monotonic_ns()
+        self.granted_ns = self.world.clock.monotonic_ns()
         """Time at which this server last extended a lease, in any view; at least its start, because it may have done so just before a restart."""
         self._taken = 0
         self._not_synced: deque[tuple[int, JournalGroup, Mark, int]] = deque()
         """Unsynced groups, each with a count that no later group gets, not even one of the same sn."""
+        self._begin_again()
 
     @property
     def name(self) -> str:
         return self.world.name
 
-    def _from_nothing(self) -> Execution:
-        cluster = self.config.cluster
-        short = cluster.holes.short_duplicate_memory
-        empty = Namespace(self.group.number, short, mutations=cluster.mutations)
-        return Execution(empty, cluster.session_ttl_ms * MILLISECOND)
+    @property
+    def disk(self) -> DiskId:
+        """The identity of this server's disk (safety rule 23)."""
+        return self.common.identity.id
+
+    def standing(self, agreed: Agreed, name: str, disk: DiskId) -> str:
+        """Whether a server has, on this disk, all that it ever held as the member of its name (nodes/replicas/disks.py)."""
+        mutations = self.config.cluster.mutations
+        roll = Roll(agreed.members, agreed.instances, mutations.replaced_disk_votes)
+        if name not in agreed.members:
+            return OTHER
+        found = roll.standing(name, disk)
+        return WHOLE if found == DOUBTFUL and mutations.rot_revives_alone else found
 
     @property
     def term(self) -> Term:
@@ -76,16 +89,14 @@ class Replica:
 
     # --- journal ----------------------------------------------------------------------------------------------------
 
-    def open(self, cut_bytes: int) -> None:
-        """Reads the journal and executes the groups that its views had settled. Raises Damaged."""
-        settled_sn = 0
-        for group in self.log.load():
-            self.execution.deliver(group)
-            settled_sn = max(settled_sn, group.commit_sn)
-        last = self.log.last
-        self.execution.made_durable(last.sn)
-        self.world.trace.emit(JournalOpened(1, last.sn, last.epoch, last.crc, cut_bytes, 0))
-        self.show(settled_sn, [])
+    def _begin_again(self) -> None:
+        """The groups of the journal are on the disk. Those that are known to be committed become visible again."""
+        self.execution.made_durable(self._durable_sn)
+        self.show(0, [])
+
+    @property
+    def _durable_sn(self) -> int:
+        return self._not_synced[0][1].sn - 1 if self._not_synced else self.log.last.sn
 
     def append(self, group: JournalGroup) -> None:
         """Appends the next group; durable after a sync."""
@@ -93,7 +104,7 @@ class Replica:
 
     def take(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
         self.log.append(mark, data)
-        self.execution.deliver(group)
+        self.execution.prepared(group)
         self._taken += 1
         self._not_synced.append((self._taken, group, mark, len(data)))
 
@@ -106,29 +117,23 @@ class Replica:
             self.world.trace.emit(
                 Durable(group.sn, group.epoch, group.groupid, mark.crc, len(group.records), size)
             )
-        sn = self._not_synced[0][1].sn - 1 if self._not_synced else self.log.last.sn
-        self.execution.made_durable(sn)
-        return sn
+        self.execution.made_durable(self._durable_sn)
+        return self._durable_sn
 
     async def cut(self, sn: int, reason: str) -> None:
-        """Removes every group after sn. No member has shown any of them, unless a hole is open."""
+        """Removes every group after sn. No member has shown any of them, unless a hole is open or a person forced a view."""
         if sn >= self.log.last.sn:
             return
-        self.execution.roll_back(sn)
+        whole = self.execution.cut(sn)
         while self._not_synced and self._not_synced[-1][1].sn > sn:
             self._not_synced.pop()
         self.world.trace.emit(Cut(sn, reason))
+        if not whole:
+            await keep_aside(self.common, sn)
         await self.log.cut(sn)
-        if self.execution.applied_sn > sn:
-            self._rebuild()
-
-    def _rebuild(self) -> None:
-        shown_sn = self.log.last.sn
-        self.execution = self._from_nothing()
-        for group in self.log.groups(1):
-            self.execution.deliver(group)
-        self.execution.made_durable(shown_sn)
-        self.show(shown_sn, [])
+        if not whole:
+            rebuild(self.common)
+            self._begin_again()
 
     def now_ns(self) -> int:
         """The stamp that a call would get now."""
@@ -145,11 +150,6 @@ class Replica:
         return self.execution.applied_sn
 
     @property
-    def commit_sn(self) -> int:
-        """The last executed group. A group is executed only after every member holds it."""
-        return self.execution.applied_sn
-
-    @property
     def behind(self) -> bool:
         """Whether another member may have answered a group that is not executed here yet."""
         if self.config.cluster.mutations.frees_what_others_made:
@@ -157,40 +157,40 @@ class Replica:
         return self.applied_sn < self.execution.durable_sn
 
     def show(self, sn: int, holders: list[str]) -> list[tuple[int, list[Outcome]]]:
-        """Submits the groups up to sn while no long read is under way. Returns the sn and the outcomes of each.
+        """Submits the groups up to sn as soon as the namespace may change. Returns the sn and the outcomes of each that is not returned yet.
 
         `holders` are the members that hold the groups. Without holders no commit is reported, because it was reported before.
         """
-        shown: list[tuple[int, list[Outcome]]] = []
-        while self.applied_sn < min(sn, self.execution.delivered_sn) and self.execution.may_submit:
-            group, outcomes, effects = self.execution.submit()
+        execution = self.execution
+        execution.commit(sn)
+        submitted, execution.submitted = execution.submitted, []
+        for each in submitted:
             if holders:
-                self._report(group, effects, outcomes, holders)
-            digest = self.execution.namespace.digest
-            self.world.trace.emit(Applied(group.sn, group.epoch, digest))
-            shown.append((group.sn, outcomes))
-        return shown
+                self._report(each, holders)
+            report_applied(self.world, each.group.sn, each.group.epoch, each.digest)
+        return [(each.group.sn, each.outcomes) for each in submitted]
 
-    def _report(
-        self, group: JournalGroup, effects: list[OpId], outcomes: list[Outcome], holders: list[str]
-    ) -> None:
-        mark = self.log.mark_at(group.sn)
+    def _report(self, submitted: Submitted, holders: list[str]) -> None:
+        sn, view = submitted.group.sn, submitted.group.epoch
+        mark = self.log.mark_at(sn)
         assert mark is not None
-        reported = {each.op_id: result_sum(each.result) for each in outcomes}
-        results = [reported[op_id] for op_id in effects]
-        operations = [(op_id.client, op_id.number) for op_id in effects]
-        name, view = self.group.name, group.epoch
+        reported = {each.op_id: result_sum(each.result) for each in submitted.outcomes}
+        results = [reported[op_id] for op_id in submitted.effects]
+        operations = [(op_id.client, op_id.number) for op_id in submitted.effects]
         self.world.trace.emit(
-            Committed(name, group.sn, view, mark.crc, holders, view, operations, [], results)
+            Committed(self.group.name, sn, view, mark.crc, holders, view, operations, [], results)
         )
 
 
-def open_replica(world: World, config: ServerConfig, group: GroupConfig) -> Replica:
+def open_replica(world: World, config: ServerConfig, group: GroupConfig, choice: Choice) -> Replica:
     """Opens a member's replica from its disk. Raises Damaged, UnknownFormat, OSError."""
-    mutations = config.cluster.mutations
-    journal, suffix = open_journal(world, config.cluster)
-    log = ReplicaLog(journal, NOTHING, config.cluster.holes.sn_without_epoch)
-    own_disk = OwnDisk(world, suffix, journal, mutations)
-    replica = Replica(world, config, group, log, own_disk)
-    replica.open(journal.cut_bytes)
-    return replica
+    appended = Wake()
+    session_ttl_ns = config.cluster.session_ttl_ms * MILLISECOND
+    executions: list[Execution] = []
+
+    def execution(namespace: Namespace, sn: int, applied: object) -> Execution:
+        executions.append(Execution(namespace, sn, session_ttl_ns, appended.set))
+        return executions[-1]
+
+    common = open_common(world, config, group, choice.image_store, execution)
+    return Replica(common, executions[-1], appended)

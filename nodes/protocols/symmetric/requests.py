@@ -215,8 +215,7 @@ class Requests:
             Answer(
                 job.number,
                 self.view,
-                execution.applied_sn,
-                execution.place,
+                *execution.position,
                 result,
                 error,
                 at_ns,

@@ -81,18 +81,8 @@ class Settling:
         undelivered: list[Numbered],
         free_ns: list[int],
     ) -> Flushed:
-        disk = self._replica.own_disk
-        return Flushed(
-            message.call,
-            self.promised,
-            tails,
-            live,
-            frontier,
-            undelivered,
-            free_ns,
-            disk.identity,
-            disk.doubtful,
-        )
+        disk = self._replica.disk
+        return Flushed(message.call, self.promised, tails, live, frontier, undelivered, free_ns, disk)
 
     def _earlier_grants_ns(self) -> int:
         """The remaining time of leases that this server granted in another view or before its restart."""

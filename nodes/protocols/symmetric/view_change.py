@@ -20,6 +20,7 @@ from nodes.protocols.symmetric.order import key_of
 from nodes.protocols.symmetric.presence import lease_ends_in
 from nodes.protocols.symmetric.replica import Replica
 from nodes.protocols.symmetric.settling import Settling, decoded
+from nodes.replicas.disks import OTHER, WHOLE
 from nodes.wire.messages import Mark
 
 
@@ -100,14 +101,17 @@ class ViewChange:
         reply = self._flushed[name]
         common = self._replica.log.agrees_up_to(reply.tails)
         return (
-            self._was.knows_disk(name, reply.disk)
+            self._replica.standing(self._was, name, reply.disk) != OTHER
             and common is not None
             and common >= self._was.start.sn
             and len(reply.free_ns) == len(self._was.members)
         )
 
     def _enough(self, present: list[str]) -> bool:
-        certain = [name for name in present if not self._flushed[name].doubtful]
+        disks = {name: self._flushed[name].disk for name in present}
+        certain = [
+            name for name, disk in disks.items() if self._replica.standing(self._was, name, disk) == WHOLE
+        ]
         return self._was.enough(len(present), len(certain))
 
     def _goes_on(self) -> None:
@@ -193,8 +197,8 @@ class ViewChange:
         """Installs the next view. Raises Abandoned."""
         self._goes_on()
         self._settling.settled = self._attempt
-        disks = {name: self._flushed[name].disk for name in members}
-        if not await self._replica.agreement.install(disks, goal):
+        instances = {name: self._flushed[name].disk.instance for name in members}
+        if not await self._replica.agreement.install(instances, goal):
             raise Abandoned
         self._step("install", f"view {self._attempt}: {' '.join(members)}, from group {goal.sn} on")
         return self._replica.agreement.agreed

@@ -16,6 +16,7 @@ from nodes.protocols.mams.messages import DecisionLogged, Mismatch, Prepare, Pre
 from nodes.protocols.paxos import messages as p
 from nodes.protocols.symmetric import messages as s
 from nodes.trace.events import Ignored, Warned
+from nodes.units import DiskId
 from nodes.wire.journal_messages import (
     AddEntry,
     EntryAdded,
@@ -32,7 +33,7 @@ from tests.simulation.mams.lab import Lab
 OTHER = 99
 NOWHERE = Mark(0, 1, 1 << 40, 7)
 FIFTH = Mark(0, 1, 5, 7)
-OWN = "a disk of its own"
+OWN = DiskId(7)
 Sent = list[tuple[str, str, Message]]
 """Sender, receiver, message."""
 
@@ -67,7 +68,7 @@ def of_symmetric(lab: Lab) -> Sent:
         (others_of(lab)[1], leader, s.Alive(view, 1, 1, False, [0], FIFTH, [])),
         ("mds9", leader, s.Held(view, NOWHERE)),
         ("mds9", leader, s.Broadcast(view, numbered, FIFTH)),
-        (other, leader, s.Flushed(OTHER, 0, [], True, (0, 0), [], [], OWN, False)),
+        (other, leader, s.Flushed(OTHER, 0, [], True, (0, 0), [], [], OWN)),
         (other, leader, s.Settled(OTHER, 0, NOWHERE, True)),
     ]
 
@@ -198,7 +199,7 @@ def test_words_of_another_family_are_an_event(protocol: str) -> None:
     """A server with another configuration sends such messages."""
     lab = lab_of(protocol)
     foreign: list[Message] = [
-        s.JoinView(0, [], [], "", OWN, False), p.PaxosJoin(1, 1), Prepared(1, NOWHERE), JournalWritten(1, NOWHERE), EntryAdded(1, 1)
+        s.JoinView(0, [], [], "", OWN), p.PaxosJoin(1, 1), Prepared(1, NOWHERE), JournalWritten(1, NOWHERE), EntryAdded(1, 1)
     ]  # fmt: skip
     for receiver in [*lab.cluster.view(), *lab.cluster.config.journal.nodes]:
         lab.cluster.net.carry("mds9", receiver, foreign)

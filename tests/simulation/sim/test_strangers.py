@@ -36,7 +36,7 @@ def test_a_unknown_peer_is_not_taken_into_the_symmetric_view() -> None:
     lab = lab_of("symmetric")
     views, view = symmetric_view(lab), epoch_of(lab)
     rules = "order fast, leases of 500 ms, holes none"
-    join = s.JoinView(view, [NOTHING], list(lab.cluster.view()), rules, OWN, False)
+    join = s.JoinView(view, [NOTHING], list(lab.cluster.view()), rules, OWN)
     for _ in range(20):
         for receiver in lab.cluster.view():
             lab.cluster.net.carry("stranger", receiver, [join])

@@ -64,18 +64,18 @@ def test_the_doubt_outlives_a_restart_and_ends_with_the_next_view() -> None:
     all_is_there(lab)
 
 
-def test_a_mark_of_a_doubt_that_rots_stops_no_server() -> None:
-    """Its journal stays where it is, and an empty one with another identity takes its place."""
+def test_an_identity_that_rots_stops_no_server() -> None:
+    """Its journal is quarantined, and an empty one with another identity takes its place."""
     lab = stopped(5)
     rot(lab, "mds1")
     lab.faults.restart("mds1")
     lab.run_ms(1_000)
     lab.faults.crash("mds1")
-    lab.cluster.servers["mds1"].store.files["journal/doubtful"].data[8] ^= 4
+    lab.cluster.servers["mds1"].store.files["disk"].data[8] ^= 4
     lab.faults.restart("mds1")
     lab.run_ms(1_000)
     warned = [each.event.what for each in lab.cluster.events if type(each.event) is Warned]
-    assert any("journal/doubtful" in what and "takes its place, empty" in what for what in warned)
+    assert any("disk" in what and "begins anew" in what for what in warned)
     for name in ("mds2", "mds3"):
         lab.faults.restart(name)
     lab.await_view_of("mds2", "mds3")

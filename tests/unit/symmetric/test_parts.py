@@ -125,16 +125,18 @@ def test_what_the_holes_show() -> None:
 
 
 def carry_out(execution: Execution, group: JournalGroup) -> tuple[list[Outcome], list[OpId]]:
-    execution.deliver(group)
+    execution.prepared(group)
     execution.made_durable(group.sn)
-    return execution.submit()[1:]
+    execution.commit(group.sn)
+    submitted = execution.submitted.pop()
+    return submitted.outcomes, submitted.effects
 
 
 class Sequence:
     """Groups of one member's calls, carried out at several members."""
 
     def __init__(self, members: int):
-        self.executions = [Execution(Namespace(), SECOND) for _ in range(members)]
+        self.executions = [Execution(Namespace(), 0, SECOND, lambda: None) for _ in range(members)]
         self._previous = NOTHING
 
     def group(self, *calls: CallRecord) -> list[Outcome]:

@@ -62,7 +62,7 @@ def group(sn: int, *calls: CallRecord) -> JournalGroup:
 
 def opened(*clients: str) -> Execution:
     """A member at which these clients have a session, group 1."""
-    execution = Execution(Namespace(), SESSION_TTL_NS)
+    execution = Execution(Namespace(), 0, SESSION_TTL_NS, lambda: None)
     deliver_and_submit(
         execution, group(1, *(call(1, OpenSession(), client) for client in clients or CLIENTS))
     )
@@ -70,9 +70,15 @@ def opened(*clients: str) -> Execution:
 
 
 def deliver_and_submit(execution: Execution, each: JournalGroup) -> list[Outcome]:
-    execution.deliver(each)
+    execution.prepared(each)
     execution.made_durable(each.sn)
-    return execution.submit()[1]
+    return submit(execution)
+
+
+def submit(execution: Execution) -> list[Outcome]:
+    """Submits the next group, which every member holds. Returns the outcomes of its calls."""
+    execution.commit(execution.applied_sn + 1)
+    return execution.submitted.pop().outcomes
 
 
 def state_of(execution: Execution) -> tuple[int, int, int]:
@@ -87,11 +93,11 @@ def state_of(execution: Execution) -> tuple[int, int, int]:
 def test_nothing_is_visible_before_it_is_submitted() -> None:
     execution = opened()
     before = execution.namespace.digest
-    execution.deliver(group(2, call(2, Create("/f"))))
+    execution.prepared(group(2, call(2, Create("/f"))))
     assert execution.namespace.digest == before and execution.under_way().update == 3
     execution.made_durable(2)
     assert execution.namespace.digest == before and execution.under_way().write == 3
-    [outcome] = execution.submit()[1]
+    [outcome] = submit(execution)
     assert outcome.result == Made(execution.namespace.tree.inodes[ROOT].entries["f"])  # type: ignore[index]
     assert execution.under_way().write == 0
 
@@ -107,18 +113,21 @@ def test_copies_of_the_call_that_opens_a_session_have_one_outcome(first_ns: int,
 
 def test_a_group_that_is_not_on_the_disk_is_not_submitted() -> None:
     execution = opened()
-    execution.deliver(group(2, call(2, Create("/f"))))
-    with pytest.raises(AssertionError, match="group 2 is not on the disk"):
-        execution.submit()
+    execution.prepared(group(2, call(2, Create("/f"))))
+    execution.commit(2)
+    assert execution.applied_sn == 1
+    execution.made_durable(2)
+    execution.commit(2)
+    assert execution.applied_sn == 2
 
 
 def test_two_calls_that_make_one_name_are_decided_one_after_the_other() -> None:
     execution = opened()
-    execution.deliver(group(2, call(2, Create("/f")), call(2, Create("/f"), "bob")))
+    execution.prepared(group(2, call(2, Create("/f")), call(2, Create("/f"), "bob")))
     found = execution.under_way()
     assert (found.decided, found.waiting) == (1, 1)
     execution.made_durable(2)
-    first, second = execution.submit()[1]
+    first, second = submit(execution)
     assert (first.error, second.error[:6]) == ("", "EEXIST")
 
 
@@ -126,11 +135,11 @@ def test_a_call_that_failed_is_reported_where_its_first_copy_failed() -> None:
     """It would succeed by then: the copy does not depend on the state that it meets."""
     execution = opened()
     rename = call(2, Rename("/a", "/b"))
-    execution.deliver(group(2, call(2, Create("/f"), "bob"), rename))
-    execution.deliver(group(3, call(3, Create("/a"), "bob")))
-    execution.deliver(group(4, rename))
+    execution.prepared(group(2, call(2, Create("/f"), "bob"), rename))
+    execution.prepared(group(3, call(3, Create("/a"), "bob")))
+    execution.prepared(group(4, rename))
     execution.made_durable(4)
-    reported = [execution.submit()[1][-1] for _ in range(3)]
+    reported = [submit(execution)[-1] for _ in range(3)]
     assert [each.error[:6] for each in reported] == ["ENOENT", "", "ENOENT"]
     assert [(each.sn, each.place) for each in reported] == [(2, 1), (3, 1), (2, 1)]
 
@@ -140,8 +149,7 @@ def test_an_image_keeps_what_failed_and_what_was_answered() -> None:
     execution = opened()
     rename = call(3, Rename("/a", "/b"))
     deliver_and_submit(execution, group(2, call(2, Create("/f")), rename))
-    other = Execution(load(dump(execution.namespace)), SESSION_TTL_NS)
-    other.applied_sn = 2
+    other = Execution(load(dump(execution.namespace)), 2, SESSION_TTL_NS, lambda: None)
     for member in (execution, other):
         deliver_and_submit(member, group(3, call(4, Create("/a"), lowest_open=3)))
         copies = deliver_and_submit(member, group(4, call(2, Create("/f"), lowest_open=2), rename))
@@ -154,12 +162,12 @@ def test_what_a_view_change_cuts_leaves_no_trace() -> None:
     """Locks, handles and times are as before; the next view's groups are decided as if the others had never been there."""
     execution, other = opened(), opened()
     before = state_of(execution)
-    execution.deliver(
+    execution.prepared(
         group(2, call(2, Create("/f")), call(3, Mkdir("/d/e", True)), call(2, Create("/f"), "bob"))
     )
-    execution.deliver(group(3, call(3, Create("/g"), "bob")))
+    execution.prepared(group(3, call(3, Create("/g"), "bob")))
     assert state_of(execution)[1] > before[1]
-    execution.roll_back(1)
+    execution.cut(1)
     assert state_of(execution) == before and execution.under_way() == opened().under_way()
     for member in (execution, other):
         deliver_and_submit(member, group(2, call(9, Create("/h"), "bob")))
@@ -193,10 +201,10 @@ def test_without_locks_a_name_is_given_twice_and_the_second_is_rolled_back(
     """Seeded damage: both are decided on a parent without the name; the basic service detects it when it reads the parent again."""
     monkeypatch.setattr(Locks, "grant", lambda locks, place: True)
     execution = opened()
-    execution.deliver(group(2, call(2, Create("/f")), call(2, Create("/f"), "bob")))
+    execution.prepared(group(2, call(2, Create("/f")), call(2, Create("/f"), "bob")))
     assert execution.under_way().waiting == 0
     execution.made_durable(2)
-    first, second = execution.submit()[1]
+    first, second = submit(execution)
     assert first.error == "" and second.error == f"EEXIST: directory {ROOT} has 'f'"
     assert execution.namespace.digest == execution.namespace.recompute_digest()
 
@@ -204,14 +212,14 @@ def test_without_locks_a_name_is_given_twice_and_the_second_is_rolled_back(
 def test_groups_behind_a_certain_number_are_begun_later() -> None:
     execution = opened()
     for sn in range(2, AHEAD_MAX + 4):
-        execution.deliver(group(sn, call(sn, Create(f"/f{sn}"))))
+        execution.prepared(group(sn, call(sn, Create(f"/f{sn}"))))
     execution.made_durable(AHEAD_MAX + 3)
     last = AHEAD_MAX + 3
     assert execution.read_waits_for(Stat(f"/f{last}"), last) == last
     assert execution.read_waits_for(Stat("/nothing"), last) == last, "it may be in what is not begun"
     assert execution.read_waits_for(Stat("/nothing"), 5) == 0
     while execution.applied_sn < last:
-        execution.submit()
+        submit(execution)
     assert execution.read_waits_for(Stat("/nothing"), last) == 0
 
 
@@ -298,15 +306,15 @@ def play(groups: list[JournalGroup], reference: Reference, rng: random.Random) -
         delivered_sn = execution.delivered_sn
         step = rng.choice(["deliver", "deliver", "sync", "submit", "cut", "read", "read"])
         if step == "deliver" and delivered_sn < groups[-1].sn:
-            execution.deliver(groups[delivered_sn - 1])
+            execution.prepared(groups[delivered_sn - 1])
         elif step == "sync":
             execution.made_durable(rng.randint(execution.durable_sn, delivered_sn))
         elif step == "submit" and execution.applied_sn < execution.durable_sn:
-            each, outcomes, _ = execution.submit()
-            assert outcomes == reference.outcomes[each.sn - 2]
-            assert execution.namespace.digest == reference.digests[each.sn]
+            outcomes, sn = submit(execution), execution.applied_sn
+            assert outcomes == reference.outcomes[sn - 2]
+            assert execution.namespace.digest == reference.digests[sn]
         elif step == "cut" and rng.random() < 0.3:
-            execution.roll_back(rng.randint(execution.applied_sn, delivered_sn))
+            execution.cut(rng.randint(execution.applied_sn, delivered_sn))
         elif step == "read":
             asked_sn = rng.randint(execution.applied_sn, execution.durable_sn)
             check_reads(execution, reference, asked_sn)
