@@ -25,7 +25,9 @@ class Backlog:
     def __init__(self, world: World, handle: Callable[[str, Request], None]):
         self._world = world
         self._handle = handle
-        self._holds = 1
+        self.admits = False
+        """Whether requests are taken from the network. Before, their callers are referred as by any server that does not lead."""
+        self._holds = 0
         self._held: Calls = {}
         self._stalled: Calls = {}
         self._blocked: Calls = {}
@@ -37,6 +39,11 @@ class Backlog:
     def is_held(self) -> bool:
         """Whether no request is sequenced now."""
         return bool(self._holds)
+
+    def admit_and_hold(self) -> None:
+        """Admits requests from now on, and holds them until service begins (CFS §4.2.2, step 3)."""
+        self.admits = True
+        self.hold()
 
     def hold(self) -> None:
         self._holds += 1

@@ -27,8 +27,8 @@ def hand(world: World, handlers: Handlers, peer: str, message: Message) -> None:
 def hand_call(
     answering: RequestHandler | None, following: ViewWatcher, peer: str, call: Request | CheckOperation
 ) -> None:
-    """Dispatches a call to the leader's intake if this server leads. Otherwise the caller is referred to the leader."""
-    if answering is None:
+    """Dispatches a call to the leader's intake if this server leads and admits calls. Otherwise the caller is referred to the leader."""
+    if answering is None or not answering.backlog.admits:
         following.refuse(peer, call.number)
     elif isinstance(call, Request):
         answering.on_request(peer, call)

@@ -33,7 +33,7 @@ AGAIN_NS = 5 * MILLISECOND
 
 
 class RequestHandler:
-    """Intake of one tenure. While `held`, requests are queued in order and none is sequenced."""
+    """Intake of one tenure. Its backlog decides from when on requests are admitted and sequenced."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class RequestHandler:
         self._early = early
         """Reads and errors are sent before the writes that they show are committed (`reads_before_flush`)."""
         self._writer: RecordWriter
-        """Set by `write_to`; while it is not, the backlog is held and nothing is sequenced."""
+        """Set by `write_to`; before it, the backlog admits no request or holds them."""
         self.epoch = 0
         self.backlog = Backlog(world, self.on_request)
         self.still = False
@@ -71,7 +71,7 @@ class RequestHandler:
         """Both None in a cluster of one group."""
 
     def write_to(self, writer: RecordWriter, epoch: int) -> None:
-        """The takeover has prepared the log of this tenure. The backlog is held until service begins."""
+        """The takeover has prepared the log of this tenure."""
         self._writer = writer
         self.epoch = epoch
 

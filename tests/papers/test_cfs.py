@@ -8,11 +8,11 @@ from nodes.config import MILLISECOND, SECOND
 from nodes.coordination.operations import Set
 from nodes.coordination.tree import OPERATOR
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.protocols.mams.messages import Commit, Prepare, Prepared
+from nodes.protocols.mams.messages import Commit, Prepare, Prepared, Promise
 from nodes.replicas.view import JUNIOR, Place
 from nodes.trace.causes import Causes
 from nodes.trace.events import Called, Committed, Durable, RoleChanged, Serving, Stamped, StepTaken
-from nodes.wire.messages import Answer, CheckOperation, Request
+from nodes.wire.messages import Answer, CheckOperation, Refused, Request
 from tests.papers.said import Said
 from tests.simulation.baselines.lab import lab_of
 from tests.simulation.mams.lab import Lab
@@ -197,6 +197,24 @@ def test_4_2_2_step_3_a_request_that_comes_meanwhile_is_kept_and_answered_after_
     held.release()
     lab.cluster.run_until(task.done, 10 * SECOND)
     assert task.result().error == "" and len(lab.serving()) > before
+
+
+def test_4_2_2_step_3_before_it_the_elected_refuses_requests_and_sends_no_journal() -> None:
+    lab = Lab(1)
+    lab.faults.crash(lab.active)
+    promises = lab.cluster.hold(lambda sender, receiver, message: type(message) is Promise)
+    said = Said(lab.cluster)
+    lab.cluster.run_until(lambda: bool(promises.messages), 20 * SECOND)
+    (written,) = named("2", steps(said, "upgrade"))
+    task = lab.begin(lab.eve, Mkdir("/b"))
+    lab.cluster.run_until(lambda: written.server in {each.sender for each in said.of(Refused)}, 3 * SECOND)
+    assert not named("3", steps(said, "upgrade"))
+    promises.release()
+    lab.cluster.run_until(task.done, 10 * SECOND)
+    assert task.result().error == ""
+    (flush,) = named("4", steps(said, "upgrade"))
+    place = lab.cluster.events.index(flush)
+    assert all(each.after > place for each in said.of(Prepare) if each.sender == written.server)
 
 
 def test_4_2_2_step_4_what_the_previous_active_answered_nobody_reaches_all_once_and_is_answered() -> None:

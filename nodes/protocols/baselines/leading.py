@@ -36,6 +36,7 @@ class Leading(JournalLeader):
         ended: Callable[[], None],
     ):
         super().__init__(replica, choice, tenure, ended)
+        self.answering.backlog.admit_and_hold()
         self._journal = journal
         self._local = local
         self._sync: SharedWriter | None = None

@@ -18,10 +18,12 @@ from nodes.replicas.view import STANDBY
 from nodes.wire.messages import Message
 
 FLUSH_LOOK_NS = 10 * MILLISECOND
+LOOKS = 10
+"""Looks at the acknowledgements between two requests to missing members."""
 
 
 class Active:
-    """The active server, from step 3 of the upgrade to the end of the tenure."""
+    """The active server, from step 4 of the upgrade to the end of the tenure."""
 
     def __init__(
         self, replica: Replica, leader: JournalLeader, recovery: Recovery, sync: Ssp, writer: JournalWriter
@@ -42,8 +44,6 @@ class Active:
             Renewed: renewing.on_renewed,
         }
         self._asked_back: list[str] = []
-        for peer, promise in recovery.promises.items():
-            self._admit(peer, promise)
 
     def on_message(self, peer: str, message: Message) -> None:
         step = self._handlers.get(type(message))
@@ -64,6 +64,11 @@ class Active:
         return ""
 
     # --- participants ---------------------------------------------------------------------------------------------
+
+    def admit_promised(self) -> None:
+        """Begins to send journals to the members that promised before step 4."""
+        for peer, promise in self._recovery.promises.items():
+            self._admit(peer, promise)
 
     def _admit(self, peer: str, promise: Promise) -> None:
         """A member that promised is sent what it lacks, unless this log does not reach back to a mark that both share."""
@@ -100,22 +105,27 @@ class Active:
         return any(not p.confirmed or p.matched.sn < last for p in self.sync.participants.values())
 
     async def flushed(self, sn: int) -> None:
-        """Waits until group `sn` is committed, and up to one acknowledgement time-out for the members that promised.
-
-        Without a quorum, the active renews juniors before the group serves (safety rule 19).
-        """
-        replica, clock = self._replica, self._replica.world.clock
-        grace_ns = clock.monotonic_ns() + replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
-        while replica.state.commit_sn < sn or (self._expected() and clock.monotonic_ns() < grace_ns):
+        """Waits for one acknowledgement time-out, and no longer than until group `sn` is committed and every member that promised has it."""
+        clock = self._replica.world.clock
+        end_ns = clock.monotonic_ns() + self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
+        while (self._replica.state.commit_sn < sn or self._expected()) and clock.monotonic_ns() < end_ns:
             self._recovery.ask(self._keeper.missing())
-            if clock.monotonic_ns() >= grace_ns:
-                await self._try_shrink()
-                if self.sync.lacks_quorum:
-                    await self._renewing.renew_one()
-            for _ in range(10):
-                if replica.state.commit_sn >= sn and not self._expected():
-                    break
+            for _ in range(LOOKS):
+                if self._replica.state.commit_sn >= sn and not self._expected():
+                    return
                 await clock.sleep(FLUSH_LOOK_NS)
+
+    async def regain_quorum(self, sn: int) -> None:
+        """Removes missing members and renews juniors until group `sn` is committed. Raises LostLock, ConnectionLoss."""
+        while self._replica.state.commit_sn < sn:
+            self._recovery.ask(self._keeper.missing())
+            await self._try_shrink()
+            if self.sync.lacks_quorum:
+                await self._renewing.renew_one()
+            for _ in range(LOOKS):
+                if self._replica.state.commit_sn >= sn:
+                    return
+                await self._replica.world.clock.sleep(FLUSH_LOOK_NS)
 
     async def ticks(self) -> None:
         timeout_ns = self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
@@ -126,18 +136,16 @@ class Active:
 
     # --- members --------------------------------------------------------------------------------------------------
 
-    async def name_disks(self) -> list[str]:
-        """Records the disks of the members and returns the servers in step.
+    async def name_disks(self) -> None:
+        """Records the disks of the members. The first record names no disks, so this comes before the first reply (safety rule 23).
 
-        The first record names no disks, so this comes before the first reply (safety rule 23).
+        Raises LostLock, ConnectionLoss.
         """
-        while True:
-            in_step = self._in_step()
-            if await self._keeper.name_disks():
-                return [name for name in in_step if name in self._in_step()]
+        while not await self._keeper.name_disks():
             await self._replica.world.clock.sleep(FLUSH_LOOK_NS)
 
-    def _in_step(self) -> list[str]:
+    def in_step(self) -> list[str]:
+        """The servers whose journal equals this one's."""
         return self.sync.holders(self._replica.state.commit_sn)
 
     async def look_after_members(self) -> bool:

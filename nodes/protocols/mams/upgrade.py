@@ -49,7 +49,7 @@ class Elected(JournalLeader):
         self._recovery: Recovery | None = None
         """Promises and journals of the members, from step 2b on."""
         self._active: Active | None = None
-        """Participants and members, from step 3 on."""
+        """Participants and members, from step 4 on."""
 
     @property
     def epoch(self) -> int:
@@ -58,7 +58,7 @@ class Elected(JournalLeader):
     # --- messages -------------------------------------------------------------------------------------------------
 
     def on_message(self, peer: str, message: Message) -> None:
-        """Promises count from step 2b on, all other messages from step 3 on."""
+        """Promises count from step 2b on, all other messages from step 4 on."""
         if self._recovery is not None and isinstance(message, Promise):
             self._recovery.on_promise(peer, message)
         if self._active is not None:
@@ -95,7 +95,8 @@ class Elected(JournalLeader):
         await self.upgrade()
 
     async def upgrade(self) -> None:
-        """Runs the steps of CFS §4.2.2, Fig. 5. Each is an event with the paper's number; the paper has no steps 0 and 2b.
+        """Runs the steps of CFS §4.2.2, Fig. 5. Each is an event with the paper's number; the paper has no steps 0, 2b and 4b. The record of
+        the members' disks, between steps 4 and 5, is its own event (`Configured`).
 
         Raises Stopped, LostLock, CoordinationError.
         """
@@ -103,8 +104,10 @@ class Elected(JournalLeader):
         await self._check_own_state()  # 1
         await self._write_view()  # 2
         recovery = await self._recover()  # 2b
-        active = await self._hold_requests(recovery)  # 3
-        await self._flush(active)  # 4
+        self._hold_requests()  # 3
+        active, sn = await self._flush(recovery)  # 4
+        await self._regain_quorum(active, sn)  # 4b
+        await active.name_disks()  # safety rule 23
         standbys = await self._register(active)  # 5
         await self._serve(recovery, standbys)  # 6
         await self._keep_stable(active)  # 7
@@ -189,39 +192,53 @@ class Elected(JournalLeader):
         self.skip_next_election = True
         raise Stopped("too few members of the last configuration answered")
 
-    async def _hold_requests(self, recovery: Recovery) -> Active:
-        """Step 3: opens the journal for requests. They are held since the lock was taken, and written after step 6."""
+    def _hold_requests(self) -> None:
+        """Step 3: requests are admitted and held. None is carried out before step 6."""
+        self.answering.backlog.admit_and_hold()
+        self._step("3", "requests are accepted and held")
+
+    async def _flush(self, recovery: Recovery) -> tuple[Active, int]:
+        """Step 4: sends the journal to the members that promised, which skip groups that they have, and one empty group of this epoch.
+
+        When that group is committed, so is every earlier one. The members have one acknowledgement time-out. Returns the group's sn.
+        """
+        last = self._replica.log.last
+        self._step("4", f"flushes everything up to sn {last.sn} and one empty group of epoch {self.epoch}")
+        active = self._active = self._open_journal(recovery)
+        active.admit_promised()
+        sn = self._close_first_group(active.writer)
+        await active.flushed(sn)
+        return active, sn
+
+    def _open_journal(self, recovery: Recovery) -> Active:
         replica, cluster = self._replica, self._replica.config.cluster
         sync = self._make_sync(
             replica.world, self.epoch, replica.log, replica.state, self._pool, recovery.configuration, cluster.holes.silent_shrink,
             cluster.mutations, self._on_lost,
         )  # fmt: skip
-        writer = self._open_writer(sync, sync)
-        active = self._active = Active(replica, self, recovery, sync, writer)
+        active = Active(replica, self, recovery, sync, self._open_writer(sync, sync))
         self._tenure.spawn(active.ticks(), "ticks")
         self._tenure.spawn(
             self._give_way(active.out_of_reach, _may_lead, lambda: True), "who cannot be reached"
         )
         if isinstance(sync, Stream):
             self._tenure.spawn(follow_receivers(replica, sync, self.epoch), "receivers")
-        self._step("3", "requests are accepted and held")
         return active
 
-    async def _flush(self, active: Active) -> None:
-        """Step 4: flushes the journal to the members, which skip groups that they have.
-
-        It ends when an empty group of this epoch, and so every earlier group, is committed.
-        """
-        last = self._replica.log.last
-        self._step("4", f"flushes everything up to sn {last.sn} and one empty group of epoch {self.epoch}")
-        await active.flushed(self._close_first_group(active.writer))
+    async def _regain_quorum(self, active: Active, sn: int) -> None:
+        """Step 4b, only while too few members hold the flushed group: missing members leave and juniors are renewed, before the group serves
+        (safety rule 19). Raises LostLock, ConnectionLoss."""
+        if self._replica.state.commit_sn >= sn:
+            return
+        self._step("4b", f"too few members hold sn {sn}: missing ones leave, juniors are renewed")
+        await active.regain_quorum(sn)
 
     async def _register(self, active: Active) -> list[str]:
         """Step 5: members with the same journal are standbys, all others juniors. Raises LostLock, CoordinationError."""
         replica, view = self._replica, self._replica.view
-        in_step = await active.name_disks()
         while True:
             places = await view.places()
+            in_step = active.in_step()
             others = {name: place.state for name, place in places.items() if name != replica.name}
             states = {name: STANDBY if name in in_step else JUNIOR for name in others}
             changes: list[Change] = [

@@ -37,6 +37,7 @@ class Primary(ServingLeader):
 
     def __init__(self, member: Member, choice: Choice, tenure: Tenure, ended: Callable[[], None]):
         super().__init__(member.replica, choice, tenure, ended)
+        self.answering.backlog.admit_and_hold()
         self._member = member
         timing = member.config.cluster.timing
         self._timeout_ns = timing.ack_timeout_ms * MILLISECOND

@@ -107,6 +107,20 @@ def test_a_failing_disk_ends_the_active_and_another_takes_over() -> None:
     assert task.result().error == "" and lab.broken() == {}
 
 
+def test_too_few_members_for_the_flush_are_a_step_of_their_own() -> None:
+    """Two of four members are a read quorum, and become a write quorum when the others have left."""
+    lab = Lab(1, standbys=3)
+    lab.faults.crash(lab.standbys[0])
+    lab.faults.crash(lab.active)
+    lab.await_next_active()
+    taken = [
+        each.event for each in lab.cluster.events if type(each.event) is StepTaken and each.event.epoch == 2
+    ]
+    names = [f"{event.procedure} {event.step}".strip() for event in taken]
+    wanted = ["upgrade 4", "upgrade 4b", "configuration both", "shrink", "upgrade 5", "upgrade 6"]
+    assert [name for name in names if name in wanted] == wanted
+
+
 @pytest.mark.parametrize("standbys", [3, 0])
 @pytest.mark.parametrize("step", ["2", "2b", "4", "5"])
 def test_an_elected_that_cannot_say_that_it_gives_up_does_not_keep_the_lock(standbys: int, step: str) -> None:

@@ -96,6 +96,7 @@ class Primary(JournalLeader):
         self, replica: Replica, choice: Choice, log: OwnJournal, tenure: Tenure, ended: Callable[[], None]
     ):
         super().__init__(replica, choice, tenure, ended)
+        self.answering.backlog.admit_and_hold()
         self._log = log
         self._epoch = 0
         self._lazy: Lazy | None = None
