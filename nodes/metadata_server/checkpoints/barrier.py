@@ -1,13 +1,16 @@
 """One group's part in marking a checkpoint, for one tenure of its active (CFS §4.3, CLMark; safety rule 13).
 
-The group takes no requests and refuses new operations of other groups. It finishes its open operations and writes the barrier when all groups
-have drained. It resumes only when the outcome is decided, by the time server or, after too long a wait, by its own VOID.
+`GroupBarrier.take_part` is the algorithm. The group takes no requests and refuses new operations of other groups. It finishes its open operations
+and writes the barrier when all groups have drained. It resumes only when the outcome is decided, by the time server or, after too long a wait, by
+its own VOID.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
+from typing import Any
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.records import BarrierRecord
@@ -30,8 +33,36 @@ PATIENCE_NS = 6 * SECOND
 """Time for which a group waits for the outcome before it tries to void the checkpoint."""
 
 
+class Part:
+    """One group's part in one checkpoint: what messages bring to it, and what replies wait for. The values are None when the part is over before."""
+
+    def __init__(self, name: str):
+        loop = asyncio.get_running_loop()
+        self.name = name
+        self.drained_sn: asyncio.Future[int | None] = loop.create_future()
+        self.order: asyncio.Future[m.WriteBarrier | None] = loop.create_future()
+        self.barrier: asyncio.Future[Barrier | None] = loop.create_future()
+        self.hint = asyncio.Event()
+        """The time server reports that the outcome is decided."""
+        self.outcome: asyncio.Future[str] = loop.create_future()
+
+    @property
+    def over(self) -> bool:
+        return self.outcome.done()
+
+    def end(self, outcome: str) -> None:
+        _resolve(self.outcome, outcome)
+        for future in (self.drained_sn, self.order, self.barrier):
+            _resolve(future, None)
+
+
+def _resolve(future: asyncio.Future[Any], value: object) -> None:
+    if not future.done():
+        future.set_result(value)
+
+
 class GroupBarrier:
-    """Holds intake for at most one checkpoint at a time."""
+    """Takes part in at most one checkpoint at a time."""
 
     def __init__(
         self,
@@ -46,12 +77,7 @@ class GroupBarrier:
         self._epoch = epoch
         self._writer = writer
         self._answering = answering
-        self._name = ""
-        """Name of the checkpoint for which intake is held."""
-        self._drained = False
-        self._writes = False
-        self._written: Barrier | None = None
-        self._decided = asyncio.Event()
+        self._part: Part | None = None
 
     # --- messages --------------------------------------------------------------------------------------------------
 
@@ -61,8 +87,12 @@ class GroupBarrier:
             self._scope.spawn(self._reply(peer, message.call, self.drain(message)), "drain")
         elif isinstance(message, m.WriteBarrier):
             self._scope.spawn(self._reply(peer, message.call, self.write(message)), "barrier")
-        elif isinstance(message, m.CheckpointDecided) and message.name == self._name:
-            self._decided.set()
+        elif isinstance(message, m.CheckpointDecided):
+            self._on_decided(message.name)
+
+    def _on_decided(self, name: str) -> None:
+        if self._part is not None and self._part.name == name:
+            self._part.hint.set()
 
     async def _reply(self, peer: str, call: int, work: Coroutine[None, None, Reply | None]) -> None:
         reply = await work
@@ -70,68 +100,101 @@ class GroupBarrier:
             reply.call = call
             self._replica.world.network.send(peer, reply)
 
-    # --- procedures ------------------------------------------------------------------------------------------------
-
     async def drain(self, question: m.Drain) -> m.Drained | None:
-        """Lines 18 and 32: stops service and commits. Returns when no operation is open in this group; None when the group must not take part."""
-        if not await self._joins(question.name):
-            return None
-        while not self._quiet:
-            await self._replica.world.clock.sleep(LOOK_NS)
-            if self._name != question.name:
-                return None
-        if not self._drained:
-            self._drained = True
-            self._step("drained", question.name, f"nothing is open at sn {self._replica.log.last.sn}")
-        return m.Drained(0, self._epoch, self._replica.log.last.sn)
+        """The reply when no operation is open in this group; None when the group must not take part, or no longer does."""
+        part = await self._join(question.name)
+        sn = await part.drained_sn if part is not None else None
+        return None if sn is None else m.Drained(0, self._epoch, sn)
 
     async def write(self, question: m.WriteBarrier) -> m.BarrierStands | None:
-        """Lines 19 and 33: writes the flag. Returns when the barrier is committed; None when this group has not drained for this checkpoint."""
-        if not question.name:
+        """The reply when the barrier is committed; None when this group has not drained for this checkpoint, or no longer takes part."""
+        part = await self._join(question.name, question) if question.at_once else self._part
+        if part is None or part.name != question.name or not (part.drained_sn.done() or question.at_once):
             return None
-        if question.at_once and await self._joins(question.name):
-            self._drained = True
-        while self._name == question.name and self._drained and self._written is None:
-            if not self._writes and self._writer.idle and (question.at_once or self._quiet):
-                return await self._write(question)
+        _resolve(part.order, question)
+        barrier = await part.barrier
+        return (
+            None if barrier is None else m.BarrierStands(0, barrier.mark, barrier.digest, barrier.next_block)
+        )
+
+    async def _join(self, name: str, at_once: m.WriteBarrier | None = None) -> Part | None:
+        """The part in a pending checkpoint, which begins here. None when it is not pending, or when another one is being marked."""
+        if self._part is None:
+            try:
+                found = await self._replica.ledger.find(name)
+            except CoordinationError:
+                return None
+            pending = found is not None and found.state == PENDING
+            if not pending or found.epochs.get(self._replica.group.name) != self._epoch:  # type: ignore[union-attr]
+                return None
+        if self._part is None:
+            part = self._part = Part(name)
+            if at_once is not None:
+                part.order.set_result(at_once)
+            self._scope.spawn(self.take_part(part), f"part in checkpoint {name}")
+        return self._part if self._part.name == name else None
+
+    # --- Algorithm 3 -----------------------------------------------------------------------------------------------
+
+    async def take_part(self, part: Part) -> None:
+        """Algorithm 3, CLMark, by its lines, for one group. A line ends early when the outcome is decided before.
+
+        With the hole `one_phase_barrier` open, the marker is there from the beginning, and the group waits for no other one.
+        """
+        self._stop_service(part)  # 18, 32
+        at_once = part.order.done()
+        if not at_once:
+            await self._commit_journals(part)  # 18, 32
+        order = await part.order  # 22, 29: the marker
+        if order is not None:
+            await self._write_flag(part, order)  # 19, 33
+        outcome = "" if at_once else await part.outcome
+        self._resume_service(part, outcome)
+
+    def _stop_service(self, part: Part) -> None:
+        self._answering.backlog.hold()
+        self._answering.draining = True
+        self._step("drain", part.name, "takes no requests")
+        self._scope.spawn(self._learn_outcome(part), "outcome")
+
+    async def _commit_journals(self, part: Part) -> None:
+        """Finishes the open operations, and commits."""
+        while not self._quiet:
             await self._replica.world.clock.sleep(LOOK_NS)
-        if self._name != question.name or self._written is None:
-            return None
-        return self._stands(self._written)
+            if part.over:
+                return
+        sn = self._replica.log.last.sn
+        self._step("drained", part.name, f"nothing is open at sn {sn}")
+        _resolve(part.drained_sn, sn)
 
-    def _stands(self, written: Barrier) -> m.BarrierStands:
-        return m.BarrierStands(0, written.mark, written.digest, written.next_block)
-
-    async def _write(self, question: m.WriteBarrier) -> m.BarrierStands:
+    async def _write_flag(self, part: Part, order: m.WriteBarrier) -> None:
         """Writes the barrier as a journal group of its own."""
         replica, writer = self._replica, self._writer
-        self._writes = True
-        digest, bodies = replica.state.namespace.digest, replica.state.namespace.tree.bodies
+        while not (writer.idle and (order.at_once or self._quiet)):
+            await replica.world.clock.sleep(LOOK_NS)
+            if part.over:
+                return
+        namespace = replica.state.namespace
+        digest, bodies = namespace.digest, namespace.tree.bodies
         blocks = [(b.number, b.stamp, b.length) for body in bodies for b in body.blocks if b.length]
-        writer.apply(BarrierRecord(self._answering.now_ns(), question.name, question.stamp_ns))
+        writer.apply(BarrierRecord(self._answering.now_ns(), order.name, order.stamp_ns))
         writer.close_group()
-        mark = replica.log.last
-        committed = asyncio.get_running_loop().create_future()
-        writer.after_commit(lambda: committed.set_result(None))
-        await committed
-        self._written = Barrier(mark, f"{digest:016x}", bodies.next_block)
-        replica.world.trace.emit(
+        barrier = Barrier(replica.log.last, f"{digest:016x}", bodies.next_block)
+        writer.after_commit(partial(self._on_flag_committed, part, order.stamp_ns, barrier, digest, blocks))
+        await part.barrier
+
+    def _on_flag_committed(
+        self, part: Part, stamp_ns: int, barrier: Barrier, digest: int, blocks: list[tuple[int, int, int]]
+    ) -> None:
+        """The barrier stands in the journal, even when the checkpoint is void by now."""
+        group, mark = self._replica.group.name, barrier.mark
+        self._replica.world.trace.emit(
             BarrierWritten(
-                replica.group.name,
-                question.name,
-                question.stamp_ns,
-                mark.sn,
-                mark.epoch,
-                mark.crc,
-                digest,
-                bodies.next_block,
+                group, part.name, stamp_ns, mark.sn, mark.epoch, mark.crc, digest, barrier.next_block
             )
         )
-        self._scope.spawn(self._report_blocks(question.name, blocks), "blocks at the barrier")
-        stands = self._stands(self._written)
-        if question.at_once:
-            self._resume("does not wait for the others")
-        return stands
+        self._scope.spawn(self._report_blocks(part.name, blocks), "blocks at the barrier")
+        _resolve(part.barrier, barrier)
 
     async def _report_blocks(self, name: str, blocks: list[tuple[int, int, int]]) -> None:
         """Emits the list of blocks with which data nodes are compared after a rollback to this checkpoint."""
@@ -141,51 +204,28 @@ class GroupBarrier:
             trace.emit(BlocksAtBarrier(group, name, blocks[start:end], end < len(blocks)))
             await self._replica.world.clock.sleep(0)
 
-    async def _joins(self, name: str) -> bool:
-        """Holds intake for a pending checkpoint. False when it is not pending, or when another one is being marked."""
-        if self._name:
-            return self._name == name
-        try:
-            found = await self._replica.ledger.find(name)
-        except CoordinationError:
-            return False
-        if (
-            found is None
-            or found.state != PENDING
-            or found.epochs.get(self._replica.group.name) != self._epoch
-        ):
-            return False
-        if not self._name:
-            self._name, self._drained, self._writes, self._written = name, False, False, None
-            self._decided.clear()
-            self._answering.backlog.hold()
-            self._answering.draining = True
-            self._step("drain", name, "takes no requests")
-            self._scope.spawn(self._await_outcome(name), "outcome")
-        return self._name == name
-
-    async def _await_outcome(self, name: str) -> None:
-        """Resumes intake only after the outcome is decided."""
-        clock = self._replica.world.clock
+    async def _learn_outcome(self, part: Part) -> None:
+        """Ends the part when the outcome is decided."""
+        clock, ledger = self._replica.world.clock, self._replica.ledger
         deadline_ns = clock.monotonic_ns() + PATIENCE_NS
         outcome = PENDING
         while outcome == PENDING:
-            await wait_at_most(clock, self._decided, ASK_NS)
-            self._decided.clear()
+            await wait_at_most(clock, part.hint, ASK_NS)
+            part.hint.clear()
             try:
                 if clock.monotonic_ns() >= deadline_ns:
-                    outcome = await self._replica.ledger.void(name)
+                    outcome = await ledger.void(part.name)
                 else:
-                    found = await self._replica.ledger.find(name)
+                    found = await ledger.find(part.name)
                     outcome = found.state if found is not None else ""
             except CoordinationError:
                 continue
-        if self._name == name:
-            self._resume("takes requests again", outcome or "gone")
+        part.end(outcome or "gone")
 
-    def _resume(self, detail: str, outcome: str = "") -> None:
-        name, self._name = self._name, ""
-        self._step("resume", name, detail, outcome)
+    def _resume_service(self, part: Part, outcome: str) -> None:
+        self._part = None
+        detail = "takes requests again" if outcome else "does not wait for the others"
+        self._step("resume", part.name, detail, outcome)
         self._answering.draining = False
         self._answering.backlog.release()
         self._answering.backlog.wake()

@@ -1,7 +1,7 @@
 """The time server of one checkpoint (CFS §4.3, Algorithm 3; safety rule 13).
 
 The paper floods messages from neighbour to neighbour (CLMark). Here two rounds of questions to all groups replace the flood: the second
-begins when all groups have answered the first. A group answers them with `GroupBarrier.drain` and `GroupBarrier.write`.
+begins when all groups have answered the first. A group answers them in `GroupBarrier.take_part`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ class TimeServer:
             stamp_ns = await self._unify_times(name, groups)  # 7 to 16
             await self._stop_service(name, groups)  # 18, 32
             barriers = await self._write_flags(name, stamp_ns, groups)  # 17, 19 to 27, 33
+            self._step("flags", name, f"{len(barriers)} groups have written their flags")
             outcome = await self._ledger.complete(pending, stamp_ns, barriers, groups) or VOID
+            if outcome == COMPLETE:
+                self._step("complete", name, "the coordination service has recorded it", outcome)
         except (Silent, CoordinationError):
             outcome = await self._void(name)
         for seen in groups.values():

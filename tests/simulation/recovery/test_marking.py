@@ -10,7 +10,7 @@ from nodes.config import SECOND
 from nodes.metadata.operations import Create, Mkdir, Rename
 from nodes.metadata_server.checkpoints import messages as m
 from nodes.trace.checkpoints import BarrierWritten, CheckpointOutcome
-from nodes.trace.events import Stopped
+from nodes.trace.events import StepTaken, Stopped
 from nodes.wire.messages import CrossGroupMessage, Message
 from tests.simulation.recovery.lab import Checkpoints
 
@@ -34,6 +34,22 @@ def test_every_group_writes_the_barrier_under_the_agreed_time(groups: int) -> No
     }
     assert sorted(lab.steps("drained")) == sorted(lab.active(number + 1) for number in range(groups))
     served(lab)
+
+
+def test_the_steps_of_a_marking_follow_the_lines_of_the_algorithm() -> None:
+    lab = Checkpoints(1, 2, 1)
+    lab.mark("one", lab.active(1))
+    lab.run_ms(1_000)
+    steps = [
+        each.event.step if isinstance(each.event, StepTaken) else "written"
+        for each in lab.cluster.events
+        if (isinstance(each.event, StepTaken) and each.event.checkpoint == "one")
+        or isinstance(each.event, BarrierWritten)
+    ]
+    first, every = ["begin", "time", "drain", "drained"], steps.index("flags")
+    assert steps[:2] == first[:2] and sorted(steps[2:6]) == sorted(first[2:] * 2)
+    assert steps[6:every] == ["written"] * 2
+    assert steps[every:] == ["flags", "complete", "decided", "resume", "resume"]
 
 
 def test_the_time_stamp_is_the_average_of_skewed_clocks() -> None:
