@@ -141,20 +141,25 @@ class Primary(ServingLeader):
         self.skip_next_election = True
         await super()._give_up(reason)
 
+    def _step(self, step: str, detail: str) -> None:
+        self._member.step("upgrade", step, detail, self.epoch)
+
     async def take_over(self) -> None:
         """DCFS3, Recovery, "failure of the primary", in numbered steps. Step 1 and the leases of step 4 are additions (safety rules 8, 9 and 16).
 
         Raises Stopped, LostLock, CoordinationError.
         """
         await self._write_ballot()  # 1
-        names = await self._learn_range()  # 2
-        proposer = await self._redo_range(names)  # 3
+        promised = await self._learn_range()  # 2
+        proposer = await self._redo_range(promised)  # 3
+        await self._begin_view(proposer)  # safety rule 23
         await self._serve(proposer)  # 4
         await self._keep(proposer)
 
     async def _write_ballot(self) -> None:
         """Step 1: writes the ballot. Servers that promise it refuse lower ones."""
         await self.takeover.write_ballot()
+        self._step("1", f"ballot {self.epoch} is written; lower ones are refused")
         self._role("elected", f"ballot {self.epoch} is written")
         self._confirm_lease()
 
@@ -166,10 +171,12 @@ class Primary(ServingLeader):
         await takeover.hear(self._present, session_ns, GRACE_NS)
         await takeover.begin_from_image(session_ns)
         try:
-            return await takeover.adopt()
+            adopted = await takeover.adopt()
         except ValueError as error:
             member.warn(f"the answers cannot be used: {error}")
             raise Stopped(str(error)) from error
+        self._step("2", f"promises of {', '.join(sorted(takeover.answers)) or 'no other server'}; {adopted}")
+        return adopted.promised
 
     async def _redo_range(self, names: list[str]) -> Proposer:
         """Step 3: runs phase 2 of the range and then of this ballot's first view. Ends when the view and all slots before it are decided."""
@@ -193,11 +200,10 @@ class Primary(ServingLeader):
         self._tenure.spawn(
             self._give_way(out_of_reach, lambda place: True, lambda: self.serving), "who cannot be reached"
         )
-        self.takeover.step("3", f"proposes slot {proposer.last}, and the view {', '.join(tally.view)}")
         while not tally.recorded:
             self._arrange_soon.clear()
             await self._arrange_soon.wait()
-        await self._begin_view(proposer)
+        self._step("3", f"slot {proposer.decided} is decided, and the view {', '.join(tally.recorded)}")
         return proposer
 
     async def _serve(self, proposer: Proposer) -> None:
@@ -206,7 +212,7 @@ class Primary(ServingLeader):
         await self.takeover.outlive_old_leases()
         mark = member.log.mark_at(proposer.decided)
         assert mark is not None
-        self.takeover.step(
+        self._step(
             "4", f"{member.name} is the new primary with {len(proposer.tally.recorded) - 1} secondaries"
         )
         self._begin_service(PRIMARY, f"ballot {self.epoch} is decided up to slot {mark.sn}", mark)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import NamedTuple
 
 from nodes.config import MILLISECOND
 from nodes.protocols.paxos.member import Member
@@ -16,6 +17,21 @@ from nodes.units import DiskId
 PRIMARY, SECONDARY, JOINING = "primary", "secondary", "joining"
 ASK_AGAIN_NS = 100 * MILLISECOND
 TRY_AGAIN_NS = 10 * MILLISECOND
+
+
+class Adopted(NamedTuple):
+    """The result of phase 1."""
+
+    promised: list[str]
+    """The servers that have promised and reported all their slots."""
+    redone: list[Redone]
+
+    def __str__(self) -> str:
+        if not self.redone:
+            return "nothing is to be redone"
+        states = [each.state for each in self.redone]
+        counted = ", ".join(f"{states.count(state)} {state}" for state in ("success", "accept", "empty"))
+        return f"slots {self.redone[0].record.sn} to {self.redone[-1].record.sn} are redone: {counted}"
 
 
 class Takeover:
@@ -38,9 +54,6 @@ class Takeover:
         """The last view known to be decided and later ones that may be; each begins with its primary."""
         self._received = asyncio.Event()
 
-    def step(self, step: str, detail: str) -> None:
-        self._member.step("upgrade", step, detail, self.ballot)
-
     # --- the ballot ------------------------------------------------------------------------------------------------
 
     async def write_ballot(self) -> None:
@@ -55,7 +68,6 @@ class Takeover:
         self._views = member.acceptor.views()
         if not member.acceptor.knows_view:
             await self._suspect_everybody()
-        self.step("1", f"ballot {self.ballot} is written; lower ones are refused")
 
     def _begin(self, last: EpochNode) -> int:
         self.ballot = max(last.epoch, self._member.acceptor.promised) + 1
@@ -139,11 +151,7 @@ class Takeover:
         deadline_ns = clock.monotonic_ns() + timeout_ns
         while slot := lacking(member.queue.success, self._received_whole().values()):
             if clock.monotonic_ns() >= deadline_ns:
-                self.step(
-                    "2",
-                    f"slot {slot} is decided, no server that answered has it any more, and no image was read",
-                )
-                raise Stopped("what others have pruned lacks here, and no image of it was read")
+                raise Stopped(f"slot {slot} is decided, others have pruned it, and no image of it was read")
             if await member.begin_from_image(sorted(self.answers)):
                 await self._suspect_everybody()
             else:
@@ -159,8 +167,8 @@ class Takeover:
 
     # --- redone slots ----------------------------------------------------------------------------------------------
 
-    async def adopt(self) -> list[str]:
-        """Accepts the redone records under the new ballot. Returns the servers that have promised. Raises ValueError."""
+    async def adopt(self) -> Adopted:
+        """Accepts the redone records under the new ballot. Raises ValueError."""
         member = self._member
         mark = member.log.mark_at(member.queue.success)
         assert mark is not None
@@ -179,10 +187,7 @@ class Takeover:
             member.state.prepared(each)
         member.state.apply_ahead()
         self._views += [each.record.view for each in redone if each.record.view]
-        self.step(
-            "2", f"promises of {', '.join(sorted(self.answers)) or 'no other server'}; {_counted(redone)}"
-        )
-        return list(promised)
+        return Adopted(list(promised), redone)
 
     # --- old leases ------------------------------------------------------------------------------------------------
 
@@ -222,11 +227,3 @@ class Takeover:
             seen = member.view.confirmations.sighting(primary)
             stopped_ns = self.written_at_ns if seen is None else seen.at_ns
         return stopped_ns + member.read_term.outlived_ns
-
-
-def _counted(redone: list[Redone]) -> str:
-    if not redone:
-        return "nothing is to be redone"
-    states = [each.state for each in redone]
-    counted = ", ".join(f"{states.count(state)} {state}" for state in ("success", "accept", "empty"))
-    return f"slots {redone[0].record.sn} to {redone[-1].record.sn} are redone: {counted}"
