@@ -19,8 +19,9 @@ from backend.names import COORDINATION
 from nodes.real.clock import monotonic_ns
 from nodes.trace.base import Event
 from nodes.trace.observer import Observer
+from nodes.trace.present import UNKNOWN, Cause, cause_in
 
-Report = Callable[[str, Event, int], None]
+Report = Callable[[str, Event, int, Cause], None]
 """Server, event, and when it happened (0 for now)."""
 Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 """A query to a server over the control path, which faults do not affect."""
@@ -115,13 +116,15 @@ class EmbeddedEnsemble:
         at_ns = line["at_ns"] + self._skew_ns
         if line["path"]:
             data = None if line["data"] is None else line["data"].encode()
-            self._report_all(self.observer.changed(line["path"], data, line["session"]), at_ns)
+            self._report_all(
+                self.observer.changed(line["path"], data, line["session"]), at_ns, cause_in(data)
+            )
         elif line["op"] in ENDS:
             self._report_all(self.observer.session_ended(line["session"], ENDS[line["op"]]), at_ns)
 
-    def _report_all(self, events: list[Event], at_ns: int = 0) -> None:
+    def _report_all(self, events: list[Event], at_ns: int = 0, cause: Cause = UNKNOWN) -> None:
         for event in events:
-            self._report(COORDINATION, event, at_ns)
+            self._report(COORDINATION, event, at_ns, cause)
 
     async def take_lock(self, group: str, owner: str) -> None:
         if self._client is None:
@@ -171,7 +174,7 @@ class RealEnsemble:
         if gone:
             events += self.observer.session_ended(gone, "expired")
         for event in events:
-            self._report(COORDINATION, event, 0)
+            self._report(COORDINATION, event, 0, cause_in(data))
 
     async def restart(self) -> None:
         raise FaultUnsupported("the control plane does not manage the ZooKeeper ensemble")

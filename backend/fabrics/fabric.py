@@ -27,6 +27,7 @@ from nodes.roles import IN_STEP, SERVING
 from nodes.states import ProcessState
 from nodes.trace.base import Event
 from nodes.trace.events import Stamped, Warned
+from nodes.trace.present import UNKNOWN, Cause
 
 TICK_S = 0.02
 GENTLE = WorkloadConfig(clients=4, rate_per_s=50.0)
@@ -163,10 +164,11 @@ class ClusterFabric(Driver):
 
     # --- events -----------------------------------------------------------------------------------
 
-    def report(self, server: str, event: Event, at_ns: int = 0) -> None:
+    def report(self, server: str, event: Event, at_ns: int = 0, cause: Cause = UNKNOWN) -> None:
         """Emits an event of the control plane itself. The server is `control`, `coordination` or `checks`."""
         self._numbers[server] = self._numbers.get(server, 0) + 1
-        self.traces.add(Stamped(server, self.boot, self._numbers[server], at_ns or monotonic_ns(), 0, event))  # type: ignore[arg-type]
+        at_ns = at_ns or monotonic_ns()
+        self.traces.add(Stamped(server, self.boot, self._numbers[server], at_ns, cause[1], event, cause[0]))  # type: ignore[arg-type]
 
     def report_rest(self) -> None:
         self._pass_on(self.traces.take_all())

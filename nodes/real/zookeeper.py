@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+import msgspec
 from kazoo import exceptions as k
 from kazoo.client import KazooClient, TransactionRequest
 from kazoo.protocol.serialization import Connect
@@ -18,7 +19,8 @@ from kazoo.retry import KazooRetry
 
 from nodes.real.clock import monotonic_ns
 from nodes.states import SessionState
-from nodes.trace.present import UNKNOWN, Cause, causal, change_of
+from nodes.trace.observer import NODE
+from nodes.trace.present import UNKNOWN, Cause, causal, cause_in, change_of, with_cause
 from nodes.world import (
     BadVersion,
     Change,
@@ -185,7 +187,15 @@ class Zookeeper:
 
     async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, Stat]:
         data, stat = await self._call(self._client.get_async, path, self._watch(watch))
+        if self._causal.cause[0] == path:
+            self._follow_writer(data)
         return data, _stat(stat)
+
+    def _follow_writer(self, data: bytes) -> None:
+        """The reader was notified of a change of this node: it continues with the cause of the writer, if the node names it."""
+        writer = cause_in(data)
+        if writer != UNKNOWN:
+            self._causal.cause = self._causal.began = writer
 
     async def exists(self, path: str, watch: Callable[[str], None] | None = None) -> Stat | None:
         stat = await self._call(self._client.exists_async, path, self._watch(watch))
@@ -199,8 +209,10 @@ class Zookeeper:
 
     async def multi(self, changes: list[Change]) -> list[Stat | None]:
         """The stat of a node that was created is not part of ZooKeeper's answer: None."""
-        transaction = self._client.transaction()
+        transaction, cause = self._client.transaction(), self._causal.cause
         for change in changes:
+            if isinstance(change, Create | Set) and NODE.match(change.path):
+                change = msgspec.structs.replace(change, data=with_cause(change.data, cause))
             _ADD[type(change)](transaction, change)
         results = await self._call(transaction.commit_async)
         reasons = [result for result in results if isinstance(result, Exception)]

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from itertools import chain, groupby, repeat
 from typing import Protocol, runtime_checkable
 
+import msgspec
+
 from nodes.wire.codec import NAME_MOST, NUMBER_MOST, Run
 from nodes.wire.messages import Answer, Checked, CheckOperation, Message, Referred, Refused, Request
 
@@ -63,6 +65,28 @@ class Causeless:
 def change_of(path: str, at_ns: int) -> Cause:
     """The name of a change of a coordination node: its path, and the time in microseconds when a server was notified."""
     return (path, at_ns // MICROSECOND) if len(path) <= NAME_MOST else UNKNOWN
+
+
+class Written(msgspec.Struct):
+    """The field of a node's JSON object that names the cause of its writer. Readers of the node ignore it."""
+
+    cause: Cause = UNKNOWN
+
+
+def with_cause(data: bytes, cause: Cause) -> bytes:
+    """A node's JSON object with the cause of its writer, which a coordination service does not pass on."""
+    known = reported(cause)
+    if known == UNKNOWN or not data.startswith(b"{") or len(data) <= 2:
+        return data
+    return b'%b,"cause":%b}' % (data[:-1], msgspec.json.encode(known))
+
+
+def cause_in(data: bytes | None) -> Cause:
+    """The cause of the writer of a node; UNKNOWN for a removed node and for any other data."""
+    try:
+        return reported(msgspec.json.decode(data or b"", type=Written).cause)
+    except msgspec.DecodeError:
+        return UNKNOWN
 
 
 def cause_of(message: Message, sent_with: Cause) -> Cause:

@@ -9,7 +9,20 @@ import uvloop
 from benchmarks.running import cluster
 from nodes.config import Timing, WorkloadConfig, one_group
 from nodes.trace.causes import Causes, place_of
-from nodes.trace.events import Called, Committed, Durable, FaultInjected, Serving, Stamped, Started, StepTaken
+from nodes.trace.events import (
+    Called,
+    Committed,
+    Configured,
+    Durable,
+    EpochRaised,
+    FaultInjected,
+    LockHeld,
+    Placed,
+    Serving,
+    Stamped,
+    Started,
+    StepTaken,
+)
 from nodes.trace.story import story
 from tests.slowness import slower
 
@@ -81,6 +94,19 @@ def test_calls_takeovers_and_starts_go_back_to_what_led_to_them() -> None:
 
     takeover = [each for each in reported if isinstance(each.event, Serving)][-1]
     assert isinstance(causes.back(takeover)[0].event, FaultInjected), story(reported, place_of(takeover))
+    begun = takeover.event.epoch  # type: ignore[union-attr]
+    crash = next(each for each in reported if isinstance(each.event, FaultInjected))
+    for kind, changed in (
+        (LockHeld, lambda event: event.owner == takeover.server),
+        (EpochRaised, lambda event: event.epoch == begun),
+        (Placed, lambda event: event.state == "active" and event.epoch == begun),
+        (Configured, lambda event: True),
+    ):
+        later = [each for each in reported if isinstance(each.event, kind) and each.at_ns > crash.at_ns]
+        changes = [each for each in later if changed(each.event)]
+        back = causes.back(changes[0])
+        assert isinstance(back[0].event, FaultInjected), story(reported, place_of(changes[0]))
+        assert back[-2].server == takeover.server
     again = [
         each
         for each in reported

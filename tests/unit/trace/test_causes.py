@@ -16,7 +16,7 @@ from nodes.trace.events import (
     Started,
     StepTaken,
 )
-from nodes.trace.present import Cause, change_of
+from nodes.trace.present import UNKNOWN, Cause, cause_in, change_of, with_cause
 
 MS = 1_000_000
 
@@ -162,3 +162,13 @@ def test_a_cause_that_is_none_stays_none_where_nothing_faulted() -> None:
     applied = reported("mds1", Applied(1, 1, 0))
     assert Causes(reported.events).back(started) == [started]
     assert Causes(reported.events).back(applied) == [applied]
+
+
+def test_a_node_of_the_view_names_the_cause_of_its_writer_and_other_data_stays() -> None:
+    data = with_cause(b'{"owner":"mds1"}', ("mds1", 7))
+    assert data == b'{"owner":"mds1","cause":["mds1",7]}' and cause_in(data) == ("mds1", 7)
+    for plain in (b"", b"{}", b"[1]", b"\xff"):
+        assert with_cause(plain, ("mds1", 7)) == plain and cause_in(plain) == UNKNOWN
+    assert with_cause(data, UNKNOWN) == data
+    for foreign in (None, b'{"cause":7}', b'{"cause":["mds1",-1]}', b'{"cause":["' + b"m" * 81 + b'",1]}'):
+        assert cause_in(foreign) == UNKNOWN
