@@ -332,6 +332,7 @@ def verbs_of(family: Family) -> list[Verb]:
         if "processes" in verb.fabrics
         and verb.locked in (None, family.locked)
         and not (verb.verb == "force" and family.cannot_force)
+        and not (verb.verb == "add_server" and not family.standbys_max)
     ]
 
 

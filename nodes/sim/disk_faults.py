@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from nodes.faults.check import FaultUnsupported
 from nodes.sim.conditions import CAPACITY
 from nodes.sim.faulting import OF_TABLE, Faulting, fault_verb, nanos
@@ -22,10 +20,7 @@ class DiskFaults(Faulting):
         store.slow_ns, store.slow_spread_ns, store.slow_share = nanos(ms), nanos(spread_ms), share
         if not ms and not spread_ms:
             return self._end(server, "slow_disk")
-        more: dict[str, Any] = (
-            {} if not spread_ms and share == 1 else {"spread_ms": spread_ms, "share": share}
-        )
-        return self._begin("slow_disk", [server], ms=ms, **more)
+        return self._begin("slow_disk", [server], ms=ms, spread_ms=spread_ms, share=share)
 
     @fault_verb
     def fail_disk(self, server: str, on: bool = OF_TABLE, what: str = OF_TABLE, times: int = OF_TABLE) -> int:
@@ -40,8 +35,8 @@ class DiskFaults(Faulting):
             return self._end(server, "fail_disk")
         if what == "all" and not times:
             store.fails = True
-            return self._begin("fail_disk", [server], on=on)
-        store.failing[what] = times or -1
+        else:
+            store.failing[what] = times or -1
         return self._begin("fail_disk", [server], on=on, what=what, times=times)
 
     @fault_verb
@@ -52,7 +47,7 @@ class DiskFaults(Faulting):
             store.capacity = self._cluster.conditions.disk_capacity
             return self._end(server, "fill_disk")
         store.capacity = min(store.used() + free, CAPACITY)
-        return self._begin("fill_disk", [server], free=free)
+        return self._begin("fill_disk", [server], free=free, on=on)
 
     @fault_verb
     def corrupt(self, server: str, what: str = OF_TABLE, place: str = OF_TABLE) -> int:
@@ -65,4 +60,4 @@ class DiskFaults(Faulting):
         except NothingToRot as error:
             raise FaultUnsupported(f"{server}: {error}") from None
         store.files[path].data[offset] ^= 1 if place == "middle" else 1 << rng.randrange(8)
-        return self._begin("corrupt", [server], what=what)
+        return self._begin("corrupt", [server], what=what, place=place)

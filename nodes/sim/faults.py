@@ -74,8 +74,7 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
     def power_loss(self, server: str, torn: str = OF_TABLE) -> int:
         """Kills the process; `torn` selects the remains of bytes that were not synced (nodes/sim/medium.py)."""
         target = self._server(server, "running", "paused")
-        options: dict[str, Any] = {} if torn == "prefix" else {"torn": torn}
-        fault = self._begin("power_loss", [server], **options)
+        fault = self._begin("power_loss", [server], torn=torn)
         self._end_life(target)
         target.store.lose_power(torn, self._cluster.now_ns)
         return fault
@@ -112,9 +111,13 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
 
     @fault_verb
     def stop(self, server: str) -> int:
-        target = self._server(server, "running")
+        """Ends the process gracefully; a paused one is resumed for it, as by SIGTERM and SIGCONT."""
+        target = self._server(server, "running", "paused")
+        assert target.machine is not None
         fault = self._begin("stop", [server])
+        target.machine.resume()
         self._quit(target, "asked to")
+        self._end(server, "pause")
         return fault
 
     @fault_verb

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
-from nodes.faults.check import FaultUnsupported
+from nodes.faults.check import FaultUnsupported, resolved, verb_named
 from nodes.sim.cluster import SimCluster
 from nodes.sim.disk import SimDisk, Store
 from nodes.sim.ensemble import Ensemble
@@ -391,3 +391,27 @@ def test_every_expiry_of_one_moment_is_reported_with_one_time() -> None:
         if type(s.event) is Placed and not s.event.state and s.event.server in standbys
     ]
     assert len({stamped.at_ns for stamped in gone}) == 1
+
+
+def test_a_paused_server_stops_gracefully_as_a_process_does() -> None:
+    """SIGTERM waits for SIGCONT: the server closes its session."""
+    cluster = settled()
+    name = next(name for name, letter in cluster.view().items() if letter == "S")
+    cluster.faults.pause(name)
+    cluster.run_for(100 * MILLISECOND)
+    cluster.faults.stop(name)
+    cluster.run_for(100 * MILLISECOND)
+    ended = [s.event.reason for s in cluster.events if type(s.event) is SessionEnded]
+    assert cluster.servers[name].process == "stopped" and ended == ["closed"]
+    assert [verb for verb, _ in cluster.faults.standing.values()] == ["stop"]
+
+
+def test_a_fault_reports_every_option_with_its_value() -> None:
+    cluster = settled()
+    name = next(name for name, letter in cluster.view().items() if letter == "S")
+    cluster.faults.slow_disk(name)
+    cluster.faults.corrupt(name)
+    cluster.faults.power_loss(name)
+    reported = {s.event.verb: s.event.options for s in cluster.events if type(s.event) is FaultInjected}
+    for verb, options in reported.items():
+        assert options == resolved(verb_named(verb), {}, "simulated")

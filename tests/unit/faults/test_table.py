@@ -18,9 +18,10 @@ from backend.picture import Picture
 from backend.scenarios.model import StepPart
 from backend.scenarios.reading import read, targets
 from nodes.config import one_group
+from nodes.families import FAMILIES
 from nodes.faults.check import FaultUnsupported, WrongFault, options_of, resolved, wanted
 from nodes.faults.model import FABRICS, Fabric, Option, Verb
-from nodes.faults.table import BY_NAME, VERBS
+from nodes.faults.table import BY_NAME, VERBS, verbs_of
 from nodes.faults.words import rule_of
 from nodes.sim.faults import SimFaults
 
@@ -204,3 +205,8 @@ def test_an_option_of_the_simulator_may_be_given_with_its_default() -> None:
 
 def test_what_is_wanted_is_said_for_every_option() -> None:
     assert all(wanted(option) for verb in VERBS for option in verb.options)
+
+
+def test_a_family_of_one_server_is_offered_no_second_one() -> None:
+    offered = {name: {verb.verb for verb in verbs_of(family)} for name, family in FAMILIES.items()}
+    assert "add_server" not in offered["single"] and "add_server" in offered["mams"]
