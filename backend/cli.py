@@ -288,6 +288,12 @@ def run(
         float, typer.Option(min=0.01, max=10, help="Multiplies every time of the file on real servers.")
     ] = 1.0,
     protocol: Annotated[str | None, typer.Option(help="Family in place of the file's own.")] = None,
+    until: Annotated[
+        float | None, typer.Option(min=0, help="Pause a trial at this second of virtual time.")
+    ] = None,
+    step: Annotated[
+        float, typer.Option(min=0, help="Pause again after each so many seconds; 0 ends at the pause.")
+    ] = 0.0,
 ) -> None:
     """Run a scenario."""
     if protocol is not None and on == "containers":
@@ -296,6 +302,8 @@ def run(
         raise Malformed(f"--on {on!r} is unknown; use simulated, processes or containers")
     commands = importlib.import_module("backend.run_command")
     watch_signals()
+    if until is not None or step:
+        raise typer.Exit(commands.step_command(file, on, seed, until or 0.0, step))
     raise typer.Exit(commands.run_command(file, on, seed, report, scale, protocol))
 
 
@@ -314,25 +322,17 @@ def explore(
     mutation: Annotated[list[str] | None, typer.Option(help="A seeded bug to switch on.")] = None,
     hole: Annotated[list[str] | None, typer.Option(help="A hole of the paper to open.")] = None,
     on: Annotated[str, typer.Option(help="simulated or processes.")] = "simulated",
+    shrink: Annotated[
+        bool, typer.Option("--shrink", help="Shrink the failing trial of the file, for --minutes at most.")
+    ] = False,
     scale: Annotated[
         float | None, typer.Option(min=0.1, max=100, help="On processes: multiplies every time.")
     ] = None,
 ) -> None:
     """Search for schedules that violate an invariant: random clusters, loads and faults, with an audit."""
     commands = importlib.import_module("backend.explore.cli")
-    wish = commands.Wish(
-        protocol,
-        everything,
-        minutes,
-        seeds,
-        jobs,
-        dask,
-        out,
-        tuple(mutation or ()),
-        tuple(hole or ()),
-        on,
-        scale,
-    )
+    switched = tuple(mutation or ()), tuple(hole or ())
+    wish = commands.Wish(protocol, everything, minutes, seeds, jobs, dask, out, *switched, on, shrink, scale)
     raise typer.Exit(commands.explore_command(file, wish))
 
 

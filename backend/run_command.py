@@ -13,12 +13,15 @@ from rich.console import Console
 
 from backend.errors import Malformed, of_fault
 from backend.explore.on_processes import default_scale, run_on_processes
+from backend.explore.stepping import Ended, Stepping
 from backend.scenarios import report as reports
 from backend.scenarios.model import Scenario
 from backend.scenarios.on_family import on_family, refusal
 from backend.scenarios.reading import read
 from backend.scenarios.runner import Outcome, run
 from nodes.explore import trial
+from nodes.explore.plan import Outcome as TrialOutcome
+from nodes.explore.plan import Plan
 from nodes.faults.check import FaultUnsupported, resolved, verb_named
 from nodes.faults.model import Fabric
 
@@ -76,12 +79,31 @@ def outcomes_on(
         yield asyncio.run(run(scenario, on, scenario.seed if seed is None else seed, scale))
 
 
+def step_command(file: Path, on: str, seed: int | None, until_s: float, step_s: float) -> int:
+    """Runs the trial of a file with pauses; 0 when it was ended at a pause or held. Raises LabError."""
+    scenario = read(file)[0]
+    if scenario.trial is None or on != "simulated":
+        raise Malformed(f"--until and --step pause the trial of a file on the simulator: {file} --on {on}")
+    try:
+        return verdict(scenario, Stepping(plan_of(scenario, seed), until_s, step_s).run())
+    except Ended:
+        return 0
+
+
+def plan_of(scenario: Scenario, seed: int | None) -> Plan:
+    plan = scenario.plan()
+    return plan if seed is None else msgspec.structs.replace(plan, seed=seed)
+
+
 def run_trial(scenario: Scenario, seed: int | None, on: str, scale: float) -> int:
     """Runs a trial of the explorer; returns 0 when every check held. On processes its times are at least those that this machine can hold."""
-    plan = scenario.plan()
-    if seed is not None:
-        plan = msgspec.structs.replace(plan, seed=seed)
+    plan = plan_of(scenario, seed)
     outcome = trial.run(plan) if on == "simulated" else run_on_processes(plan, scale * default_scale(plan))
+    return verdict(scenario, outcome)
+
+
+def verdict(scenario: Scenario, outcome: TrialOutcome) -> int:
+    """Prints the outcome of a trial; 0 when every check held."""
     held = "[green]held[/green]" if outcome.clean else "[red]NOT held[/red]"
     console.print(f"[bold]{scenario.name}[/bold], seed {outcome.plan.seed}: {held}")
     for failure in outcome.failures:

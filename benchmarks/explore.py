@@ -12,7 +12,7 @@ import msgspec
 from backend.errors import Malformed
 from backend.explore.campaign import Campaign, Tally, Target
 from backend.explore.executors import Processes
-from benchmarks import before
+from benchmarks import _shrinking, before
 from benchmarks.running import report
 from nodes.config import Holes
 from nodes.explore.bugs import Bug, bugs
@@ -26,7 +26,8 @@ JOBS = 2
 BASELINE = "c94fdac"
 """The commit whose schedules per minute are the measure of the present ones."""
 SPEEDS = ("schedules_per_minute", "ops_per_s", "virtual_s_per_s")
-PARTS = ("all", "bugs", "alarms", "speed")
+PARTS = ("all", "bugs", "alarms", "speed", "shrink")
+SHRUNK_BUG = "off_by_one_quorum"
 
 
 class Found(msgspec.Struct):
@@ -81,14 +82,15 @@ def say(line: str) -> None:
 
 
 def main(what: str = "all", amount: str = "") -> int:
-    """`bugs [SECONDS_EACH]`, `alarms [SEEDS_EACH]`, `speed [ROUNDS]`, one bug's name, or all. Prints one JSON object."""
+    """`bugs [SECONDS_EACH]`, `alarms [SEEDS_EACH]`, `speed [ROUNDS]`, `shrink [BUG]`, one bug's name, or all. Prints one JSON object."""
     known = {bug.name: bug for bug in bugs()}
     if what not in (*PARTS, *known):
         raise Malformed(
             f"bench explore {what[:40]!r} is unknown: say {', '.join(PARTS)} or one of {', '.join(known)}"
         )
+    shrunk = known[amount if what == "shrink" and amount in known else SHRUNK_BUG]
     try:
-        number = float(amount) if amount else None
+        number = float(amount) if amount and amount != shrunk.name else None
     except ValueError:
         raise Malformed(f"bench explore {what} {amount[:20]!r}: a number is expected") from None
     figures: dict[str, Any] = {}
@@ -99,6 +101,9 @@ def main(what: str = "all", amount: str = "") -> int:
         figures |= quiet(int(number or ALARM_SEEDS))
     if what in ("all", "speed"):
         figures |= speed(int(number or before.ROUNDS) if what == "speed" else before.ROUNDS)
+    if what in ("all", "shrink"):
+        target = target_of(shrunk)
+        figures |= _shrinking.measured(shrunk.family, target.holes, target.mutations)
     return report("explore", {"bug_s": BUG_S, "jobs": JOBS}, figures, {})
 
 

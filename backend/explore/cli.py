@@ -17,7 +17,9 @@ from backend.explore import found
 from backend.explore.campaign import Campaign, Tally, Target, shrunk
 from backend.explore.executors import Executor, Here, Processes, WorkersLost
 from backend.explore.on_dask import Dask
+from backend.explore.shrinking import shrink_file
 from backend.explore.steps import explore_steps
+from backend.explore.work import SHRINK_S
 from backend.interrupts import watch_signals
 from backend.scenarios.reading import read
 from backend.scenarios.report import report_story
@@ -55,6 +57,8 @@ class Wish(msgspec.Struct, frozen=True):
     holes: tuple[str, ...] = ()
     on: str = "simulated"
     """`simulated` or `processes`."""
+    shrink: bool = False
+    """Shrink the failing trial of the file, and search nothing."""
     scale: float | None = None
     """Factor for every time on processes; None measures this machine."""
 
@@ -63,10 +67,18 @@ def explore_command(file: Path | None, wish: Wish) -> int:
     """Runs the command. A file without a trial is searched by its own steps with other seeds. Raises LabError."""
     watch_signals()
     if file is None:
+        if wish.shrink:
+            raise Malformed("explore --shrink takes a file with a trial")
         return explore(wish)
     if wish.protocol is not None or wish.everything:
         raise Malformed("explore takes a scenario file, --protocol or --all: one of them")
     [first, *_] = scenarios = read(file)
+    if wish.shrink:
+        if first.trial is None or wish.on != "simulated":
+            raise Malformed(
+                f"explore --shrink takes a file with a trial, on the simulator: {file} --on {wish.on}"
+            )
+        return shrink_file(file, first.plan(), SHRINK_S if wish.minutes is None else wish.minutes * 60)
     if first.trial is not None:
         return explore(wish, first.plan())
     return explore_steps(

@@ -44,6 +44,11 @@ def write(outcome: Outcome, directory: Path) -> Path:
     return write_text(words, text_of(outcome), directory)
 
 
+def write_beside(file: Path, outcome: Outcome) -> Path:
+    """Writes the scenario file of a shrunk trial beside the file of the whole one; returns the path. Raises Malformed."""
+    return write_text(f"{file.stem}-shrunk", text_of(outcome), file.parent)
+
+
 def write_scenario(scenario: Scenario, directory: Path) -> Path:
     """Writes a scenario whose steps were shortened; returns the path. Raises Malformed."""
     return write_text(f"{scenario.name}-{scenario.seed}", yaml_of(sparse(scenario)), directory)
@@ -55,5 +60,5 @@ def write_text(words: str, text: str, directory: Path) -> Path:
         directory.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     except OSError as error:
-        raise Malformed(f"--out {directory}: {error.strerror}") from None
+        raise Malformed(f"cannot write to {directory}: {error.strerror}") from None
     return path

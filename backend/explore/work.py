@@ -94,8 +94,13 @@ def shrunk(plan: Plan, failure: Failure, trials: int) -> Plan:
     def fails(candidate: Plan) -> bool:
         nonlocal left
         left -= 1
-        found = bounded(candidate).failures
-        return any((each.invariant, each.place) == (failure.invariant, failure.place) for each in found)
+        return fails_so(candidate, failure)
 
     until_s = time.monotonic() + SHRINK_S
     return shrink(plan, fails, lambda: left > 0 and time.monotonic() < until_s)
+
+
+def fails_so(plan: Plan, failure: Failure) -> bool:
+    """Whether a trial of this plan violates the same invariant in the same place."""
+    found = bounded(plan).failures
+    return any((each.invariant, each.place) == (failure.invariant, failure.place) for each in found)

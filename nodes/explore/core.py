@@ -24,11 +24,22 @@ def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.R
         damaged = atlas.damaged(label)
         candidates = [name for name in members if name not in damaged]
         rng.shuffle(candidates)
-        left += candidates[: max(0, count - len(damaged))]
+        left += without_last_known(candidates[: max(0, count - len(damaged))], label, members, config)
     cut_off_half_there(cluster, left)
     heal_links(cluster, left)
     start_and_mend(cluster, left)
     return sorted(left)
+
+
+def without_last_known(left: list[str], label: str, members: list[str], config: ClusterConfig) -> list[str]:
+    """The servers to leave out, but for one that clients know when these are all of that kind. Clients know the servers of the first
+    configuration, and ask data nodes for others."""
+    known = [
+        name for group in config.groups if group.name == label for name in group.members if name in members
+    ]
+    if config.data.nodes or not known or not set(known) <= set(left):
+        return left
+    return [name for name in left if name != known[0]]
 
 
 def cut_off_half_there(cluster: Stage, left: list[str]) -> None:

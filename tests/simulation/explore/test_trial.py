@@ -219,3 +219,12 @@ def test_readers_of_a_shared_journal_that_begin_from_images_are_compared() -> No
     )
     outcome = run(Plan(1067, cluster, callers=[Caller("c2", calls)], span_ms=1))
     assert outcome.clean and outcome.answered
+
+
+def test_a_core_has_a_server_that_clients_know() -> None:
+    """One of the two servers of the first configuration was removed, and the other one is cut off; two added ones serve."""
+    adds = [Fault("add_server", ["g1"], on=Trigger(kind, "mds2")) for kind in ("sent", "sync")]
+    faults = [*adds, Fault("remove_server", ["mds1"], at_ms=2_000), Fault("cut", ["mds2"], at_ms=3_000)]
+    for seed in (1, 54):
+        caller = Caller("c1", ["utime /d0/h0 1"])
+        assert run(Plan(seed, one_group(1), callers=[caller], faults=faults, span_ms=1)).failures == []
