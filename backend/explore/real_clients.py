@@ -40,7 +40,8 @@ class RealClient:
         """Must be called in the stage's event loop."""
         home, config = stage.fabric.home, stage.config
         self._loop = asyncio.get_running_loop()
-        world = client_world(name, config.cluster, home.token, stage.fabric.peers())
+        self._stage = stage
+        self._world = world = client_world(name, config.cluster, home.token, stage.fabric.peers())
         world.trace = StageTrace(stage, name)
         self.client = SmartClient(world, config, f"{name}.1", reports_calls)
         self.files = FileClient(world, config, self.client)
@@ -53,6 +54,15 @@ class RealClient:
         task = self._loop.create_task(procedure)
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return task
+
+    def die(self) -> None:
+        """Its connections and timers end; its session does not."""
+
+        async def close() -> None:
+            self._world.network.close()
+            self._world.scope.close()
+
+        self._stage.wait(close())
 
 
 class RealCaller:

@@ -73,6 +73,8 @@ class Keeping:
     def _renew(self) -> None:
         """Renews the session by a record at each group without a change for a third of the time to live."""
         self._timer = None
+        if not self._scope.open:
+            return
         least_ns = self._clock.monotonic_ns() - self._pause_ns
         for group, routes in self._groups.items():
             under_way = self._renewing.get(group)

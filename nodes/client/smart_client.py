@@ -230,8 +230,10 @@ class SmartClient:
                 self._seen_ns = max(self._seen_ns, reply.at_ns)
                 course.server = peer
                 course.resolved_ns = course.resolved_at.get(group, 0)
-                if is_write:
-                    routes.used_ns = self._world.clock.monotonic_ns()
+                if (
+                    is_write and not reply.error
+                ):  # A refusal leaves no record, which alone renews the session.
+                    routes.used_ns = max(routes.used_ns, course.began_ns)
                 return reply if self._is_outcome(course, reply) else None
             now = self._world.clock.monotonic_ns()
             if now >= deadline_ns:

@@ -62,6 +62,9 @@ class Client(Protocol):
     def begin(self, procedure: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         """Runs a procedure of this client while the cluster runs."""
 
+    def die(self) -> None:
+        """Stops without ending its session."""
+
 
 class Scripted(Protocol):
     """One process of a client of the plan, carrying out its calls."""

@@ -17,10 +17,12 @@ from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.core import disturbed_still, heal_all, heal_core
 from nodes.explore.coverage import Coverage
 from nodes.explore.deeds import as_of_now, carry_out
+from nodes.explore.lasting import check_holds_end
 from nodes.explore.plan import Caller, Failure, Fault, Outcome, Plan
 from nodes.explore.planned_faults import PlannedFaults
 from nodes.explore.simulated import SimStage
 from nodes.explore.stage import Member, Scripted, Stage
+from nodes.explore.stamps import Stamps
 from nodes.families import family_named
 from nodes.faults.check import FaultUnsupported
 from nodes.invariants import registry
@@ -46,6 +48,7 @@ class Trial:
         self._began_ns = self.cluster.now_ns
         self.invariants = registry.start(plan.cluster)
         self.acknowledged = Acknowledged(self.invariants)
+        self.stamps = Stamps()
         self.atlas = Atlas(plan.cluster)
         self.coverage = Coverage(self.cluster, plan.cluster)
         self.events: list[Stamped] = []
@@ -55,7 +58,7 @@ class Trial:
         self._serving: set[str] = set()
         """Servers whose last report is that they serve."""
         self._rng = random.Random(f"{plan.seed}/trial")
-        listeners = (self.invariants, self.acknowledged, self.coverage)
+        listeners = (self.invariants, self.acknowledged, self.stamps, self.coverage)
         for listener in (*(each.on_event for each in listeners), self._on_event, on_event):
             if listener is not None:
                 self.cluster.on_event(listener)
@@ -96,6 +99,8 @@ class Trial:
         """The outcome, after the last event."""
         self.invariants.finish()
         self.failures += self._verdicts()
+        if self.stamps.ahead:
+            self.fail("true time", "stamp", self.stamps.ahead)
         return self._outcome()
 
     def _phases(self) -> None:
@@ -114,6 +119,7 @@ class Trial:
         if self._settles("after everything was healed"):
             before = audit.read_back(self)
             if not self.failures:
+                check_holds_end(self)
                 self._restart_from_disks(before)
 
     def _restart_from_disks(self, before: audit.Seen) -> None:

@@ -79,6 +79,10 @@ class SimClient:
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return task
 
+    def die(self) -> None:
+        """Its process is killed."""
+        self._cluster.faults.crash(self._server.name)
+
     def call(self, operation: Operation, limit_ns: int = LIMIT_NS) -> Answer:
         """Runs the cluster until the call has returned. Raises FsError."""
         task = self.spawn(operation)

@@ -332,10 +332,12 @@ class Member:
         """Members that are silent or whose journal is stalled."""
         now_ns = self._now_ns()
         silent = set(self.presence.silent(now_ns))
+        # An idle member of the plain protocol delays the journals of the others until its next heartbeat.
+        stuck_ns = STUCK_LEASES * self.lease_ns + (HEARTBEAT_NS if self._heartbeats else 0)
         last_sn = self._replica.log.last.sn
         for member, moved_ns in enumerate(self._moved_ns):
             behind = self._stability.held_by(member) < last_sn
-            if member != self.own and behind and now_ns - moved_ns > STUCK_LEASES * self.lease_ns:
+            if member != self.own and behind and now_ns - moved_ns > stuck_ns:
                 silent.add(member)
         return [self.view.members[member] for member in sorted(silent)]
 

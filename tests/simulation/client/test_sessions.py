@@ -53,6 +53,18 @@ def names(lab: Lab) -> list[str]:
 
 
 @pytest.mark.parametrize("protocol", FAMILIES)
+def test_a_client_that_is_only_refused_keeps_its_session(protocol: str) -> None:
+    """A refused call leaves no record, so it does not renew the session."""
+    lab = lab_of_short_sessions(protocol)
+    lab.ada.call(Mkdir("/a"))
+    for _ in range(15):
+        lab.run_ms(TTL_MS // 5)
+        with pytest.raises(FsError, match="EEXIST"):
+            lab.ada.call(Mkdir("/a"))
+    lab.ada.call(Mkdir("/b"))
+
+
+@pytest.mark.parametrize("protocol", FAMILIES)
 def test_an_idle_client_that_lives_keeps_its_session(protocol: str) -> None:
     lab = lab_of_short_sessions(protocol)
     lab.ada.call(Mkdir("/a"))

@@ -12,6 +12,7 @@ from nodes.config import SECOND, Timing
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.symmetric.messages import Alive, Missing
 from nodes.sim.coordination import SimCoordination
+from nodes.trace.events import Serving
 from nodes.wire.messages import Message
 from tests.simulation.symmetric.lab import SymmetricLab
 
@@ -47,6 +48,18 @@ def test_a_server_that_is_added_after_long_is_known_to_all() -> None:
     lab.eve.call(Stat("/b"))
     lab.finish()
     assert lab.broken() == {}
+
+
+def test_members_of_the_plain_protocol_wait_for_the_heartbeats_of_idle_ones() -> None:
+    """A journal that stands still until the next heartbeat is not stuck, however short the leases are."""
+    lab = SymmetricLab(1, members=2, order="plain", timing=Timing(ack_timeout_ms=60))
+    lab.ada.call(Mkdir("/a"))
+    for number in range(4):
+        lab.run_ms(700)
+        lab.ada.call(Mkdir(f"/a/{number}"))
+    lab.finish()
+    assert lab.broken() == {}
+    assert {stamped.event.epoch for stamped in lab.cluster.events if type(stamped.event) is Serving} == {1}
 
 
 def test_greetings_do_not_multiply_where_round_trips_outlast_leases() -> None:
