@@ -119,6 +119,8 @@ class Knobs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Largest number of a symmetric member's broadcasts under way."""
     direct_groups: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] = 0
     """Groups that the active itself sends a junior. A junior that lacks more first reads from other servers."""
+    ledger_entries: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 0
+    """Number of entries after which a writer begins a new ledger."""
 
 
 class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

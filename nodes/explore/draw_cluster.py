@@ -106,6 +106,7 @@ def draw_knobs(rng: random.Random) -> Knobs:
         records_per_group=rng.choice((0, 1, 2, 5)),
         broadcasts=rng.choice((0, 1, 2)),
         direct_groups=rng.choice((0, 1, 4)),
+        ledger_entries=rng.choice((0, 1, 3, 20)),
     )
 
 

@@ -119,6 +119,7 @@ class Journal:
         """Bytes behind the last whole record at opening; the first sync removes them."""
         self.doubtful: Doubt | None = None
         """Set while acknowledged records may be missing: the owner counts in no quorum."""
+        self._doubt_path = f"{directory}/{DOUBT_FILE}"
         self._doubt_is_kept = False
         self._read_back: tuple[str, int] | None = None
         """The file of the last segment and its valid length, until it is written into a new file."""
@@ -145,10 +146,6 @@ class Journal:
             journal._segments.append(Segment(journal._path(1), 1))
         journal._in_files = journal.last_sn
         return journal
-
-    @property
-    def _doubt_path(self) -> str:
-        return f"{self._directory}/{DOUBT_FILE}"
 
     def _path(self, first_sn: int) -> str:
         return f"{self._directory}/{first_sn:020d}.seg"
@@ -189,6 +186,11 @@ class Journal:
     @property
     def last_sn(self) -> int:
         return self._segments[-1].next_sn - 1
+
+    @property
+    def oldest_end(self) -> int:
+        """The last sn of the oldest of several segments; 0 when there is only one."""
+        return self._segments[1].first_sn - 1 if len(self._segments) > 1 else 0
 
     @property
     def size(self) -> int:

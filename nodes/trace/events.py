@@ -22,7 +22,7 @@ from nodes.trace.block_events import (
     ReplicaStored,
 )
 from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier, CheckpointOutcome, TakenBack
-from nodes.trace.journal_events import JournalStored, WriterFenced
+from nodes.trace.journal_events import JournalStored, LedgersForgotten, WriterFenced
 from nodes.trace.pool_events import (
     ImageRefused,
     ImageShelved,
@@ -379,7 +379,7 @@ AnyEvent = (
     | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | WritesWait | Warned | Ignored
     | Placed | LockHeld | EpochRaised | Configured
     | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | BlocksSetAside | DataNodeLost | FileCalled
-    | JournalStored | WriterFenced
+    | JournalStored | WriterFenced | LedgersForgotten
     | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | ProcessFound | CheckFailed
     | MessageSent | MessageReceived | MessageDropped
 )  # fmt: skip

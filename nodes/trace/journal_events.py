@@ -22,3 +22,11 @@ class WriterFenced(Event, frozen=True, array_like=True, gc=False):
 
     epoch: int
     """Epoch of the later writer; at a bookie the number of the ledger that is being closed."""
+
+
+class LedgersForgotten(Event, frozen=True, array_like=True, gc=False):
+    """A bookie has durably forgotten a group's ledgers below a number, and refuses them from now on."""
+
+    below: int
+    first_record: int
+    """Number of the first record of its journal: those before were of forgotten ledgers and are removed."""

@@ -207,6 +207,9 @@ PROSE: dict[type[e.AnyEvent], Callable[[Any, Terms], str]] = {
         f"stores the journal up to {t.place} {event.sn} of {t.term} {event.epoch}"
     ),
     journal_events.WriterFenced: lambda event, t: f"refuses writers before {t.term} {event.epoch}",
+    journal_events.LedgersForgotten: lambda event, t: (
+        f"forgets ledgers before {event.below}; its journal begins with record {event.first_record}"
+    ),
     e.SessionEnded: lambda event, t: f"the session of {event.server} has {event.reason}",
     e.Called: _called,
     e.Invoked: lambda event, t: begins(event),

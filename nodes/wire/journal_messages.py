@@ -122,6 +122,9 @@ class JournalRead(Reply, array_like=True, tag=True, gc=False):
 
 # --- bookies ---------------------------------------------------------------------------------------------------------
 
+LEDGERS_SHIFT = 40
+"""The bits of a ledger's number above these name its group: bookies know ledgers by number alone."""
+
 
 class AddEntry(Message, array_like=True, tag=True, gc=False):
     """An entry is one encoded group, numbered by its sn."""
@@ -147,6 +150,12 @@ class LedgerFenced(Message, array_like=True, tag=True, gc=False):
     ledger: int
 
 
+class ForgetLedgers(Message, array_like=True, tag=True, gc=False):
+    """Images cover the ledgers of a group below this number. The ledger metadata names them no more."""
+
+    below: int
+
+
 class ReadEntries(Question, array_like=True, tag=True, gc=False):
     """Reads entries of a ledger. Ledger 0 has no entries; a reply to it shows that the bookie is alive."""
 
@@ -158,7 +167,10 @@ class ReadEntries(Question, array_like=True, tag=True, gc=False):
 
 
 class EntriesRead(Reply, array_like=True, tag=True, gc=False):
-    """All entries of this bookie from `from_sn` to `covered_sn`; the gaps are on other bookies."""
+    """All entries of this bookie from `from_sn` to `covered_sn`; the gaps are on other bookies.
+
+    A bookie covers nothing of a ledger that it has forgotten: `covered_sn` is `from_sn - 1`.
+    """
 
     from_sn: int
     covered_sn: int
@@ -172,5 +184,5 @@ class EntriesRead(Reply, array_like=True, tag=True, gc=False):
 JOURNAL_MESSAGES: tuple[type[Message], ...] = (
     NewEpoch, EpochPromised, HigherEpoch, AcceptJournal, JournalAccepted, FinishSegment, SegmentFinished, StartSegment,
     WriteJournal, PruneJournal, JournalWritten, OutOfStep, ReadJournal, JournalRead,
-    AddEntry, EntryAdded, LedgerFenced, ReadEntries, EntriesRead,
+    AddEntry, EntryAdded, LedgerFenced, ForgetLedgers, ReadEntries, EntriesRead,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The shared journal in ledgers on bookies (BookKeeper, as HDFS used it): recovery and reading; `ledger_writer.py` writes.
+"""The shared journal in ledgers on bookies (BookKeeper, as HDFS used it): recovery and reading; `tenure_writer.py` writes.
 
 Three numbers, E ≥ Qw ≥ Qa: entry i of a ledger goes to Qw of the E bookies of its ensemble, beginning at i mod E, and is acknowledged when Qa
 of them have it durably.
@@ -11,6 +11,7 @@ of them have it durably.
 - **An entry that any bookie has** may have been acknowledged: it is written again, to Qa of its write set, before the ledger is closed.
 - **A bookie is a witness with its recorded disk only**: the fragment names the disk of each. An empty disk lacks everything, and one whose
   journal lost its tail may lack what it acknowledged; that counts where the whole write set has answered (safety rule 23).
+- **A reader** whose next entry was in a ledger that has been dropped begins with an image.
 - **A reader** with answers of any E - Qw + 1 bookies has an answer of one of each write set. That bookie has the entry, unless it was one of
   the Qw - Qa that were not waited for. Then others are asked.
 """
@@ -28,18 +29,18 @@ from nodes.config import MILLISECOND, ClusterConfig
 from nodes.ignoring import Ignoring
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.ledger_writer import TICK_NS, LedgerWriter
-from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
-from nodes.protocols.baselines.shared_journal import JournalLost
+from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers, OwnBook
+from nodes.protocols.baselines.shared_journal import BeginsLater, JournalLost
+from nodes.protocols.baselines.tenure_writer import TenureWriter
 from nodes.replicas.disks import Roll
 from nodes.replicas.view import GlobalView, ViewMoved
-from nodes.units import ROOT_GROUP, DiskId
+from nodes.units import DiskId
 from nodes.wire.journal_messages import EntriesRead, EntryAdded, LedgerFenced, ReadEntries
 from nodes.wire.messages import Mark, Message
 from nodes.world import ConnectionLoss, World
 
 ASK_NS = 300 * MILLISECOND
 LAST = 1 << 62
-LEDGERS_SHIFT = 40
 
 
 class BookKeeper:
@@ -52,7 +53,7 @@ class BookKeeper:
         patience_ns: int,
     ):
         self._world = world
-        self._config = cluster.journal
+        self._cluster = cluster
         self._mutations = cluster.mutations
         self._bookies = cluster.journal.nodes
         self._local = local
@@ -121,9 +122,11 @@ class BookKeeper:
         entries = await self._unconfirmed(ledger, confirmed_sn, clock.monotonic_ns() + timeout_ns)
         if entries is None:
             return None
-        writer = self._writer = self._writer_of(
-            book, version, confirmed_sn, True, self._mutations.ensemble_changed_while_closing
-        )
+        own_book = OwnBook(self._ledgers, book, version)
+        writer = self._writer = LedgerWriter(
+            self._world, own_book, self._patience_ns, self._find, confirmed_sn, recovering=True,
+            records_changes=self._mutations.ensemble_changed_while_closing,
+        )  # fmt: skip
         end_sn = confirmed_sn + len(entries)
         for sn, data in enumerate(entries, confirmed_sn + 1):
             writer.add(sn, data)
@@ -134,8 +137,7 @@ class BookKeeper:
                 return None
             await writer.tend()
             await clock.sleep(TICK_NS)
-        closed = replace(writer.ledger, last_sn=end_sn)
-        await self._ledgers.write(writer.book.with_last(closed), writer.version)
+        await own_book.write(own_book.book.with_last(replace(writer.ledger, last_sn=end_sn)))
         return end_sn
 
     async def _fence(self, ledger: Ledger, deadline_ns: int) -> int | None:
@@ -184,6 +186,8 @@ class BookKeeper:
             self._book, _ = await self._ledgers.read()
             ledger = self._book.ledger_of(from_sn)
         if ledger is None:
+            if self._book.begins_behind(from_sn):
+                raise BeginsLater(f"the ledger of entry {from_sn} has been dropped")
             return []
         fragment, last_sn = ledger.fragment_of(from_sn)
         found, confirmed_sn, answered = dict[int, bytes](), from_sn - 1, 0
@@ -199,13 +203,15 @@ class BookKeeper:
             if run and answered > len(fragment.bookies) - ledger.write_quorum:
                 break
             self._turn += 1
+        if not run:
+            self._book = Book()  # The ledger may have been dropped since the book was read.
         return run
 
     # --- writing -----------------------------------------------------------------------------------------------
 
-    async def begin(self, epoch: int, last: Mark, timeout_ns: int) -> LedgerWriter | None:
+    async def begin(self, epoch: int, last: Mark, timeout_ns: int) -> TenureWriter | None:
         deadline_ns = self._world.clock.monotonic_ns() + timeout_ns
-        journal = self._config
+        journal = self._cluster.journal
         while len(found := await self._find({})) < journal.ensemble:
             if self._world.clock.monotonic_ns() > deadline_ns:
                 return None
@@ -215,7 +221,7 @@ class BookKeeper:
         ensemble = sorted(list(found)[: journal.ensemble])
         fragments = [Fragment(last.sn + 1, ensemble, {name: found[name] for name in ensemble})]
         ledger = Ledger(
-            ledger_number(self._local.number, epoch),
+            book.next_number(self._local.number),
             last.sn + 1,
             fragments,
             write_quorum=journal.write_quorum,
@@ -226,22 +232,11 @@ class BookKeeper:
             await self._ledgers.write(book, version)
         except (ViewMoved, ConnectionLoss):
             return None
-        self._writer = self._writer_of(book, version + 1, last.sn, False, True)
-        return self._writer
-
-    def _writer_of(
-        self, book: Book, version: int, confirmed_sn: int, recovering: bool, records_changes: bool
-    ) -> LedgerWriter:
-        return LedgerWriter(
-            self._world, self._ledgers, book, version, self._local, self._patience_ns, self._find, confirmed_sn, recovering,
-            records_changes,
-        )  # fmt: skip
-
-
-def ledger_number(group: int, epoch: int) -> int:
-    """The number of a group's ledger. Bookies know ledgers by number alone, so that the groups' numbers are disjoint. The first group's are its
-    epochs."""
-    return (group - ROOT_GROUP) << LEDGERS_SHIFT | epoch
+        own_book = OwnBook(self._ledgers, book, version + 1)
+        writer = self._writer = TenureWriter(
+            self._world, self._cluster, own_book, self._local, self._patience_ns, self._find, last.sn
+        )
+        return writer
 
 
 def fits(reply: EntriesRead, from_sn: int) -> bool:

@@ -1,4 +1,4 @@
-"""Slot `journal_sync`, mechanism `bookkeeper`: a group is an entry. It is safe when the acknowledgement quorum of its write set has it durably.
+"""Adds entries to a ledger: new ones in a tenure (`tenure_writer.py`), or those that the server that closes a ledger writes again.
 
 A bookie that does not answer in time is replaced by another one. The ledger's record names the replacement before its answer counts. Only a
 server that closes a ledger delays such changes until the record names the ledger's end. Otherwise a second recovery would find them, and take
@@ -14,13 +14,10 @@ import msgspec
 from nodes.config import MILLISECOND
 from nodes.ignoring import Ignoring
 from nodes.listeners import Listeners
-from nodes.metadata_server.own_journal import OwnJournal
-from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers
+from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, OwnBook
 from nodes.protocols.baselines.shared_journal import JournalLost
-from nodes.replicas.view import ViewMoved
 from nodes.wire.journal_messages import AddEntry, EntryAdded, LedgerFenced
-from nodes.wire.messages import JournalGroup, Mark
-from nodes.world import ConnectionLoss, World
+from nodes.world import World
 
 TICK_NS = 50 * MILLISECOND
 PATIENCES = 8
@@ -34,6 +31,7 @@ class Entry(msgspec.Struct):
     """One entry, until its whole write set has it or its silent bookies have been given up."""
 
     data: bytes
+    ledger: int
     write_set: list[str]
     since_ns: int
     """Time when the entry was first sent to this write set."""
@@ -54,10 +52,7 @@ class LedgerWriter:
     def __init__(
         self,
         world: World,
-        ledgers: Ledgers,
-        book: Book,
-        version: int,
-        local: OwnJournal,
+        own_book: OwnBook,
         patience_ns: int,
         find: FindBookies,
         confirmed_sn: int,
@@ -66,10 +61,7 @@ class LedgerWriter:
     ):
         self._world = world
         self._ignoring = Ignoring(world)
-        self._ledgers = ledgers
-        self.book = book
-        self.version = version
-        self._local = local
+        self._own_book = own_book
         self._patience_ns = patience_ns
         self._find = find
         self._recovering = recovering
@@ -86,6 +78,10 @@ class LedgerWriter:
         self._lost = ""
 
     @property
+    def book(self) -> Book:
+        return self._own_book.book
+
+    @property
     def ledger(self) -> Ledger:
         return self.book.ledgers[-1]
 
@@ -93,44 +89,16 @@ class LedgerWriter:
     def _fragment(self) -> Fragment:
         return self.ledger.fragments[-1]
 
-    # --- slot --------------------------------------------------------------------------------------------------
-
-    @property
-    def configuration_number(self) -> int:
-        return self.ledger.number
-
-    @property
-    def lacks_quorum(self) -> bool:
-        return False
-
-    def write(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
-        self._local.append(group, data, mark)
-        self.add(group.sn, data)
-
-    def report_commit(self, sn: int) -> None:
-        """The next entry carries the commit sn."""
-
-    def safe(self, sn: int) -> bool:
-        return self._own_sn >= sn and self.confirmed_sn >= sn
-
-    def holders(self, sn: int) -> list[str]:
-        """Bookies that have the entry. Entries are spread, so that a bookie need not have those before it."""
-        mine = [self._world.name] if self._own_sn >= sn else []
-        entry = self._pending.get(sn)
-        if entry is not None:
-            return mine + [bookie for bookie in entry.write_set if bookie in entry.stored]
-        return mine + (self._write_set(sn) if sn <= self.confirmed_sn else [])
-
     def _write_set(self, sn: int) -> list[str]:
-        """The write set of an entry, also of one in an earlier ledger."""
-        ledger = self.book.ledger_of(sn) or self.ledger
-        return ledger.write_set(ledger.fragment_of(sn)[0], sn)
+        """The write set of an entry, also of one in an earlier ledger; empty when that is dropped."""
+        ledger = self.book.ledger_of(sn)
+        return [] if ledger is None else ledger.write_set(ledger.fragment_of(sn)[0], sn)
 
     # --- steps -------------------------------------------------------------------------------------------------
 
     def add(self, sn: int, data: bytes) -> None:
         now = self._progress_ns = self._world.clock.monotonic_ns()
-        self._pending[sn] = Entry(data, self._write_set(sn), now, now)
+        self._pending[sn] = Entry(data, self.ledger.number, self._write_set(sn), now, now)
         self._send(sn)
 
     def _send(self, sn: int) -> None:
@@ -138,16 +106,13 @@ class LedgerWriter:
         entry = self._pending[sn]
         entry.sent_ns = self._world.clock.monotonic_ns()
         confirmed_sn = min(self.confirmed_sn, sn - 1)
-        message = AddEntry(self.ledger.number, sn, confirmed_sn, self._recovering, entry.data)
+        message = AddEntry(entry.ledger, sn, confirmed_sn, self._recovering, entry.data)
         for bookie in entry.owing():
             self._world.network.send(bookie, message)
 
-    def on_own_durable(self, mark: Mark) -> None:
-        self._own_sn = mark.sn
-        self.on_progress()
-
     def on_added(self, peer: str, message: EntryAdded) -> None:
-        number = self.ledger.number
+        entry = self._pending.get(message.sn)
+        number = self.ledger.number if entry is None else entry.ledger
         if message.ledger != number:
             reported = f"of ledger {message.ledger}; this is ledger {number}"
             self._ignoring.report(peer, message, reported)
@@ -158,7 +123,6 @@ class LedgerWriter:
         if message.disk != self._fragment.disks.get(peer, message.disk):
             self._ignoring.report(peer, message, f"of another disk than that of ledger {number}")
             return
-        entry = self._pending.get(message.sn)
         if entry is not None and peer in entry.owing():
             entry.stored.append(peer)
             self._count()
@@ -190,16 +154,6 @@ class LedgerWriter:
             self._ignoring.report(peer, message, reported)
         else:
             self._lost = f"{peer} says that ledger {message.ledger} is being closed"
-
-    # --- time --------------------------------------------------------------------------------------------------
-
-    def prune(self, sn: int) -> None:
-        """Ledgers are not pruned: each lasts as long as its writer."""
-
-    async def keep(self) -> None:
-        while True:
-            await self.tend()
-            await self._world.clock.sleep(TICK_NS)
 
     async def tend(self) -> None:
         """Sends entries again, and replaces silent bookies. Raises JournalLost, LostLock, CoordinationError."""
@@ -248,25 +202,24 @@ class LedgerWriter:
         self._count()
 
     async def _change(self, fragment: Fragment) -> None:
-        old, before = self.ledger, self._fragment.disks
+        old = self.ledger
         earlier = [each for each in old.fragments if each.from_sn < fragment.from_sn]
-        book = self.book.with_last(old.with_fragments([*earlier, fragment]), self.book.closing)
+        await self._move(self.book.with_last(old.with_fragments([*earlier, fragment]), self.book.closing))
+
+    async def _move(self, book: Book) -> None:
+        """Records the book, and sends the unconfirmed entries to the bookies that it names for them."""
+        before, ledger = self._fragment.disks, self.ledger.number
         if self._records_changes:
             self._changing = True
-            try:
-                await self._ledgers.write(book, self.version)
-            except ViewMoved:
-                raise JournalLost("somebody else has changed the ledgers") from None
-            except ConnectionLoss:
-                await self._read_back(book)
-            self.version += 1
+            await self._own_book.write(book)
             self._changing = False
-        self.book = book
+        self._own_book.book = book
+        disks = self._fragment.disks if self.ledger.number == ledger else {}
         now = self._world.clock.monotonic_ns()
         for sn, entry in self._pending.items():
             if sn > self.confirmed_sn:
-                entry.write_set, entry.since_ns = self._write_set(sn), now
-                entry.stored = [each for each in entry.stored if before.get(each) == fragment.disks.get(each)]
+                entry.ledger, entry.write_set, entry.since_ns = self.ledger.number, self._write_set(sn), now
+                entry.stored = [each for each in entry.stored if before.get(each) == disks.get(each)]
                 self._send(sn)
 
     def _give_up_the_late(self, now: int) -> None:
@@ -274,9 +227,3 @@ class LedgerWriter:
         for sn, entry in list(self._pending.items()):
             if sn <= min(self.confirmed_sn, self._own_sn) and now - entry.since_ns > self._patience_ns:
                 del self._pending[sn]
-
-    async def _read_back(self, book: Book) -> None:
-        """Reads the record back. Raises JournalLost when the write did not happen, CoordinationError when even that is unknown."""
-        stands, version = await self._ledgers.read_newest()
-        if stands != book or version != self.version + 1:
-            raise JournalLost("the change of the ensemble was not written")

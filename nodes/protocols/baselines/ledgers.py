@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import msgspec
 
-from nodes.replicas.view import GlobalView
-from nodes.world import Coordination, NoNode, Set, ensure
+from nodes.protocols.baselines.shared_journal import JournalLost
+from nodes.replicas.view import GlobalView, ViewMoved
+from nodes.units import ROOT_GROUP
+from nodes.wire.journal_messages import LEDGERS_SHIFT
+from nodes.world import ConnectionLoss, Coordination, NoNode, Set, ensure
 
 
 class Fragment(msgspec.Struct, frozen=True):
@@ -59,9 +62,17 @@ class Ledger(msgspec.Struct, frozen=True):
         later = self.fragments[place + 1 :]
         return self.fragments[place], later[0].from_sn - 1 if later else self.last_sn
 
+    def followed_by(self, last_sn: int) -> tuple[Ledger, Ledger]:
+        """This ledger, closed with its entry `last_sn`, and the next one. It begins on the same bookies."""
+        begun = Fragment(last_sn + 1, self.fragments[-1].bookies, self.fragments[-1].disks)
+        following = msgspec.structs.replace(
+            self, number=self.number + 1, first_sn=begun.from_sn, fragments=[begun]
+        )
+        return msgspec.structs.replace(self, last_sn=last_sn), following
+
 
 class Book(msgspec.Struct, frozen=True):
-    """All ledgers of a group's journal."""
+    """The ledgers of a group's journal. The last one always stays: its end is the journal's, and the next ledger's number follows on its own."""
 
     ledgers: list[Ledger] = []
     closing: int = 0
@@ -76,6 +87,19 @@ class Book(msgspec.Struct, frozen=True):
 
     def with_last(self, ledger: Ledger, closing: int = 0) -> Book:
         return Book([*self.ledgers[:-1], ledger], closing)
+
+    def next_number(self, group: int) -> int:
+        """The number of the next ledger. The groups' numbers are disjoint, and none is ever used twice."""
+        return self.ledgers[-1].number + 1 if self.ledgers else (group - ROOT_GROUP) << LEDGERS_SHIFT | 1
+
+    def begins_behind(self, sn: int) -> bool:
+        """Whether the ledger with this entry has been dropped."""
+        return bool(self.ledgers) and sn < self.ledgers[0].first_sn
+
+    def behind(self, sn: int) -> Book:
+        """The book without the closed ledgers that end with `sn` or before."""
+        *earlier, last = self.ledgers
+        return Book([each for each in earlier if each.last_sn > sn] + [last], self.closing)
 
 
 class Ledgers:
@@ -103,3 +127,28 @@ class Ledgers:
     async def write(self, book: Book, version: int) -> None:
         """Raises LostLock, ViewMoved, ConnectionLoss."""
         await self._view.guarded([Set(self._path, msgspec.json.encode(book), version)])
+
+
+class OwnBook:
+    """The book in the hands of the one server that changes it."""
+
+    def __init__(self, ledgers: Ledgers, book: Book, version: int):
+        self._ledgers = ledgers
+        self.book = book
+        self._version = version
+
+    async def write(self, book: Book) -> None:
+        """Records the book. An unknown outcome is read back.
+
+        Raises JournalLost when another server has changed the book or the write did not happen, LostLock, CoordinationError.
+        """
+        try:
+            await self._ledgers.write(book, self._version)
+        except ViewMoved:
+            raise JournalLost("somebody else has changed the ledgers") from None
+        except ConnectionLoss:
+            recorded, version = await self._ledgers.read_newest()
+            if recorded != book or version != self._version + 1:
+                raise JournalLost("the change of the ledgers was not written") from None
+        self._version += 1
+        self.book = book
