@@ -38,13 +38,16 @@ class Causes:
         outside = Outside(reported)
         for stamped in reported:
             self._add(stamped, stamped_cause(stamped) if stamped.cause else outside.cause_of(stamped))
+        for place, cause in list(self._causes.items()):
+            self._follows(place, outside.event_of(cause))
         for stamped in reported:
             if isinstance(stamped.event, Called) and not stamped.cause:
-                self._causes[place_of(stamped)] = self._answered_by(stamped, stamped.event)
-        for place, cause in list(self._causes.items()):
-            self._causes[place] = cause = outside.event_of(cause)
-            if cause != UNKNOWN:
-                self._followers.setdefault(cause, []).append(self.events[place])
+                self._follows(place_of(stamped), self._answered_by(stamped, stamped.event))
+
+    def _follows(self, place: Cause, cause: Cause) -> None:
+        self._causes[place] = cause
+        if cause != UNKNOWN:
+            self._followers.setdefault(cause, []).append(self.events[place])
 
     def _add(self, stamped: Stamped, cause: Cause) -> None:
         event, place = stamped.event, place_of(stamped)
@@ -59,10 +62,20 @@ class Causes:
                     self._followers.setdefault((client, number), []).append(stamped)
 
     def _answered_by(self, stamped: Stamped, event: Called) -> Cause:
-        """The cause of a client's report, as answers carry none: the last commit of the call before it, else the call itself."""
+        """The cause of a client's report, as answers carry none: the last commit of the call before it, else the call itself.
+
+        A commit that follows from a takeover is not taken: a later copy of the call was answered.
+        """
         call = (event.client, event.number)
-        commits = [each for each in self._followers.get(call, ()) if each.at_ns <= stamped.at_ns]
-        return place_of(max(commits, key=lambda each: each.at_ns)) if commits else call
+        commits = [
+            each
+            for each in self._followers.get(call, ())
+            if isinstance(each.event, Committed) and each.at_ns <= stamped.at_ns
+        ]
+        if not commits:
+            return call
+        last = place_of(max(commits, key=lambda each: each.at_ns))
+        return last if self.call(self.walk(last)[0]) is not None else call
 
     def call(self, place: Cause) -> Stamped | None:
         """The client's report of the call with this name."""

@@ -76,6 +76,18 @@ def test_a_report_without_a_cause_goes_back_over_the_commit_of_its_call_or_to_th
     assert causes.root(read) == ("ada.1", 9) and causes.back(read) == [read, read]
 
 
+def test_a_report_of_a_call_that_a_takeover_committed_goes_back_to_the_call() -> None:
+    """The next active answers a later copy of the call."""
+    reported = ReportedStory()
+    reported("mds1", durable(3), ("ada.1", 7))
+    crash = reported("control", FaultInjected(1, "crash", ["mds1"], {}))
+    commit = reported("mds2", committed(3, ("ada.1", 7)), ("control", 1))
+    report = reported("ada", called(7))
+    causes = Causes(reported.events)
+    assert causes.back(commit) == [crash, commit]
+    assert causes.back(report) == [report, report] and (1, commit) in causes.forward(report)
+
+
 def test_everything_that_followed_on_a_call_is_found_with_its_depth() -> None:
     reported, (first, second, third, fourth, fifth) = a_write()
     assert Causes(reported.events).forward(fourth) == [
