@@ -6,6 +6,14 @@ from __future__ import annotations
 NUMBER_MAX = 100
 
 
+def of_other_version(found: int | None, known: int) -> str:
+    """What is wrong with a file of another format, and what to do."""
+    return (
+        f"has format {found}; this version reads format {known}. Nothing was changed: "
+        "start the version that wrote it, or begin with a new --data directory"
+    )
+
+
 def stored(number: int) -> int:
     """The 16 stored bits, for numbers from 1 to `NUMBER_MAX`."""
     return number | (~number & 0xFF) << 8

@@ -18,8 +18,10 @@ import msgspec
 from backend.errors import CannotStart, reason_of
 from backend.shape import Shape, check, new_config
 from nodes.config import ClusterConfig
+from nodes.format_number import of_other_version
 
-FORMAT = 1
+FORMAT = 2
+"""Raised with the format of any file in the directory, so that an older directory is refused as a whole."""
 PORTS = range(20_000, 32_000)
 """Below the range from which the system takes the ports of outgoing connections."""
 SOCKET_PATH_BYTES = 90
@@ -83,8 +85,10 @@ class Home:
             path.mkdir(parents=True, exist_ok=True)
             lock = take_lock(path)
             try:
+                file = choose(path)
+                sign(lock)
                 secret = token_file or path / "token"
-                home = cls(path, lock, choose(path), secret, read_token(secret))
+                home = cls(path, lock, file, secret, read_token(secret))
                 home.save()
             except BaseException:
                 os.close(lock)
@@ -156,9 +160,12 @@ def take_lock(path: Path) -> int:
         raise CannotStart(
             f"{path} is in use by another ./cloverlab up (pid {holder}); stop it or give another --data"
         ) from None
+    return lock
+
+
+def sign(lock: int) -> None:
     os.truncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-    return lock
 
 
 def new_cluster(wanted: Shape) -> ClusterFile:
@@ -173,7 +180,7 @@ def read_cluster_file(path: Path) -> ClusterFile | None:
         data = path.read_bytes()
         found = msgspec.json.decode(data, type=dict).get("format")
         if found != FORMAT:
-            raise CannotStart(f"{path} has format {found}, this version reads {FORMAT}; it was not changed")
+            raise CannotStart(f"{path} {of_other_version(found, FORMAT)}")
         return msgspec.json.decode(data, type=ClusterFile)
     except msgspec.DecodeError as error:
         raise CannotStart(f"{path} is damaged: {error}; it was not changed") from None

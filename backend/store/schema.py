@@ -10,6 +10,7 @@ import aiosqlite
 import msgspec
 
 from backend.errors import CannotStart
+from nodes.format_number import of_other_version
 
 MAGIC = 0x436C6F76
 FORMAT = 3
@@ -65,7 +66,7 @@ async def prepare(connection: aiosqlite.Connection, path: Path) -> None:
     magic, form = await pragma(connection, "application_id"), await pragma(connection, "user_version")
     empty = not await (await connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")).fetchone()
     if not empty and (magic != MAGIC or form not in range(1, FORMAT + 1)):
-        raise CannotStart(f"{path} has format {form}, this version reads {FORMAT}; it was left as it is")
+        raise CannotStart(f"{path} {of_other_version(form, FORMAT)}")
     await connection.execute("PRAGMA journal_mode=WAL")
     await connection.execute("PRAGMA synchronous=NORMAL")
     if not empty and form == 1:

@@ -17,6 +17,7 @@ import msgspec
 from nodes.coordination.image import Image, dump, load
 from nodes.coordination.operations import Change
 from nodes.coordination.tree import Tree
+from nodes.format_number import of_other_version
 
 MAGIC = b"CLVRTREE"
 FORMAT = 1
@@ -119,7 +120,7 @@ class Log:
             raise LogRefused(f"{file} is not a coordination log: wrong magic at offset 0")
         number = _HEAD.unpack_from(data)[1]
         if number != FORMAT:
-            raise LogRefused(f"{file} has format {number} at offset 8, this program reads format {FORMAT}")
+            raise LogRefused(f"{file} {of_other_version(number, FORMAT)}")
 
     def _replay(self, tree: Tree, file: Path, offset: int, payload: bytes) -> None:
         try:

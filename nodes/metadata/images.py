@@ -14,7 +14,7 @@ from zlib import crc32
 import msgspec
 
 from nodes.errors import Damaged
-from nodes.format_number import number_of, stored
+from nodes.format_number import number_of, of_other_version, stored
 from nodes.metadata.digest import MASK, MOVE_TERM
 from nodes.metadata.kinds import KINDS, Placed
 from nodes.metadata.namespace import Namespace
@@ -256,7 +256,7 @@ class Stream:
             )
         if number != FORMAT:
             raise UnknownFormat(
-                f"partition {self._partition} of the image has format {number}; this version reads format {FORMAT}"
+                f"partition {self._partition} of the image {of_other_version(number, FORMAT)}"
             )
         self._begun = True
 

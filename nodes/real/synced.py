@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nodes.errors import Damaged
+from nodes.format_number import of_other_version
 
 NAME = "synced"
 MAGIC = b"CLVRSYNC"
@@ -132,7 +133,7 @@ def check(path: Path, head: bytes, size: int) -> None:
         )
     number = int.from_bytes(head[8:10], "little")
     if number != FORMAT:
-        raise Damaged(f"{path} has format {number}; this version reads format {FORMAT}")
+        raise Damaged(f"{path} {of_other_version(number, FORMAT)}")
 
 
 def names(data: bytes | mmap.mmap) -> Iterator[tuple[str, int]]:

@@ -13,7 +13,7 @@ from struct import Struct
 from crc32c import crc32c
 
 from nodes.errors import Damaged
-from nodes.format_number import number_of, stored
+from nodes.format_number import number_of, of_other_version, stored
 from nodes.metadata.operations import CHUNK_BYTES
 from nodes.storage.chunks import SUM_BYTES
 
@@ -63,7 +63,7 @@ def _opened(path: str, data: bytes, layout: Struct, magic: bytes, block: int) ->
     if data[:8] == magic and len(data) >= 10:
         number = number_of(int.from_bytes(data[8:10], "little"))
         if number not in (FORMAT, None):
-            raise UnknownFormat(f"{path} has format {number}; this version reads format {FORMAT}")
+            raise UnknownFormat(f"{path} {of_other_version(number, FORMAT)}")
     body, seal = data[: layout.size], data[layout.size : layout.size + CRC.size]
     if len(seal) < CRC.size or CRC.unpack(seal)[0] != crc32c(body) or not body.startswith(magic):
         raise BlockDamaged(f"{path} has a damaged head")

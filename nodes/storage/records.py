@@ -13,7 +13,7 @@ from struct import Struct
 from crc32c import crc32c
 
 from nodes.errors import Damaged
-from nodes.format_number import number_of, stored
+from nodes.format_number import number_of, of_other_version, stored
 
 MAGIC = b"CLVRJRNL"
 FORMAT = 1
@@ -72,9 +72,7 @@ def check_header(file: str, data: bytes, first_sn: int) -> None:
     if number is None:
         raise JournalCorrupt(file, len(MAGIC), first_sn, f"{found:#06x} is no format number")
     if number != FORMAT:
-        raise UnknownJournal(
-            file, len(MAGIC), first_sn, f"has format {number}; this version reads format {FORMAT}"
-        )
+        raise UnknownJournal(file, len(MAGIC), first_sn, of_other_version(number, FORMAT))
     if first != first_sn:
         raise JournalCorrupt(file, len(MAGIC) + 2, first_sn, f"says that it begins with sn {first}")
 

@@ -13,7 +13,7 @@ import msgspec
 from crc32c import crc32c
 
 from nodes.errors import Damaged
-from nodes.format_number import number_of, stored
+from nodes.format_number import number_of, of_other_version, stored
 
 HEAD = Struct("<8sHI")
 T = TypeVar("T")
@@ -40,10 +40,10 @@ def unseal(path: str, magic: bytes, number: int, data: bytes, kind: type[T]) -> 
     format_number = number_of(found_number)
     if format_number is None:
         raise SealBroken(f"the file {path} has {found_number:#06x} where its format number should be")
-    if found != magic or format_number != number:
-        raise (SealBroken if found != magic else UnknownSeal)(
-            f"the file {path} has format {format_number} of {found!r}; this version reads format {number} of {magic!r}"
-        )
+    if found != magic:
+        raise SealBroken(f"the file {path} begins with {found!r}, not with {magic!r}")
+    if format_number != number:
+        raise UnknownSeal(f"the file {path} {of_other_version(format_number, number)}")
     payload = data[HEAD.size :]
     if crc32c(payload) != crc:
         raise SealBroken(f"the file {path} has a wrong checksum")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from nodes.format_number import of_other_version
 from nodes.trace.events import Stamped
 
 MAGIC = b"CLVRTRCE"
@@ -41,7 +42,7 @@ def check_head(path: Path, data: bytes) -> None:
         raise TraceDamaged(f"{path} is no trace: it begins with {data[:8]!r}")
     number = int.from_bytes(data[8:10], "little")
     if number != FORMAT:
-        raise TraceDamaged(f"{path} has format {number}; this version reads format {FORMAT}")
+        raise TraceDamaged(f"{path} {of_other_version(number, FORMAT)}")
 
 
 def whole_records(path: Path, data: bytes, offset: int) -> tuple[list[Stamped], int]:

@@ -6,6 +6,7 @@ from struct import Struct
 
 from crc32c import crc32c
 
+from nodes.format_number import of_other_version
 from nodes.storage.sealed import SealBroken, UnknownSeal
 from nodes.world import Disk
 
@@ -31,7 +32,7 @@ def unpack_ballot(data: bytes) -> int:
         )
     _, number, ballot = BODY.unpack(body)
     if number != FORMAT:
-        raise UnknownSeal(f"{BALLOT_FILE} has format {number}; this version reads format {FORMAT}")
+        raise UnknownSeal(f"{BALLOT_FILE} {of_other_version(number, FORMAT)}")
     if crc32c(body) != int.from_bytes(data[BODY.size :], "little"):
         raise SealBroken(f"{BALLOT_FILE} is corrupt: its checksum does not fit")
     return int(ballot)
