@@ -151,9 +151,7 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Number of groups by which a junior must be behind to be given the image first."""
     image_every: Annotated[int, msgspec.Meta(ge=0)] = 20_000
     """Number of groups after which a standby writes an image to the pool; 0 means only when a junior needs one."""
-    log_bytes: Annotated[int, msgspec.Meta(ge=4_096, le=1 << 40)] = msgspec.field(
-        default=50 << 20, name="log_octets"
-    )
+    log_bytes: Annotated[int, msgspec.Meta(ge=4_096, le=1 << 40)] = 50 << 20
     """Largest number of bytes of a group's journal behind its newest image (DCFS2 §4.3): from half of it on, an image is taken at once; when it
     is full, writes wait."""
     image_partitions: Annotated[int, msgspec.Meta(ge=1, le=64)] = 8

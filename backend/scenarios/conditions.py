@@ -48,7 +48,7 @@ class Situation:
         self._reported: Counter[str] = Counter()
         self._health: dict[int, BlockHealth] = {}
         """Last reported health of each block."""
-        self._taken_back: dict[str, TakenBack] = {}
+        self._rolled_back: dict[str, TakenBack] = {}
         """Last recovery of each server."""
 
     def begin_step(self) -> None:
@@ -76,7 +76,7 @@ class Situation:
         elif type(event) is BlockHealth:
             self._health[event.block] = event
         elif type(event) is TakenBack:
-            self._taken_back[stamped.server] = event
+            self._rolled_back[stamped.server] = event
         elif type(event) is Serving:
             self.serving[event.group] = stamped.server
             self._health = {
@@ -116,18 +116,18 @@ class Situation:
         reported = [event.health for event in self._health.values() if event.health not in ("whole", "freed")]
         return dict(sorted(Counter(reported).items()))
 
-    def not_taken_back(self, checkpoint: str) -> list[str]:
+    def not_rolled_back(self, checkpoint: str) -> list[str]:
         """Running servers whose last recovery was not to this checkpoint."""
         running = [name for name, server in self.picture.servers.items() if server.process == "running"]
-        taken = {name: event.checkpoint for name, event in self._taken_back.items()}
+        taken = {name: event.checkpoint for name, event in self._rolled_back.items()}
         return [name for name in running if taken.get(name) != checkpoint]
 
     @property
-    def set_aside(self) -> int:
+    def quarantined(self) -> int:
         """Client operations that the last recovery quarantined: the sum over the groups of the largest number that one server reported."""
-        newest = max((event.incarnation for event in self._taken_back.values()), default=0)
+        newest = max((event.incarnation for event in self._rolled_back.values()), default=0)
         most: dict[str, int] = {}
-        for event in self._taken_back.values():
+        for event in self._rolled_back.values():
             if event.incarnation == newest:
                 most[event.group] = max(most.get(event.group, 0), event.operations)
         return sum(most.values())

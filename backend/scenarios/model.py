@@ -50,7 +50,7 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     image_gap: Annotated[int, msgspec.Meta(ge=1)] = 5_000
     image_every: Count = 20_000
     """Groups after which a standby writes an image; 0 means only when a junior needs one."""
-    log_bytes: Annotated[int, msgspec.Meta(ge=4_096)] = msgspec.field(default=50 << 20, name="log_octets")
+    log_bytes: Annotated[int, msgspec.Meta(ge=4_096)] = 50 << 20
     """Bytes of journal after a group's newest image at which the group writes another one."""
     image_store: Literal["vssp", "hdfs_pipeline"] = "vssp"
     holes: list[str] = []
@@ -79,16 +79,16 @@ class ThrottlePart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True)
 class RowsPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """State rows of the global view, in order. Servers with the same role letter may exchange their places in later rows."""
 
-    letters: list[str]
+    roles: list[str]
     any_order_of: Literal["standbys", "nobody"] = "standbys"
 
 
 class ExpectPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
-    letters: str | None = None
+    roles: str | None = None
     """Row of roles now, or within the step's `within`: `A S S S`."""
     any_order_of: Literal["standbys", "nobody"] = "nobody"
     group: str = "g1"
-    """Group that `letters` and `rows` refer to."""
+    """Group that `roles` and `rows` refer to."""
     serving: bool | None = None
     """Whether the group has an active that serves."""
     settled: bool | None = None
@@ -103,9 +103,9 @@ class ExpectPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     rows: RowsPart | None = None
     checkpoints: dict[str, Literal["complete", "void", "aside", "incomplete"]] = {}
     """States of checkpoints by name. `incomplete` means void or never begun."""
-    taken_back: str | None = None
+    rolled_back: str | None = None
     """Checkpoint to which the last recovery of every running server rolled back."""
-    set_aside: Count | None = None
+    quarantined: Count | None = None
     """Least number of client operations that the last recovery quarantined."""
     fsck: Literal["clean"] | None = None
     """The namespaces of all groups agree. At the end the workload is held until no operation is under way."""

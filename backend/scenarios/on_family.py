@@ -86,7 +86,7 @@ def names(scenario: Scenario) -> list[str]:
 
 def of_checkpoints(scenario: Scenario, protocol: str) -> Iterator[str]:
     marks = any(step.mark or step.recover for step in scenario.steps)
-    if marks or any(each.checkpoints or each.taken_back for each in expectations(scenario)):
+    if marks or any(each.checkpoints or each.rolled_back for each in expectations(scenario)):
         yield f"it rolls back to a checkpoint, {family_named(protocol).cannot_roll_back}"
 
 
@@ -126,7 +126,7 @@ def of_standbys(scenario: Scenario) -> Iterator[str]:
                 yield TAKEN
             away_ns = -1
         expect = step.expect or ExpectPart()
-        waits = expect.serving or expect.letters or expect.checkpoints or step.mark or step.recover
+        waits = expect.serving or expect.roles or expect.checkpoints or step.mark or step.recover
         if away_ns >= 0 and waits:
             yield TAKEN
     if away_ns >= 0:

@@ -34,6 +34,14 @@ INVARIANTS = NAMES_OF_ALL
 CHECKPOINT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 WHERE = re.compile(r" - at `\$(?P<path>[^`]*)`$")
 PART = re.compile(r"\.([A-Za-z_]+)|\[(\d+|\.\.\.)\]")
+OLD_WORDS = {
+    "letters": "roles",
+    "log_octets": "log_bytes",
+    "set_aside": "quarantined",
+    "taken_back": "rolled_back",
+    "told": "reported",
+}
+"""Keys of the release before, in expectations and clusters; `told` also begins a condition."""
 ROW = re.compile(r"^[ASJPM-]+$")
 
 
@@ -90,17 +98,20 @@ def read(path: Path) -> list[Scenario]:
 
 
 def in_new_words(scenario: Any, path: Path) -> Any:
-    """The scenario with the words of today for those of the release before, named once on standard error."""
+    """The scenario with the words of today for those of the release before, each named once on standard error."""
     steps = scenario.get("steps") if isinstance(scenario, dict) else None
-    parts = [scenario, *(steps if isinstance(steps, list) else ())]
-    old = False
-    for part in (each for each in parts if isinstance(each, dict)):
-        expected, condition = part.get("expect"), part.get("when")
-        if isinstance(expected, dict) and "told" in expected:
-            expected["reported"], old = expected.pop("told"), True
-        old = old or (isinstance(condition, str) and condition.startswith("told "))
-    if old:
-        print(f"{path}: `told` is `reported` now; this release still reads it", file=sys.stderr)
+    parts = [
+        part for part in (scenario, *(steps if isinstance(steps, list) else ())) if isinstance(part, dict)
+    ]
+    expected = [each for each in (part.get("expect") for part in parts) if isinstance(each, dict)]
+    holders = [*expected, *(each.get("rows") for each in expected), *(part.get("cluster") for part in parts)]
+    old = {"told" for part in parts if str(part.get("when")).startswith("told ")}
+    for holder in (each for each in holders if isinstance(each, dict)):
+        for word in OLD_WORDS.keys() & holder.keys():
+            holder[OLD_WORDS[word]] = holder.pop(word)
+            old.add(word)
+    for word in sorted(old):
+        print(f"{path}: `{word}` is `{OLD_WORDS[word]}` now; this release still reads it", file=sys.stderr)
     return scenario
 
 
@@ -280,13 +291,13 @@ def check_expect(expect: ExpectPart, lines: Lines, place: list[str | int]) -> No
                 raise lines.wrong(
                     f"{name!r} is not an invariant; there are {', '.join(INVARIANTS)}", [*place, key]
                 )
-    check_names([*expect.checkpoints, *([expect.taken_back] if expect.taken_back else [])], lines, place)
+    check_names([*expect.checkpoints, *([expect.rolled_back] if expect.rolled_back else [])], lines, place)
     for kind in expect.reported:
         if kind not in EVENTS:
             raise lines.wrong(
                 f"{kind[:40]!r} is not an event; there are {', '.join(EVENTS)}", [*place, "reported"]
             )
-    rows = [] if expect.rows is None else expect.rows.letters
-    for row in [*rows, *([expect.letters] if expect.letters else [])]:
+    rows = [] if expect.rows is None else expect.rows.roles
+    for row in [*rows, *([expect.roles] if expect.roles else [])]:
         if not ROW.match(row.replace(" ", "")):
-            raise lines.wrong(f"{row[:40]!r} is not a row of the letters A P S M J -", place)
+            raise lines.wrong(f"{row[:40]!r} is not a row of the roles A P S M J -", place)

@@ -42,7 +42,7 @@ def standbys_of(scenario: Scenario, family: Family) -> int:
     standbys = scenario.cluster.standbys
     if family.majority:
         expected = [*(step.expect for step in scenario.steps), scenario.expect]
-        rows = [each.letters for each in expected if each is not None and each.letters]
+        rows = [each.roles for each in expected if each is not None and each.roles]
         standbys = max([standbys, *(2 * row.count("-") for row in rows)])
     return min(standbys, family.standbys_max)
 
@@ -89,12 +89,12 @@ def node_of(target: str, family: Family) -> str:
 def expectation_of(expect: ExpectPart, cluster: ClusterPart, family: Family) -> ExpectPart:
     """An expectation with the roles of the family. Rows of a paper's table apply to its own family only. A family without guarantees is not held
     to any."""
-    letters = None if expect.letters is None else letters_of(family, expect.letters, cluster.standbys)
+    roles = None if expect.roles is None else roles_of(family, expect.roles, cluster.standbys)
     invariants = expect.invariants if family.promises else None
-    return replace(expect, letters=letters, rows=None, invariants=invariants)
+    return replace(expect, roles=roles, rows=None, invariants=invariants)
 
 
-def letters_of(family: Family, row: str, standbys: int) -> str:
+def roles_of(family: Family, row: str, standbys: int) -> str:
     """Translates a row of active and standbys to the roles of the family. Servers beyond the row are in step; a single server keeps the first
     letter."""
     leads = LETTERS[family.leads]

@@ -56,8 +56,8 @@ class Judge:
 
     def _of_view(self, expect: ExpectPart) -> list[Verdict]:
         found: list[Verdict] = []
-        if expect.letters is not None:
-            found.append(self._letters_now(expect))
+        if expect.roles is not None:
+            found.append(self._roles_now(expect))
         if expect.serving is not None:
             now = self._situation.serves(expect.group)
             found.append(Verdict(f"serving: {expect.serving}", now == expect.serving, str(now)))
@@ -86,13 +86,15 @@ class Judge:
             now = self._facts.checkpoints.get(name, "not known")
             meant = ("void", "not known") if wanted == "incomplete" else (wanted,)
             found.append(Verdict(f"checkpoint {name}: {wanted}", now in meant, now))
-        if expect.taken_back is not None:
-            others = self._situation.not_taken_back(expect.taken_back)
+        if expect.rolled_back is not None:
+            others = self._situation.not_rolled_back(expect.rolled_back)
             seen = f"not {', '.join(others)}" if others else "every server that runs"
-            found.append(Verdict(f"taken back to {expect.taken_back}", not others, seen))
-        if expect.set_aside is not None:
-            count = self._situation.set_aside
-            found.append(Verdict(f"set aside ≥ {expect.set_aside}", count >= expect.set_aside, str(count)))
+            found.append(Verdict(f"rolled back to {expect.rolled_back}", not others, seen))
+        if expect.quarantined is not None:
+            count = self._situation.quarantined
+            found.append(
+                Verdict(f"quarantined ≥ {expect.quarantined}", count >= expect.quarantined, str(count))
+            )
         return found
 
     def _of_content(self, expect: ExpectPart) -> list[Verdict]:
@@ -120,12 +122,12 @@ class Judge:
             raise LabError(f"no group is called {expect.group!r}; there are {', '.join(self._rows)}")
         return rows
 
-    def _letters_now(self, expect: ExpectPart) -> Verdict:
-        assert expect.letters is not None
-        rows, wanted = self._rows_of(expect).all, expect.letters.replace(" ", "")
+    def _roles_now(self, expect: ExpectPart) -> Verdict:
+        assert expect.roles is not None
+        rows, wanted = self._rows_of(expect).all, expect.roles.replace(" ", "")
         now = rows[-1].letters if rows else ""
         same = sorted(now) == sorted(wanted) if expect.any_order_of == "standbys" else now == wanted
-        return Verdict(f"letters {wanted}", same, now)
+        return Verdict(f"roles {wanted}", same, now)
 
     def _invariants(self, expect: ExpectPart) -> list[Verdict]:
         red = {
@@ -149,8 +151,8 @@ class Judge:
         assert expect.rows is not None
         any_order = expect.rows.any_order_of == "standbys"
         rows = self._rows_of(expect)
-        seen = letters.match(rows.all, expect.rows.letters, any_order)
-        expected = f"rows {' '.join(row.replace(' ', '') for row in expect.rows.letters)}"
+        seen = letters.match(rows.all, expect.rows.roles, any_order)
+        expected = f"rows {' '.join(row.replace(' ', '') for row in expect.rows.roles)}"
         if isinstance(seen, str):
             return Verdict(expected, False, seen)
         return Verdict(expected, True, f"in between: {', '.join(seen) or 'none'}")

@@ -38,7 +38,7 @@ workload: {clients: 1, rate: 20/s, mix: {mkdir: 1}}
 steps:
   - {at: 1s, fault: pause, target: active of g1}
 end: {at: 2s}
-expect: {letters: A A A}
+expect: {roles: A A A}
 """
 
 
@@ -93,6 +93,6 @@ def test_a_scenario_whose_expectation_is_not_met_ends_with_what_happened_last(
 
 
 def test_where_all_held_nothing_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = written(tmp_path, UNMET.replace("letters: A A A", "failed_calls: 0"))
+    path = written(tmp_path, UNMET.replace("roles: A A A", "failed_calls: 0"))
     assert entry(["run", str(path)]) == 0
     assert "what led to it" not in capsys.readouterr().err

@@ -116,7 +116,7 @@ def test_an_expectation_that_does_not_hold_is_found(tmp_path: Path) -> None:
     file = tmp_path / "s.yaml"
     file.write_text(
         "name: x\nteaches: y\nsteps:\n  - {at: 2s, fault: crash, target: active of g1}\n"
-        "end: {at: 12s}\nexpect: {longest_outage: 1s, rows: {letters: [ASSS, SSSS]}}\n"
+        "end: {at: 12s}\nexpect: {longest_outage: 1s, rows: {roles: [ASSS, SSSS]}}\n"
     )
     outcome = asyncio.run(run(read(file)[0], "simulated", 1))
     assert not outcome.held
@@ -145,8 +145,8 @@ def test_a_target_that_nobody_is_ends_the_run_with_one_line(tmp_path: Path) -> N
         ("", "{checkpoints: {one: complete}}", "checkpoint one: complete: not known"),
         ("{at: 1s, mark: one}", "{checkpoints: {one: incomplete}}", "checkpoint one: incomplete: complete"),
         ("{at: 1s, recover: one}", "{failed_calls: 0}", "no checkpoint is called 'one'"),
-        ("{at: 1s, mark: one}, {after: 1s, recover: one}", "{set_aside: 9999}", "set aside ≥ 9999"),
-        ("{at: 1s, mark: one}", "{taken_back: one}", "taken back to one: not mds1"),
+        ("{at: 1s, mark: one}, {after: 1s, recover: one}", "{quarantined: 9999}", "quarantined ≥ 9999"),
+        ("{at: 1s, mark: one}", "{rolled_back: one}", "rolled back to one: not mds1"),
         ("{at: 2s, fault: crash, target: [mds1, mds2]}", "{fsck: clean}", "g1 has no active now"),
         ("{at: 2s, fault: crash, target: [dn1, dn2]}", "{blocks: whole}", "blocks: whole"),
         ("", "{told: {PacketRefused: 1}}", "told PacketRefused ≥ 1: 0"),

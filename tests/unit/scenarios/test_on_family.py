@@ -48,16 +48,14 @@ def test_what_makes_no_sense_is_refused_in_one_line(file: str, protocol: str, re
 )
 def test_a_row_is_said_in_the_letters_of_the_family(protocol: str, letters: str) -> None:
     scenario = on_family(read(SCENARIOS / "faults/crash-the-active.yaml")[0], protocol)
-    assert [step.expect.letters for step in scenario.steps if step.expect and step.expect.letters] == [
-        letters
-    ]
+    assert [step.expect.roles for step in scenario.steps if step.expect and step.expect.roles] == [letters]
     assert scenario.expect.invariants == "all" and scenario.expect.failed_calls == 0
 
 
 def test_a_family_that_needs_a_majority_gets_the_servers_that_leave_one() -> None:
     scenario = on_family(read(SCENARIOS / "faults/two-crashes-at-once.yaml")[0], "packed-paxos")
     assert scenario.cluster.standbys == 4
-    assert [step.expect.letters for step in scenario.steps if step.expect and step.expect.letters] == [
+    assert [step.expect.roles for step in scenario.steps if step.expect and step.expect.roles] == [
         "PS--S"
     ]
 

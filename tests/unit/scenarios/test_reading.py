@@ -41,7 +41,7 @@ def refused(tmp_path: Path, text: str | bytes) -> str:
         (HEAD + "steps:\n  - {at: 1s, fault: explode, target: mds1}\n", 4, "explode"),
         (HEAD + "steps:\n  - {at: 1s, fault: crash}\n", 4, "takes 1"),
         (HEAD + "steps:\n  - {at: 1s, fault: crash, target: mds1, options: {hard: true}}\n", 4, "hard"),
-        (HEAD + "steps:\n  - {at: 1s, expect: {letters: A B C}}\n", 4, "A P S M J -"),
+        (HEAD + "steps:\n  - {at: 1s, expect: {roles: A B C}}\n", 4, "A P S M J -"),
         (HEAD + "steps:\n  - {when: it rains, fault: heal_all}\n", 4, "not a condition"),
         (HEAD + "steps:\n  - {at: 1s, target: mds1, expect: {settled: true}}\n", 4, "belong to a fault"),
         (HEAD + "steps:\n  - {at: 1s, mark: one, recover: two}\n", 4, "one thing"),
@@ -107,21 +107,26 @@ def test_the_order_of_symmetric_members_reaches_the_cluster(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "old_word", "new_word"),
     [
-        "expect: {told: {Cut: 1}}\n",
-        "steps:\n  - {at: 1s, expect: {told: {Cut: 1}}}\n",
-        "steps:\n  - {when: told Cut by mds1, fault: heal_all}\n",
+        ("expect: {told: {Cut: 1}}\n", "told", "reported"),
+        ("steps:\n  - {at: 1s, expect: {told: {Cut: 1}}}\n", "told", "reported"),
+        ("steps:\n  - {when: told Cut by mds1, fault: heal_all}\n", "told", "reported"),
+        ("cluster: {log_octets: 8192}\n", "log_octets", "log_bytes"),
+        ("expect: {letters: A S S S}\n", "letters", "roles"),
+        ("expect: {rows: {letters: [A S S S, J S S S]}}\n", "letters", "roles"),
+        ("steps:\n  - {at: 1s, expect: {taken_back: noon}}\n", "taken_back", "rolled_back"),
+        ("expect: {set_aside: 7}\n", "set_aside", "quarantined"),
     ],
 )
 def test_an_old_word_is_read_and_named_once(
-    tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, text: str, old_word: str, new_word: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files = tmp_path / "old.yaml", tmp_path / "new.yaml"
-    for file, words in zip(files, (text, text.replace("told", "reported")), strict=True):
+    for file, words in zip(files, (text, text.replace(old_word, new_word)), strict=True):
         file.write_text(HEAD + words)
     [old], [new] = read(files[0]), read(files[1])
-    assert old.expect == new.expect
+    assert (old.cluster, old.expect) == (new.cluster, new.expect)
     assert [step.expect for step in old.steps] == [step.expect for step in new.steps]
     said = capsys.readouterr().err
-    assert said == f"{files[0]}: `told` is `reported` now; this release still reads it\n"
+    assert said == f"{files[0]}: `{old_word}` is `{new_word}` now; this release still reads it\n"

@@ -49,7 +49,7 @@ class Seen:
         return condition(text)(self.situation)
 
 
-def taken_back(group: str, incarnation: int, checkpoint: str, operations: int) -> TakenBack:
+def rolled_back(group: str, incarnation: int, checkpoint: str, operations: int) -> TakenBack:
     return TakenBack(group, incarnation, checkpoint, 2, 5, 5, 5, operations, operations)
 
 
@@ -79,25 +79,25 @@ def test_a_checkpoint_that_was_never_begun_is_as_incomplete_as_a_void_one(
     assert not seen.verdict(ExpectPart(checkpoints={"noon": "complete"})).held
 
 
-def test_everybody_who_runs_must_be_taken_back(seen: Seen) -> None:
-    expect = ExpectPart(taken_back="noon")
+def test_everybody_who_runs_must_be_rolled_back(seen: Seen) -> None:
+    expect = ExpectPart(rolled_back="noon")
     for name in ("mds1", "mds2", "mds3"):
-        seen.report(name, taken_back("g1", 1, "noon", 7))
-    assert seen.verdict(expect) == Verdict("taken back to noon", False, "not mds4")
-    seen.report("mds4", taken_back("g2", 1, "noon", 7))
+        seen.report(name, rolled_back("g1", 1, "noon", 7))
+    assert seen.verdict(expect) == Verdict("rolled back to noon", False, "not mds4")
+    seen.report("mds4", rolled_back("g2", 1, "noon", 7))
     assert seen.verdict(expect).held
-    seen.report("mds1", taken_back("g1", 2, "earlier", 7))
+    seen.report("mds1", rolled_back("g1", 2, "earlier", 7))
     assert not seen.verdict(expect).held
 
 
-def test_what_is_set_aside_is_counted_once_in_each_group(seen: Seen) -> None:
-    seen.report("mds1", taken_back("g1", 1, "noon", 40))
-    seen.report("mds2", taken_back("g1", 1, "noon", 30))
-    seen.report("mds3", taken_back("g2", 1, "noon", 2))
-    assert seen.verdict(ExpectPart(set_aside=42)).held
-    assert seen.verdict(ExpectPart(set_aside=43)) == Verdict("set aside ≥ 43", False, "42")
-    seen.report("mds1", taken_back("g1", 2, "noon", 1))
-    assert seen.verdict(ExpectPart(set_aside=2)).seen == "1"
+def test_what_is_quarantined_is_counted_once_in_each_group(seen: Seen) -> None:
+    seen.report("mds1", rolled_back("g1", 1, "noon", 40))
+    seen.report("mds2", rolled_back("g1", 1, "noon", 30))
+    seen.report("mds3", rolled_back("g2", 1, "noon", 2))
+    assert seen.verdict(ExpectPart(quarantined=42)).held
+    assert seen.verdict(ExpectPart(quarantined=43)) == Verdict("quarantined ≥ 43", False, "42")
+    seen.report("mds1", rolled_back("g1", 2, "noon", 1))
+    assert seen.verdict(ExpectPart(quarantined=2)).seen == "1"
 
 
 def test_namespaces_that_nobody_has_looked_at_are_not_clean(seen: Seen) -> None:
