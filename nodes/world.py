@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -254,6 +254,3 @@ class World(Protocol):
 
     def when_idle(self, step: Callable[[], None]) -> None:
         """Runs `step` once after all callbacks that are ready on this server now."""
-
-
-Procedure = Coroutine[Any, Any, None]

@@ -9,7 +9,6 @@ class Code(IntEnum):
     OK = 0
     RUNTIME_INCONSISTENCY = -2
     """Code of an operation in a multi that was not tried because an earlier one failed."""
-    MARSHALLING_ERROR = -5
     UNIMPLEMENTED = -6
     BAD_ARGUMENTS = -8
     NO_NODE = -101

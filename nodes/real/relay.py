@@ -9,7 +9,6 @@ import asyncio
 import random
 from collections import deque
 
-CHUNK = 1 << 16
 HELD_MAX = 4 << 20
 DIAL_S = 1.0
 """Timeout for a relayed connection to be established."""

@@ -149,7 +149,6 @@ class Loop(asyncio.AbstractEventLoop):
         self.now_ns = 0
         self.cause = self.began = UNKNOWN
         """Causes of the present step and of the present callback (nodes/trace/present.py)."""
-        self.dispatched = 0
         self._left = LIMIT
         """Number of steps left before time must advance."""
         self._seed = rng.getrandbits(64)
@@ -262,7 +261,6 @@ class Loop(asyncio.AbstractEventLoop):
                 break
             idle, machine.idle = machine.idle, []
             queue.extend((step, (), cause) for step, cause in idle)
-        self.dispatched += self._left - left
         self._left = left
         machine.queued = False
         self._current = self._outside

@@ -36,7 +36,6 @@ class ServiceTimeModel:
         self._busy = False
         self.free_ns = 0
         """Time when the server is done with the last message in its queue."""
-        self.worked_ns = 0
 
     @property
     def idle(self) -> bool:
@@ -69,7 +68,6 @@ class ServiceTimeModel:
     def _handle(self, step: Step) -> None:
         step()
         more_ns = self._more_ns()
-        self.worked_ns += self._message_ns + more_ns
         self.free_ns = self._machine.loop.now_ns + more_ns
         if more_ns:
             self._machine.call_later(more_ns, self._next)

@@ -144,12 +144,6 @@ class ViewCopy(Message, array_like=True, tag=True, gc=False):
     """Group of the copy; 0 for that of the metadata server that sends it."""
 
 
-class Unknown(Message, array_like=True, tag=True, gc=False):
-    """The codec's result for a message of an unknown kind; never sent."""
-
-    kind: str
-
-
 CLIENT_MESSAGES: tuple[type[Message], ...] = (
     Request, Answer, Refused, Referred, CheckOperation, Checked, AskView, ViewCopy
 )  # fmt: skip

@@ -87,8 +87,3 @@ class CausalBroadcast:
     def again(self, first: int) -> list[Numbered]:
         """This member's messages from this number on that some member may lack."""
         return [message for message in self._sent if message.counter >= first]
-
-    @property
-    def unacknowledged(self) -> int:
-        """Number of this member's messages that some member may lack."""
-        return len(self._sent)
