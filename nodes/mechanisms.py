@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable, Iterator
+from functools import partial
 from importlib import import_module
 from types import ModuleType
 
@@ -16,8 +17,9 @@ from nodes.metadata_server.checkpoints import messages as checkpoint_messages
 from nodes.metadata_server.tenure import Choice
 from nodes.protocols.dcfs2 import mechanism as dcfs2
 from nodes.protocols.dcfs2 import messages as dcfs2_messages
-from nodes.protocols.vssp import mechanism as vssp
 from nodes.protocols.vssp import messages as vssp_messages
+from nodes.protocols.vssp.acknowledging import STRATEGIES
+from nodes.protocols.vssp.mechanism import Pool
 from nodes.slots import MakeImageStore
 from nodes.wire.data_messages import DATA_MESSAGES
 from nodes.wire.journal_messages import JOURNAL_MESSAGES
@@ -60,7 +62,7 @@ MESSAGES: tuple[type[Message], ...] = (
     *(message for each in AGREEMENTS for message in each.MESSAGES),
 )
 
-IMAGE_STORES: dict[str, MakeImageStore] = {"vssp": vssp.vssp, "hdfs_pipeline": vssp.hdfs_pipeline}
+IMAGE_STORES: dict[str, MakeImageStore] = {name: partial(Pool, way) for name, way in STRATEGIES.items()}
 """Slot `image_store`: storage, transfer and repair of images."""
 
 CROSS_GROUP = {"s2pc_mp": dcfs2.s2pc_mp, "two_phase": dcfs2.two_phase}

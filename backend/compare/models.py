@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, Field
 
 from backend.clusters.models import Strict
-from backend.compare import measures
+from backend.compare import service
 from backend.served import served_as
 
-Measured = served_as(measures.Measured)
+ComparisonOut = served_as(service.Comparison, "ComparisonOut")
 
 Counted = Field(default=None, ge=0, le=14)
 Word = Field(default=None, max_length=40)
@@ -66,18 +66,3 @@ class Choices(BaseModel):
     placements: list[str]
     cross_groups: list[str]
     scenarios: list[ScenarioOut]
-
-
-class Compared(BaseModel):
-    cluster: dict[str, Any]
-    state: Literal["waiting", "running", "done", "failed", "cancelled"]
-    at_s: float = Field(description="Virtual seconds run so far.")
-    error: str
-    measured: Measured | None  # type: ignore[valid-type]
-
-
-class ComparisonOut(BaseModel):
-    comparison: int
-    scenario: str
-    seed: int
-    configurations: list[Compared]

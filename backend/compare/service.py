@@ -7,10 +7,11 @@ import contextlib
 import sys
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
 
+from backend.compare.measures import Measured
 from backend.compare.worker import Task, on_another
 from backend.errors import Impossible, LabError, NotThere
 from backend.repository import REPOSITORY
@@ -25,19 +26,20 @@ LIMIT_S = 300.0
 LINE_BYTES = 8 * 1024 * 1024
 
 
-class Configuration(msgspec.Struct):
+class Compared(msgspec.Struct):
     cluster: dict[str, Any]
-    state: str = "waiting"
+    state: Literal["waiting", "running", "done", "failed", "cancelled"] = "waiting"
     at_s: float = 0.0
+    """Virtual seconds run so far."""
     error: str = ""
-    measured: dict[str, Any] | None = None
+    measured: Measured | None = None
 
 
 class Comparison(msgspec.Struct):
     comparison: int
     scenario: str
     seed: int
-    configurations: list[Configuration]
+    configurations: list[Compared]
 
     @property
     def over(self) -> bool:
@@ -61,7 +63,7 @@ class Comparisons:
         for change in changes:
             cluster_config(on_another(of_file, change).cluster, 1.0)
         self._number += 1
-        self._newest = Comparison(self._number, scenario, seed, [Configuration(change) for change in changes])
+        self._newest = Comparison(self._number, scenario, seed, [Compared(change) for change in changes])
         self._running = asyncio.create_task(self._run(self._newest, path))
         return self._newest
 
@@ -89,7 +91,7 @@ class Comparisons:
             for each in comparison.configurations:
                 group.create_task(self._run_one(each, comparison.seed, path, room))
 
-    async def _run_one(self, one: Configuration, seed: int, path: Path, room: asyncio.Semaphore) -> None:
+    async def _run_one(self, one: Compared, seed: int, path: Path, room: asyncio.Semaphore) -> None:
         try:
             async with room:
                 one.state = "running"
@@ -103,7 +105,7 @@ class Comparisons:
         one.state = "done" if one.measured is not None else "failed"
 
 
-async def follow(one: Configuration, task: Task) -> None:
+async def follow(one: Compared, task: Task) -> None:
     """Runs the worker and records its reports; the process is gone when this returns."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "backend.compare.worker", cwd=REPOSITORY, limit=LINE_BYTES,
@@ -117,7 +119,8 @@ async def follow(one: Configuration, task: Task) -> None:
             reported = msgspec.json.decode(line, type=dict[str, Any])
             one.at_s = reported.get("at_s", one.at_s)
             one.error = reported.get("error", one.error)
-            one.measured = reported.get("measured", one.measured)
+            if "measured" in reported:
+                one.measured = msgspec.convert(reported["measured"], Measured)
         if one.measured is None and not one.error:
             one.error = last_line(await process.stderr.read())
     finally:

@@ -81,13 +81,13 @@ export interface Recovering extends Behind { incarnation: number }
 export interface Kind { count: number; size: number }
 export interface Curve { bucket_ns: number; ok: number[]; failed: number[]; p50_ms: (number | null)[]; p99_ms: (number | null)[] }
 export interface Measured { calls: number; failed_calls: number; seconds: number; longest_outage_ms: number; p50_ms: number | null; p99_ms: number | null; messages: Record<string, Kind>; messages_per_call: number; bytes_per_call: number; log_writes: number; log_writes_per_call: number; curve: Curve; faults: [number, string, string[]][]; failovers: Failover[]; invariants: Record<string, unknown>[] }
+export interface Compared { cluster: Record<string, unknown>; state: "waiting" | "running" | "done" | "failed" | "cancelled"; at_s: number; error: string; measured: Measured | null }
+export interface Comparison { comparison: number; scenario: string; seed: number; configurations: Compared[] }
 export interface ClusterChange { protocol?: string; variant?: string; groups?: number; standbys?: number; placement?: string; granularity?: string; cross_group?: string; holes?: string[] }
 export interface CompareRequest { scenario: string; seed?: number; configurations: ClusterChange[] }
 export interface Family { name: string; says: string; groups_max: number; standbys_max: number; holes: string[] }
 export interface Scenario { file: string; name: string; teaches: string; paper: string; cluster: Record<string, unknown> }
 export interface Choices { families: Family[]; placements: string[]; cross_groups: string[]; scenarios: Scenario[] }
-export interface Compared { cluster: Record<string, unknown>; state: "waiting" | "running" | "done" | "failed" | "cancelled"; at_s: number; error: string; measured: Measured | null }
-export interface Comparison { comparison: number; scenario: string; seed: number; configurations: Compared[] }
 export interface HelloFrame { type: "hello"; run: number; seq: number; picture: Picture; verbs: Verb[]; invariants: InvariantStatus[]; now_ns: number; left_out: number }
 export interface EventsFrame { type: "events"; events: LabEvent[]; next: number; left_out: number; picture: PictureChanges }
 export interface RateFrame { type: "rate"; at_ns: number; ok: number; failed: number; span_ms: number; p50_ms: number | null; p99_ms: number | null }

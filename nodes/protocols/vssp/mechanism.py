@@ -11,7 +11,7 @@ from nodes.metadata.images import ImageDamaged, UnknownFormat
 from nodes.metadata.namespace import Namespace
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.vssp import messages as m
-from nodes.protocols.vssp.acknowledging import STRATEGIES, Acknowledging
+from nodes.protocols.vssp.acknowledging import Acknowledging
 from nodes.protocols.vssp.image_directory import LocalImageDirectory
 from nodes.protocols.vssp.looking import Looking
 from nodes.protocols.vssp.manifest import rank_of
@@ -36,11 +36,11 @@ class Pool:
 
     def __init__(
         self,
+        acknowledging: Acknowledging,
         world: World,
         partitions: int,
         journals: Callable[[], list[StoredFile]],
         journal_first: Callable[[], int],
-        acknowledging: Acknowledging,
         mutations: Mutations = NO_MUTATIONS,
     ):
         self._world = world
@@ -167,25 +167,3 @@ class Pool:
 
     async def survey(self, nodes: list[str], again: bool = False) -> list[StoredImage]:
         return await self._reporting.survey(nodes, again)
-
-
-def vssp(
-    world: World,
-    partitions: int,
-    journals: Callable[[], list[StoredFile]],
-    journal_first: Callable[[], int],
-    mutations: Mutations,
-) -> Pool:
-    """Algorithm 2 of VSSP."""
-    return Pool(world, partitions, journals, journal_first, STRATEGIES["vssp"], mutations)
-
-
-def hdfs_pipeline(
-    world: World,
-    partitions: int,
-    journals: Callable[[], list[StoredFile]],
-    journal_first: Callable[[], int],
-    mutations: Mutations,
-) -> Pool:
-    """The baseline: the pipeline of HDFS."""
-    return Pool(world, partitions, journals, journal_first, STRATEGIES["hdfs_pipeline"], mutations)

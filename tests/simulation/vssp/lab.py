@@ -66,7 +66,7 @@ class PoolLab:
 
     def _start(self, name: str, world: SimWorld, partitions: int, strategy: str) -> None:
         pool = self.pools[name] = Pool(
-            world, partitions, lambda: self.journals.get(name, []), lambda: 1, STRATEGIES[strategy]
+            STRATEGIES[strategy], world, partitions, lambda: self.journals.get(name, []), lambda: 1
         )
         world.network.receive(lambda peer, message: pool.handlers[type(message)](peer, message))
         world.scope.spawn(pool.run(), "pool")
