@@ -4,9 +4,7 @@ import { api, lineOf } from "../../api/client";
 import type { CheckpointStory, Checkpoints } from "../../api/schema";
 import { useLab } from "../../store/store";
 import { useFollowed } from "../../store/useFollowed";
-import { Toasts } from "../../ui/Toasts";
-import { Banner } from "../Banner";
-import { Header } from "../Header";
+import { Frame } from "../Frame";
 import { Aside } from "./Aside";
 import { List } from "./List";
 import { LastMarking, MarkForm } from "./Marking";
@@ -47,9 +45,7 @@ export function CheckpointsPage() {
   const marking = answer === null ? null : newestOf(answer.story);
   const why = failed || (answer?.why ?? "");
   return (
-    <div className="page">
-      <Header />
-      <Banner />
+    <Frame>
       <main className="checkpoints">
         <section className="panel checkpoints-all" aria-label="Checkpoints">
           <header className="instrument-head">
@@ -82,7 +78,6 @@ export function CheckpointsPage() {
         )}
       </main>
       <RecoverDialog name={recovering} onClose={() => setRecovering(null)} onDone={refresh} />
-      <Toasts />
-    </div>
+    </Frame>
   );
 }

@@ -1,11 +1,13 @@
 import { type FormEvent, useState } from "react";
-import { api, lineOf } from "../../api/client";
+import { api } from "../../api/client";
 import type { Marking } from "../../api/schema";
 import { isConnected, useLab } from "../../store/store";
 import { milliseconds } from "../../store/time";
 import { toast } from "../../store/toasts";
 import { Failed } from "../../ui/Failed";
 import { GroupBadge } from "../../ui/GroupBadge";
+import { TextField } from "../../ui/TextField";
+import { useAttempt } from "../../ui/useAttempt";
 import { pauseMs, reachedMs, STEPS, wrongName } from "./rows";
 
 interface FormProps {
@@ -17,38 +19,22 @@ interface FormProps {
 export function MarkForm({ taken, onMarked }: FormProps) {
   const connected = useLab(isConnected);
   const [name, setName] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [failed, setFailed] = useState("");
+  const { busy, failed, setFailed, attempt } = useAttempt();
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     const wrong = wrongName(name, taken);
     setFailed(wrong);
     if (wrong !== "") return;
-    setBusy(true);
-    try {
+    await attempt(async () => {
       await api.mark(name);
       toast(`Marked ${name} in every group`);
       setName("");
-    } catch (error) {
-      setFailed(lineOf(error));
-    } finally {
-      setBusy(false);
-      onMarked();
-    }
+    });
+    onMarked();
   };
   return (
     <form className="act-form checkpoints-form" onSubmit={(event) => void submit(event)}>
-      <label>
-        Name
-        <input
-          value={name}
-          spellCheck={false}
-          autoComplete="off"
-          maxLength={63}
-          data-testid="mark-name"
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-      </label>
+      <TextField label="Name" value={name} maxLength={63} testId="mark-name" onChange={setName} />
       <button type="submit" className="primary" disabled={busy || !connected} data-testid="mark">
         {busy ? "Waiting for the groups…" : "Mark"}
       </button>

@@ -5,6 +5,7 @@ import { count } from "../../store/time";
 import { toast } from "../../store/toasts";
 import { Dialog } from "../../ui/Dialog";
 import { Failed } from "../../ui/Failed";
+import { useAttempt } from "../../ui/useAttempt";
 
 interface Props {
   /** null while the dialog is closed. */
@@ -30,29 +31,21 @@ export function consequence({ name, operations, groups }: Behind): string {
 
 function Asking({ name, onClose, onDone }: { name: string; onClose: () => void; onDone: () => void }) {
   const [behind, setBehind] = useState<Behind | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [failed, setFailed] = useState("");
+  const { busy, failed, setFailed, attempt } = useAttempt();
   useEffect(() => {
     const stop = new AbortController();
     api
       .behind(name, stop.signal)
       .then(setBehind, (error) => !stop.signal.aborted && setFailed(lineOf(error)));
     return () => stop.abort();
-  }, [name]);
+  }, [name, setFailed]);
   const recover = async (): Promise<void> => {
-    setBusy(true);
-    setFailed("");
-    try {
-      const { operations, incarnation } = await api.recover(name);
-      toast(
-        `The cluster rolls back to ${name}: ${count(operations)} operations quarantined, incarnation ${incarnation}`,
-      );
-      onDone();
-      onClose();
-    } catch (error) {
-      setFailed(lineOf(error));
-      setBusy(false);
-    }
+    const { operations, incarnation } = await api.recover(name);
+    toast(
+      `The cluster rolls back to ${name}: ${count(operations)} operations quarantined, incarnation ${incarnation}`,
+    );
+    onDone();
+    onClose();
   };
   return (
     <div className="act-form" data-testid="recover-dialog">
@@ -81,7 +74,7 @@ function Asking({ name, onClose, onDone }: { name: string; onClose: () => void; 
           className="primary danger"
           disabled={busy || behind === null}
           data-testid="do-recover"
-          onClick={() => void recover()}
+          onClick={() => void attempt(recover)}
         >
           {busy ? "Rolling back…" : `Roll back to ${name}`}
         </button>

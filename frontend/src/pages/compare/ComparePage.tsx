@@ -1,7 +1,5 @@
 import { useEffect } from "react";
-import { Toasts } from "../../ui/Toasts";
-import { Banner } from "../Banner";
-import { Header } from "../Header";
+import { Frame } from "../Frame";
 import { Form } from "./Form";
 import { Results } from "./Results";
 import { open } from "./store";
@@ -16,14 +14,11 @@ export function ComparePage() {
     return () => window.removeEventListener("popstate", onBack);
   }, []);
   return (
-    <div className="page">
-      <Header />
-      <Banner />
+    <Frame>
       <main className="compare">
         <Form />
         <Results />
       </main>
-      <Toasts />
-    </div>
+    </Frame>
   );
 }

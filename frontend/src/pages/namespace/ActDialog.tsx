@@ -1,9 +1,10 @@
 import { type FormEvent, useState } from "react";
-import { lineOf } from "../../api/client";
 import { count } from "../../store/time";
 import { complain } from "../../store/toasts";
 import { Dialog } from "../../ui/Dialog";
 import { Failed } from "../../ui/Failed";
+import { TextField } from "../../ui/TextField";
+import { useAttempt } from "../../ui/useAttempt";
 import { PUTS, type Target, useAct } from "./acts";
 import { createFile, makeDirectory, remove, rename } from "./store";
 import { UploadForm } from "./UploadForm";
@@ -53,8 +54,7 @@ export function consequence({ act, path, directory, entries, home }: Target): st
 function ActForm({ target }: { target: Target }) {
   const { act, path, directory } = target;
   const [text, setText] = useState(act === "rename" ? path : "");
-  const [busy, setBusy] = useState(false);
-  const [failed, setFailed] = useState("");
+  const { busy, failed, setFailed, attempt } = useAttempt();
   const wrong =
     PUTS.has(act) && (text === "" || text.includes("/"))
       ? "A name without a slash"
@@ -63,11 +63,7 @@ function ActForm({ target }: { target: Target }) {
         : "";
   /** The dialog may have closed while the groups were loading. */
   const isOpen = (): boolean => useAct.getState().target === target;
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    if (wrong !== "") return setFailed(wrong);
-    setBusy(true);
-    setFailed("");
+  const perform = async (): Promise<void> => {
     try {
       if (act === "make") await makeDirectory(path, text);
       else if (act === "create") await createFile(path, text);
@@ -75,25 +71,20 @@ function ActForm({ target }: { target: Target }) {
       else await remove(path, directory);
       if (isOpen()) close();
     } catch (error) {
-      if (!isOpen()) return complain(error);
-      setFailed(lineOf(error));
-      setBusy(false);
+      if (isOpen()) throw error;
+      complain(error);
     }
   };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (wrong !== "") setFailed(wrong);
+    else void attempt(perform);
+  };
   return (
-    <form className="act-form" onSubmit={(event) => void submit(event)} data-testid={`form-${act}`}>
+    <form className="act-form" onSubmit={submit} data-testid={`form-${act}`}>
       <p>{consequence(target)}</p>
       {act !== "delete" && (
-        <label>
-          {PUTS.has(act) ? "Name" : "New path"}
-          <input
-            ref={first}
-            value={text}
-            spellCheck={false}
-            autoComplete="off"
-            onChange={(event) => setText(event.currentTarget.value)}
-          />
-        </label>
+        <TextField label={PUTS.has(act) ? "Name" : "New path"} ref={first} value={text} onChange={setText} />
       )}
       <Failed why={failed} testId="act-failed" />
       <div className="act-buttons">

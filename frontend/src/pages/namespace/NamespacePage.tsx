@@ -3,9 +3,7 @@ import { useShallow } from "zustand/react/shallow";
 import { isConnected, useLab } from "../../store/store";
 import { count } from "../../store/time";
 import { GroupBadge } from "../../ui/GroupBadge";
-import { Toasts } from "../../ui/Toasts";
-import { Banner } from "../Banner";
-import { Header } from "../Header";
+import { Frame } from "../Frame";
 import { ActDialog } from "./ActDialog";
 import { beginAct } from "./acts";
 import { Details } from "./Details";
@@ -27,9 +25,7 @@ export function NamespacePage() {
     return () => window.removeEventListener("popstate", onBack);
   }, []);
   return (
-    <div className="page">
-      <Header />
-      <Banner />
+    <Frame>
       <main className="namespace">
         <section className="panel" aria-label="Namespace">
           <header className="instrument-head">
@@ -51,8 +47,7 @@ export function NamespacePage() {
         <Details onAct={beginAct} />
       </main>
       <ActDialog />
-      <Toasts />
-    </div>
+    </Frame>
   );
 }
 

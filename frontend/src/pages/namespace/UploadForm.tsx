@@ -2,6 +2,7 @@ import { type FormEvent, useEffect, useRef, useState } from "react";
 import { lineOf } from "../../api/client";
 import { formatBytes } from "../../ui/bytes";
 import { Failed } from "../../ui/Failed";
+import { TextField } from "../../ui/TextField";
 import { uploadFile } from "./store";
 
 /** Largest file that the control plane accepts. */
@@ -54,16 +55,7 @@ export function UploadForm({ directory, onClose }: { directory: string; onClose:
           onChange={(event) => choose(event.currentTarget.files?.[0] ?? null)}
         />
       </label>
-      <label>
-        Name
-        <input
-          value={name}
-          disabled={share !== null}
-          spellCheck={false}
-          autoComplete="off"
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-      </label>
+      <TextField label="Name" value={name} disabled={share !== null} onChange={setName} />
       {share !== null && (
         <label>
           {share < 1 ? `${Math.round(share * 100)} % has left` : "Waiting for the data nodes…"}

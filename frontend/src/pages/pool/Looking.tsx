@@ -1,11 +1,13 @@
 import { type FormEvent, useState } from "react";
-import { api, lineOf } from "../../api/client";
+import { api } from "../../api/client";
 import type { Looked, LookedIn } from "../../api/schema";
 import { isConnected, useLab } from "../../store/store";
 import { count } from "../../store/time";
 import { formatBytes } from "../../ui/bytes";
 import { Failed } from "../../ui/Failed";
 import { GroupBadge } from "../../ui/GroupBadge";
+import { TextField } from "../../ui/TextField";
+import { useAttempt } from "../../ui/useAttempt";
 import { foundWords } from "./looked";
 
 /** A path in the newest images, and the partitions that were loaded for it. */
@@ -13,36 +15,19 @@ export function Looking({ groups }: { groups: readonly string[] }) {
   const connected = useLab(isConnected);
   const [path, setPath] = useState("/");
   const [looked, setLooked] = useState<Looked | null>(null);
-  const [busy, setBusy] = useState(false);
-  const [failed, setFailed] = useState("");
-  const submit = async (event: FormEvent): Promise<void> => {
+  const { busy, failed, attempt } = useAttempt();
+  const submit = (event: FormEvent): void => {
     event.preventDefault();
-    setBusy(true);
-    setFailed("");
-    try {
-      setLooked(await api.lookInImages(path));
-    } catch (error) {
+    void attempt(async () => {
       setLooked(null);
-      setFailed(lineOf(error));
-    } finally {
-      setBusy(false);
-    }
+      setLooked(await api.lookInImages(path));
+    });
   };
   return (
     <section className="panel pool-looking" aria-label="Look into the images">
       <h2>Look into the images</h2>
-      <form className="act-form" onSubmit={(event) => void submit(event)}>
-        <label>
-          Path
-          <input
-            value={path}
-            spellCheck={false}
-            autoComplete="off"
-            maxLength={4096}
-            data-testid="look-path"
-            onChange={(event) => setPath(event.currentTarget.value)}
-          />
-        </label>
+      <form className="act-form" onSubmit={submit}>
+        <TextField label="Path" value={path} maxLength={4096} testId="look-path" onChange={setPath} />
         <button type="submit" className="pill" disabled={busy || !connected} data-testid="look">
           {busy ? "Loading partitions…" : "Look"}
         </button>

@@ -4,9 +4,7 @@ import type { Pool } from "../../api/schema";
 import { useLab } from "../../store/store";
 import { useFollowed } from "../../store/useFollowed";
 import { Sign } from "../../ui/Sign";
-import { Toasts } from "../../ui/Toasts";
-import { Banner } from "../Banner";
-import { Header } from "../Header";
+import { Frame } from "../Frame";
 import { Details } from "./Details";
 import { Looking } from "./Looking";
 import { Matrix } from "./Matrix";
@@ -33,9 +31,7 @@ export function PoolPage() {
       useLab.setState({ spot: spotOf(first.group, node, JOURNAL) });
   }, [pools]);
   return (
-    <div className="page">
-      <Header />
-      <Banner />
+    <Frame>
       <main className="pool">
         <div className="pool-groups">
           <Legend />
@@ -53,8 +49,7 @@ export function PoolPage() {
           {pools !== null && <Looking groups={pools.map(({ group }) => group)} />}
         </div>
       </main>
-      <Toasts />
-    </div>
+    </Frame>
   );
 }
 
