@@ -1,11 +1,11 @@
-"""Recovery time of a metadata server over the size of its log and over the number of undecided operations (DCFS2 §5.2.2, Tables 4 and 5)."""
+"""`bench recovery`, `reproduce s2pc-table4` and `s2pc-table5`: recovery time of a metadata server over the size of its log and over the
+number of undecided operations (DCFS2 §5.2.2, Tables 4 and 5)."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -22,6 +22,7 @@ from backend.fabrics.home import Home
 from backend.fabrics.launch import server_directory
 from backend.fabrics.processes import ProcessFabric
 from benchmarks._journals import RECORDS_PER_GROUP, Book, Pair
+from benchmarks._model import Chart, Experiment, Outcome
 from benchmarks.running import report
 from nodes.config import Timing, many_groups
 from nodes.real.turn import Turn
@@ -34,6 +35,9 @@ UNDECIDED = {0: 0, 1: 720, 2: 1446, 3: 2178, 4: 2912, 5: 3655, 10: 7440}
 """Undecided operations in a log of 10 MB (Table 5), by per cent of the paper's records."""
 SOME = 721
 """Undecided operations in each log of Table 4, whatever its size."""
+BY_SIZE = [(mb, SOME) for mb in SIZES_MB]
+BY_UNDECIDED = [(10, undecided) for undecided in UNDECIDED.values()]
+"""Rows of the tables, as (MB, undecided operations)."""
 ROUNDS = 3
 MINE, OTHER = "mds1", "mds2"
 LONG_S = 120.0
@@ -152,22 +156,18 @@ async def until(true: Callable[[], bool]) -> None:
         raise TimeoutError(f"the recovery did not come to its end within {LONG_S:.0f} s")
 
 
-def rows_of(directory: Path, wanted: list[tuple[int, int]], rounds: int) -> dict[tuple[int, int], Measured]:
+def rows_of(wanted: list[tuple[int, int]], rounds: int = ROUNDS) -> dict[tuple[int, int], Measured]:
     """Medians by (MB, undecided operations), chosen by recovery time; the rounds measure all rows in turn."""
     found: dict[tuple[int, int], list[Measured]] = {row: [] for row in wanted}
     for number in range(rounds):
-        for place, (mb, undecided) in enumerate(wanted):
-            each = uvloop.run(recover(directory / f"{number}-{place}", mb, undecided))
-            shutil.rmtree(directory / f"{number}-{place}")
+        for mb, undecided in wanted:
+            with tempfile.TemporaryDirectory(
+                prefix="cloverlab-bench-", dir=os.environ.get("TMPDIR")
+            ) as there:
+                each = uvloop.run(recover(Path(there), mb, undecided))
             found[mb, undecided].append(each)
             print(f"round {number + 1}/{rounds} {each}", file=sys.stderr)
     return {row: sorted(each, key=lambda one: one.recovery_s)[rounds // 2] for row, each in found.items()}
-
-
-def measure(directory: Path) -> dict[str, Any]:
-    """The rows of both tables."""
-    wanted = [(mb, SOME) for mb in SIZES_MB] + [(10, undecided) for undecided in UNDECIDED.values()]
-    return figures_of(rows_of(directory, wanted, ROUNDS))
 
 
 def figures_of(rows: dict[tuple[int, int], Measured]) -> dict[str, Any]:
@@ -212,8 +212,7 @@ def reported_of(row: Measured) -> dict[str, float]:
 def main() -> int:
     """Prints one JSON object."""
     gc.set_threshold(200_000, 50, 1000)
-    with tempfile.TemporaryDirectory(prefix="cloverlab-bench-", dir=os.environ.get("TMPDIR")) as directory:
-        figures = measure(Path(directory))
+    figures = figures_of(rows_of([*BY_SIZE, *BY_UNDECIDED]))
     paper = {
         "records_per_s": round(PAPER_RECORDS_PER_S),
         **{f"table4_s_{mb}mb": seconds for mb, seconds in TABLE4_S.items()},
@@ -222,3 +221,44 @@ def main() -> int:
     }
     config = {"groups": 2, "servers": 2, "records_per_journal_group": RECORDS_PER_GROUP, "rounds": ROUNDS}
     return report("recovery", config, figures, paper)
+
+
+def table(
+    wanted: list[tuple[int, int]],
+    quick: bool,
+    reported: dict[int, float],
+    unit: str,
+    title: str,
+    x_title: str,
+) -> Outcome:
+    """The outcome of a table. `reported` has the paper's seconds by the rows' keys, in order; a small run has only the first and the last row."""
+    ends, rounds = (slice(None, None, len(wanted) - 1), 1) if quick else (slice(None), ROUNDS)
+    rows = rows_of(wanted[ends], rounds)
+    keys = list(reported)[ends]
+    seconds = {key: row.recovery_s for key, row in zip(keys, rows.values(), strict=True)}
+    figures = {f"s_{key}{unit}": round(s, 3) for key, s in seconds.items()}
+    paper = {f"s_{key}{unit}": reported[key] for key in keys}
+    large, small = (50, 10) if unit == "mb" else (10, 1)
+    if large in seconds and small in seconds:
+        ratio = f"{large}{unit}_over_{small}{unit}"
+        figures[ratio] = round(seconds[large] / seconds[small], 2)
+        paper[ratio] = round(reported[large] / reported[small], 2)
+    chart = Chart(title, x_title, "seconds", {"recovery": [(float(key), s) for key, s in seconds.items()]})
+    return Outcome({"fabric": "processes", "groups": 2, "rounds": rounds}, figures, paper, chart, [NOTE])
+
+
+def table4(quick: bool) -> Outcome:
+    return table(BY_SIZE, quick, TABLE4_S, "mb", "Recovery over the size of the log", "MB of log")
+
+
+def table5(quick: bool) -> Outcome:
+    title = "Recovery over undecided operations"
+    return table(BY_UNDECIDED, quick, TABLE5_S, "pct", title, "per cent of the records")
+
+
+NOTE = "Ours is without the wait for the end of the crashed server's session, which is detection and no work."
+
+EXPERIMENTS = [
+    Experiment("s2pc-table4", "DCFS2 §5.2.2, Table 4", "recovery over the size of the log", table4),
+    Experiment("s2pc-table5", "DCFS2 §5.2.2, Table 5", "recovery over undecided operations", table5),
+]

@@ -7,7 +7,7 @@ import math
 import pygal
 from pygal.style import Style
 
-from benchmarks.experiments.model import Chart
+from benchmarks._model import Chart
 
 COLOURS = ("#1f6feb", "#d1242f", "#1a7f37", "#8250df", "#bc4c00", "#57606a", "#0a7ea4", "#bf3989")
 STYLE = Style(

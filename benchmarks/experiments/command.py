@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from backend.errors import Malformed, reason_of
+from benchmarks._model import Outcome
 from benchmarks.experiments.charts import svg
-from benchmarks.experiments.model import Outcome
 from benchmarks.experiments.registry import experiment_named
 from benchmarks.running import described
 

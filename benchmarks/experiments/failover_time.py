@@ -8,7 +8,7 @@ from statistics import mean
 
 import uvloop
 
-from benchmarks.experiments.model import Chart, Experiment, Outcome, Point
+from benchmarks._model import Chart, Experiment, Outcome, Point
 from benchmarks.failover import Gaps
 from benchmarks.running import Bench, cluster, group_of
 from nodes.config import ClusterConfig, Timing, WorkloadConfig

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from random import Random
 
-from benchmarks.experiments.model import Chart, Experiment, Outcome, Point
+from benchmarks._model import Chart, Experiment, Outcome, Point
 from nodes.config import SECOND, DataConfig, one_group
 from nodes.metadata.operations import BLOCK_SIZE
 from nodes.sim.cluster import SimClient, SimCluster

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from benchmarks.experiments.model import Chart, Outcome
+from benchmarks._model import Chart, Outcome
 from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
 from nodes.sim.cluster import SimCluster
 from nodes.trace.events import Called

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 from statistics import mean
 
-from benchmarks.experiments.model import Chart, Experiment, Outcome, Point
-from benchmarks.experiments.simulated import MESSAGE_NS, call_on, charge, charge_writes
+from benchmarks._model import Chart, Experiment, Outcome, Point
+from benchmarks._simulated import MESSAGE_NS, call_on, charge, charge_writes
 from benchmarks.running import group_of
 from nodes.config import SECOND, ClusterConfig, Holes, many_groups
 from nodes.metadata.operations import Create, Delete, Mkdir, Operation, Rename, Stat

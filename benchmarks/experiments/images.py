@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.experiments.model import Chart, Experiment, Outcome, Point
+from benchmarks._model import Chart, Experiment, Outcome, Point
 from benchmarks.image import MIB, Pool, running
 
 INODES = 300_000

@@ -13,7 +13,7 @@ import msgspec
 import uvloop
 
 from backend.fabrics.fabric import ClusterFabric
-from benchmarks.experiments.model import Chart, Experiment, Outcome
+from benchmarks._model import Chart, Experiment, Outcome
 from benchmarks.running import cluster, group_of
 from nodes.config import ClusterConfig
 

@@ -7,8 +7,8 @@ from statistics import median
 
 import uvloop
 
+from benchmarks._model import Chart, Experiment, Outcome
 from benchmarks.experiments.journal_latency import LOG_BYTES, load
-from benchmarks.experiments.model import Chart, Experiment, Outcome
 from benchmarks.running import cluster
 from nodes.config import ClusterConfig, one_group
 

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from itertools import cycle
 from statistics import mean
 
-from benchmarks.experiments.model import Chart, Experiment, Outcome, Point
-from benchmarks.experiments.packing import CALLERS, MACHINES, THREADS, WARM_NS, WINDOW_NS, files_of
-from benchmarks.experiments.simulated import MESSAGE_NS, answered_in, call_on, charge, charge_writes
+from benchmarks._model import Chart, Experiment, Outcome, Point
+from benchmarks._simulated import MESSAGE_NS, answered_in, call_on, charge, charge_writes
+from benchmarks.packing import CALLERS, MACHINES, THREADS, WARM_NS, WINDOW_NS, files_of
 from nodes.config import MILLISECOND, SECOND, one_group
 from nodes.metadata.operations import Create, Mkdir, Operation, Stat
 from nodes.sim.cluster import SimCluster

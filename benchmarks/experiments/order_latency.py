@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from benchmarks.experiments.model import Chart, Experiment, Outcome
-from benchmarks.experiments.simulated import MESSAGE_NS, call_on, charge, clients_at
+from benchmarks._model import Chart, Experiment, Outcome
+from benchmarks._simulated import MESSAGE_NS, call_on, charge, clients_at
 from nodes.config import MILLISECOND, one_group
 from nodes.metadata.operations import Mkdir, Operation
 from nodes.sim.cluster import SimCluster

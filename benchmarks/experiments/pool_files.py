@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks._journals import Book
-from benchmarks.experiments.model import Chart, Experiment, Outcome, Point
+from benchmarks._model import Chart, Experiment, Outcome, Point
 from benchmarks.image import MIB, running
 from nodes.metadata.operations import Done, Made
 from nodes.metadata.records import MakeRecord, OpenSessionRecord

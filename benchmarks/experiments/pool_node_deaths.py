@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import count
 from statistics import mean
 
-from benchmarks.experiments.model import Chart, Experiment, Outcome, Point
-from benchmarks.experiments.simulated import MESSAGE_NS, call_on, charge, charge_writes
+from benchmarks._model import Chart, Experiment, Outcome, Point
+from benchmarks._simulated import MESSAGE_NS, call_on, charge, charge_writes
 from nodes.config import MILLISECOND, SECOND, Timing, one_group
 from nodes.metadata.operations import Create, Operation
 from nodes.sim.cluster import SimCluster

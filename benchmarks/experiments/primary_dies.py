@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from benchmarks._model import Experiment
 from benchmarks.experiments.gaps import run_of
-from benchmarks.experiments.model import Experiment
 from nodes.sim.cluster import SimCluster
 
 

@@ -9,8 +9,8 @@ import random
 from collections.abc import Iterator
 from itertools import repeat
 
-from benchmarks.experiments.model import Chart, Experiment, Outcome
-from benchmarks.experiments.simulated import MESSAGE_NS, answered_in, call_on, charge, clients_at
+from benchmarks._model import Chart, Experiment, Outcome
+from benchmarks._simulated import MESSAGE_NS, answered_in, call_on, charge, clients_at
 from nodes.config import MILLISECOND, SECOND, one_group
 from nodes.metadata.operations import Create, Operation, Stat
 from nodes.sim.cluster import SimCluster

@@ -5,41 +5,41 @@ from __future__ import annotations
 import importlib
 
 from backend.errors import NotThere
-from benchmarks.experiments.model import Experiment
+from benchmarks._model import Experiment
 
 MODULES = {
-    "cfs-fig8a": "journal_latency",
-    "cfs-fig8b": "journal_sizes",
-    "cfs-fig8c": "journal_sizes",
-    "cfs-fig8e": "group_rates",
-    "cfs-fig8f": "pool_node_deaths",
-    "cfs-fig9": "group_rates",
-    "cfs-fig10": "file_write",
-    "cfs-fig12": "junior_renewing",
-    "cfs-table1": "reliability",
-    "cfs-table2": "failover_time",
-    "cfs-table3a": "state_rows",
-    "cfs-table3b": "state_rows",
-    "cfs-table3c": "state_rows",
-    "dcfs3-create": "mdtest",
-    "dcfs3-failover": "primary_dies",
+    "cfs-fig8a": "experiments.journal_latency",
+    "cfs-fig8b": "experiments.journal_sizes",
+    "cfs-fig8c": "experiments.journal_sizes",
+    "cfs-fig8e": "experiments.group_rates",
+    "cfs-fig8f": "experiments.pool_node_deaths",
+    "cfs-fig9": "experiments.group_rates",
+    "cfs-fig10": "experiments.file_write",
+    "cfs-fig12": "renewing",
+    "cfs-table1": "experiments.reliability",
+    "cfs-table2": "experiments.failover_time",
+    "cfs-table3a": "experiments.state_rows",
+    "cfs-table3b": "experiments.state_rows",
+    "cfs-table3c": "experiments.state_rows",
+    "dcfs3-create": "experiments.mdtest",
+    "dcfs3-failover": "experiments.primary_dies",
     "dcfs3-packing": "packing",
-    **{f"ddg-fig{number}": "placements" for number in range(6, 14)},
-    "dcfs3-stat": "mdtest",
-    "s2pc-fig15": "group_rates",
-    "s2pc-messages": "distributed_operations",
-    "s2pc-table4": "recovery_time",
-    "s2pc-table5": "recovery_time",
-    "saa-7.3": "member_dies",
-    "saa-fig8": "writes_ordered",
-    "saa-fig9": "writes_ordered",
-    "saa-fig7": "order_latency",
-    "saa-fig10": "reads_anywhere",
-    "vssp-fig7-read": "images",
-    "vssp-fig7-write": "images",
-    "vssp-fig8a": "pool_node_deaths",
-    "vssp-fig8b": "pool_files",
-    "vssp-table1": "pool_files",
+    **{f"ddg-fig{number}": "ddg" for number in range(6, 14)},
+    "dcfs3-stat": "experiments.mdtest",
+    "s2pc-fig15": "experiments.group_rates",
+    "s2pc-messages": "distributed",
+    "s2pc-table4": "recovery",
+    "s2pc-table5": "recovery",
+    "saa-7.3": "experiments.member_dies",
+    "saa-fig8": "experiments.writes_ordered",
+    "saa-fig9": "experiments.writes_ordered",
+    "saa-fig7": "experiments.order_latency",
+    "saa-fig10": "experiments.reads_anywhere",
+    "vssp-fig7-read": "experiments.images",
+    "vssp-fig7-write": "experiments.images",
+    "vssp-fig8a": "experiments.pool_node_deaths",
+    "vssp-fig8b": "experiments.pool_files",
+    "vssp-table1": "experiments.pool_files",
 }
 
 
@@ -47,6 +47,6 @@ def experiment_named(name: str) -> Experiment:
     """Raises NotThere."""
     if name not in MODULES:
         raise NotThere(f"reproduce {name[:40]!r} is unknown; there are {', '.join(MODULES)}")
-    module = importlib.import_module(f"benchmarks.experiments.{MODULES[name]}")
+    module = importlib.import_module(f"benchmarks.{MODULES[name]}")
     found: Experiment = next(experiment for experiment in module.EXPERIMENTS if experiment.name == name)
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks.experiments.model import Chart, Experiment, Outcome
+from benchmarks._model import Chart, Experiment, Outcome
 
 FAILURES, REPAIRS = 0.001, 0.9
 """The paper's lambda and mu."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from backend.compare.measures import Measures
 from backend.scenarios.reading import read
 from backend.scenarios.runner import Run
-from benchmarks.experiments.model import Chart, Experiment, Outcome
+from benchmarks._model import Chart, Experiment, Outcome
 from nodes.config import SECOND
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "papers"

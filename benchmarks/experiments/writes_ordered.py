@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from statistics import mean, median
 
-from benchmarks.experiments.model import Chart, Experiment, Outcome
-from benchmarks.experiments.simulated import MESSAGE_NS, answered, call_on, charge, charge_writes, clients_at
+from benchmarks._model import Chart, Experiment, Outcome
+from benchmarks._simulated import MESSAGE_NS, answered, call_on, charge, charge_writes, clients_at
 from nodes.config import SECOND, Timing, one_group
 from nodes.metadata.operations import Create, Operation
 from nodes.sim.cluster import SimClient, SimCluster

@@ -6,7 +6,8 @@ from statistics import median
 
 import pytest
 
-from benchmarks.experiments import group_rates, mdtest, order_latency, packing, reads_anywhere, writes_ordered
+from benchmarks import packing
+from benchmarks.experiments import group_rates, mdtest, order_latency, reads_anywhere, writes_ordered
 from benchmarks.experiments.registry import experiment_named
 from benchmarks.running import group_of
 from nodes.config import MILLISECOND, many_groups

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from backend.cli import entry
+from benchmarks._model import Chart, Experiment, Outcome
 from benchmarks.experiments import command
 from benchmarks.experiments.charts import svg
-from benchmarks.experiments.model import Chart, Experiment, Outcome
 from benchmarks.experiments.registry import MODULES, experiment_named
 
 CURVES = Chart(
