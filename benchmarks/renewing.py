@@ -35,7 +35,7 @@ class Seen:
 
     def clear(self) -> None:
         self.opened_ns = self.standby_ns = 0
-        self.without_intake_ms = 0.0
+        self.without_admission_ms = 0.0
         self.phases: dict[str, list[int]] = {}
 
     def on_event(self, stamped: Stamped) -> None:
@@ -49,7 +49,7 @@ class Seen:
                 self.opened_ns = stamped.at_ns
             elif event.step == "standby":
                 self.standby_ns = stamped.at_ns
-                self.without_intake_ms = event.took_ms
+                self.without_admission_ms = event.took_ms
 
     @property
     def renewed_ms(self) -> float:
@@ -82,7 +82,7 @@ async def small(figures: dict[str, Any], records: int = RECORDS, rounds: int = R
         for _ in range(rounds):
             missed.append(await renew(bench, seen, records))
             whole.append(seen.renewed_ms)
-            stopped.append(seen.without_intake_ms)
+            stopped.append(seen.without_admission_ms)
         scaled = (ms * RECORDS / count for ms, count in zip(whole, missed, strict=True))
         figures["renew_10k_ms"] = round(median(scaled), 1)
         figures["final_sync_10k_ms"] = round(median(stopped), 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import msgspec
 
@@ -23,24 +24,16 @@ class Verdict(msgspec.Struct):
     seen: str
 
 
+@dataclass(eq=False)
 class Judge:
     """Collects the state that expectations refer to. `ns` turns a duration of the file into nanoseconds of this run."""
 
-    def __init__(
-        self,
-        situation: Situation,
-        invariants: InvariantChecks,
-        outages: Outages,
-        rows: dict[str, letters.Rows],
-        facts: Facts,
-        ns: Callable[[str], int],
-    ):
-        self._situation = situation
-        self._checks = invariants
-        self._outages = outages
-        self._rows = rows
-        self._facts = facts
-        self._ns = ns
+    _situation: Situation
+    _checks: InvariantChecks
+    _outages: Outages
+    _rows: dict[str, letters.Rows]
+    _facts: Facts
+    _ns: Callable[[str], int]
 
     def verdicts(self, expect: ExpectPart) -> list[Verdict]:
         """Raises LabError for an unknown group."""

@@ -343,18 +343,18 @@ class BlockKeeper:
         """Reports a block's health only when it has not been whole for a while, when that changes, and when it is whole again."""
         health = verdict.health(wanted)
         reported = self._unhealthy.get(block)
-        telling = BlockHealth(
+        finding = BlockHealth(
             self._group.name, self._epoch, block, wanted.stamp, wanted.length, health, verdict.good
         )
         if health == "whole":
             self._forget_health(block)
             if reported is None:
                 return
-        elif telling == reported or now - self._doubted.get(block, now) < DOUBT_NS:
+        elif finding == reported or now - self._doubted.get(block, now) < DOUBT_NS:
             return
         else:
-            self._unhealthy[block] = telling
-        self._world.trace.emit(telling)
+            self._unhealthy[block] = finding
+        self._world.trace.emit(finding)
 
     def _report_freed(self, block: int) -> None:
         """Reports that the block is freed, so that an earlier report of its bad health is settled."""

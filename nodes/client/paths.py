@@ -55,16 +55,16 @@ class Paths:
         elif type(operation) is Delete:
             self._dentries.gone(operation.path)
 
-    async def resolve_path(self, course: PendingCall) -> Answer | None:
+    async def resolve_path(self, pending: PendingCall) -> Answer | None:
         """Begins the resolution again from the dentry cache. Returns an answer when the new name of a rename or link cannot be resolved."""
-        operation = course.operation
-        course.resolved_ns, course.moves = 0, self._dentries.moves
+        operation = pending.operation
+        pending.resolved_ns, pending.moves = 0, self._dentries.moves
         if isinstance(operation, AddBlock | Complete | Restamp):
-            course.group = home_group(operation.inode)
+            pending.group = home_group(operation.inode)
             return None
         path = operation.old if isinstance(operation, Rename | Link) else operation.path  # type: ignore[union-attr]
-        course.starts = [self._dentries.start(path, self._upto(path, operation))]
-        course.group = home_group(course.starts[0].inode)
+        pending.starts = [self._dentries.start(path, self._upto(path, operation))]
+        pending.group = home_group(pending.starts[0].inode)
         if isinstance(operation, Rename | Link):
             parent = operation.new.rpartition("/")[0]
             if self._dentries.start(parent, depth_of(parent)).depth != depth_of(parent):
@@ -73,13 +73,13 @@ class Paths:
                 except FsError as error:
                     if error.name == "ETIMEDOUT":
                         return None
-                    return Answer(course.number, 0, 0, 0, None, str(error))
-            course.moves = self._dentries.moves
-            course.starts = [
+                    return Answer(pending.number, 0, 0, 0, None, str(error))
+            pending.moves = self._dentries.moves
+            pending.starts = [
                 self._dentries.start(path, self._upto(path, operation)),
                 self._dentries.start(parent, depth_of(parent)),
             ]
-            course.group = home_group(course.starts[0].inode)
+            pending.group = home_group(pending.starts[0].inode)
         return None
 
     def _upto(self, path: str, operation: Operation) -> int:
@@ -94,22 +94,22 @@ class Paths:
             raise FsError("ENOTDIR", path)
         self._dentries.learn(path, Start(attributes.inode, depth_of(path)), moves)
 
-    async def follow(self, course: PendingCall, referred: Referred) -> bool:
+    async def follow(self, pending: PendingCall, referred: Referred) -> bool:
         """Whether the call continues at the referred place; otherwise its resolution begins again."""
-        operation, start = course.operation, referred.start
+        operation, start = pending.operation, referred.start
         paths = (operation.old, operation.new) if isinstance(operation, Rename | Link) else (operation.path,)  # type: ignore[union-attr]
         path = paths[min(referred.path, len(paths) - 1)]
         if start is None or not self._dentries.learn(path, start, referred.moves):
             for each in paths:
                 self._dentries.forget(each)
             if referred.moves <= self._dentries.moves:
-                await self._world.clock.sleep(pause_ns(course.tries, self._world.rng))
+                await self._world.clock.sleep(pause_ns(pending.tries, self._world.rng))
             self._dentries.forget_all(referred.moves)
             return False
-        if referred.path or (len(course.starts) > 1 and course.moves != referred.moves):
+        if referred.path or (len(pending.starts) > 1 and pending.moves != referred.moves):
             return False
-        course.moves = referred.moves
-        course.resolved_ns = 0 if is_directory(start.inode) else referred.at_ns
-        course.starts = [start, *course.starts[1:]]
-        course.group = home_group(start.inode)
-        return course.group in self._groups
+        pending.moves = referred.moves
+        pending.resolved_ns = 0 if is_directory(start.inode) else referred.at_ns
+        pending.starts = [start, *pending.starts[1:]]
+        pending.group = home_group(start.inode)
+        return pending.group in self._groups

@@ -54,13 +54,13 @@ class PendingCall:
         return isinstance(message, Refused) and peer != self.server and message.active in ("", self.server)
 
 
-def called(session: str, course: PendingCall, answer: Answer | None, now_ns: int) -> Called:
+def called(session: str, pending: PendingCall, answer: Answer | None, now_ns: int) -> Called:
     """The call as the application saw it; without an answer its outcome is unknown."""
     result, error, epoch, sn, place, at_ns = None, "ETIMEDOUT", 0, 0, 0, 0
     if answer is not None:
         result, error = answer.result, answer.error.partition(":")[0]
         epoch, sn, place, at_ns = answer.epoch, answer.sn, answer.place, answer.at_ns
     return Called(
-        session, course.number, course.operation, course.began_ns, now_ns, result, error, course.server, epoch, sn, place,
-        course.tries, at_ns, course.resolved_ns,
+        session, pending.number, pending.operation, pending.began_ns, now_ns, result, error, pending.server, epoch, sn, place,
+        pending.tries, at_ns, pending.resolved_ns,
     )  # fmt: skip

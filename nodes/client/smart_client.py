@@ -91,9 +91,9 @@ class SmartClient:
 
     def on_message(self, peer: str, message: Message) -> None:
         if isinstance(message, Answer | Refused | Referred | Checked):
-            course = self._open.get(message.number)
-            if course is not None and not course.overtaken(peer, message):
-                course.reply(peer, message)
+            pending = self._open.get(message.number)
+            if pending is not None and not pending.overtaken(peer, message):
+                pending.reply(peer, message)
         elif isinstance(message, ViewCopy):
             self._learn_view(peer, message)
 
@@ -121,9 +121,9 @@ class SmartClient:
             self._world.network.send(node, AskView(group))
 
     def _timed_out(self, number: int) -> None:
-        course = self._open.get(number)
-        if course is not None:
-            course.reply("", None)
+        pending = self._open.get(number)
+        if pending is not None:
+            pending.reply("", None)
 
     # --- calls ----------------------------------------------------------------------------------------------------
 
@@ -142,15 +142,15 @@ class SmartClient:
             room = self._loop.create_future()
             self._waiting_for_room.append(room)
             await room
-        course = self._course(operation, ROOT_GROUP)
+        pending = self._pending(operation, ROOT_GROUP)
         answer = None
         try:
-            answer = await self._until_answered(course)
+            answer = await self._until_answered(pending)
         finally:
-            del self._open[course.number]
+            del self._open[pending.number]
             self._make_room()
         if reported:
-            self._report(course, answer)
+            self._report(pending, answer)
         if answer is None:
             raise FsError(
                 "ETIMEDOUT", f"no answer within {self._timing.call_deadline_ms} ms: the outcome is unknown"
@@ -158,20 +158,20 @@ class SmartClient:
         if answer.error:
             name, _, explanation = answer.error.partition(": ")
             if name == "ESTALE":
-                self._keeping.open_anew(course.group)
+                self._keeping.open_anew(pending.group)
             raise FsError(name, explanation)
         if not self._alone:
-            self._paths.learn_result(operation, answer, course.began_moves)
+            self._paths.learn_result(operation, answer, pending.began_moves)
         return answer
 
-    def _course(self, operation: Operation, group: int) -> PendingCall:
+    def _pending(self, operation: Operation, group: int) -> PendingCall:
         self._next += 1
         now_ns = self._world.clock.monotonic_ns()
-        course = PendingCall(self._next, operation, now_ns, group, self._paths.moves)
-        self._open[course.number] = course
+        pending = PendingCall(self._next, operation, now_ns, group, self._paths.moves)
+        self._open[pending.number] = pending
         if not self._long_ns:
-            self._report_long(course, now_ns)
-        return course
+            self._report_long(pending, now_ns)
+        return pending
 
     def _make_room(self) -> None:
         """Starts calls that waited because an older one is still open."""
@@ -185,17 +185,17 @@ class SmartClient:
         return await self._run(Stat(path), reported=False)
 
     async def _run_session(self, operation: SessionCall, group: int) -> Answer | None:
-        course = self._course(operation, group)
-        course.check = type(operation) is OpenSession and not self._groups[group].opened
+        pending = self._pending(operation, group)
+        pending.check = type(operation) is OpenSession and not self._groups[group].opened
         try:
-            answer = await self._until_answered(course)
+            answer = await self._until_answered(pending)
         finally:
-            del self._open[course.number]
+            del self._open[pending.number]
             self._make_room()
         # A copy on its way may still open a session that was refused as late, when no server remembers its closing.
         undecided = answer is not None and answer.forgotten and type(operation) is OpenSession
-        self._report(course, None if undecided else answer)
-        self._world.network.send(course.server, AskView(group))
+        self._report(pending, None if undecided else answer)
+        self._world.network.send(pending.server, AskView(group))
         return answer
 
     async def close(self) -> None:
@@ -204,70 +204,70 @@ class SmartClient:
 
     # --- one call --------------------------------------------------------------------------------------------------
 
-    async def _until_answered(self, course: PendingCall) -> Answer | None:
-        deadline_ns = course.began_ns + self._timing.call_deadline_ms * MILLISECOND
-        operation = course.operation
+    async def _until_answered(self, pending: PendingCall) -> Answer | None:
+        deadline_ns = pending.began_ns + self._timing.call_deadline_ms * MILLISECOND
+        operation = pending.operation
         is_write = type(operation) in WRITES
         if not self._alone and type(operation) not in (OpenSession, CloseSession):
-            error = await self._paths.resolve_path(course)
+            error = await self._paths.resolve_path(pending)
             if error is not None:
                 return error
-        course.server = self._groups[course.group].first(is_write, course.began_ns)
+        pending.server = self._groups[pending.group].first(is_write, pending.began_ns)
         while True:
             if (
                 is_write
                 and type(operation) not in (OpenSession, CloseSession)
-                and not self._groups[course.group].opened
+                and not self._groups[pending.group].opened
             ):
-                await self._keeping.open_at(course.group)
-            course.tries += 1
-            peer, reply = await self._ask(course)
-            group = course.group
+                await self._keeping.open_at(pending.group)
+            pending.tries += 1
+            peer, reply = await self._ask(pending)
+            group = pending.group
             if not self._groups[group].knows(peer):
                 group, reply = self._from_elsewhere(peer, reply, group)
             routes = self._groups[group]
             if isinstance(reply, Answer) and routes.accept(peer, reply.epoch, is_write):
                 self._seen_ns = max(self._seen_ns, reply.at_ns)
-                course.server = peer
-                course.resolved_ns = course.resolved_at.get(group, 0)
+                pending.server = peer
+                pending.resolved_ns = pending.resolved_at.get(group, 0)
                 if (
                     is_write and not reply.error
                 ):  # A refusal leaves no record, which alone renews the session.
-                    routes.used_ns = max(routes.used_ns, course.began_ns)
-                return reply if self._is_outcome(course, reply) else None
+                    routes.used_ns = max(routes.used_ns, pending.began_ns)
+                return reply if self._is_outcome(pending, reply) else None
             now = self._world.clock.monotonic_ns()
             if now >= deadline_ns:
                 return None
             if isinstance(reply, Checked):
-                course.check, course.server = False, peer
+                pending.check, pending.server = False, peer
                 self._seen_ns = max(self._seen_ns, reply.at_ns)
                 continue
             if isinstance(reply, Referred) and routes.accept(peer, reply.epoch):
-                course.leg += 1
+                pending.leg += 1
                 self._seen_ns = max(self._seen_ns, reply.at_ns)
-                if not await self._paths.follow(course, reply):
-                    error = await self._paths.resolve_path(course)
+                if not await self._paths.follow(pending, reply):
+                    error = await self._paths.resolve_path(pending)
                     if error is not None:
                         return error
-                course.server = self._groups[course.group].first(is_write, now)
+                pending.server = self._groups[pending.group].first(is_write, now)
                 continue
-            self._report_long(course, now)
+            self._report_long(pending, now)
             if reply is None:
-                routes.unanswered(course.server, now)
-                if course.tries % routes.count == 0:
-                    self._ask_pool(course.group)
+                routes.unanswered(pending.server, now)
+                if pending.tries % routes.count == 0:
+                    self._ask_pool(pending.group)
             hint = reply.active if isinstance(reply, Refused) else ""
             if hint and not routes.knows(hint):
                 self._world.network.send(peer, AskView())
-            course.server = routes.next(course.server, hint)
-            course.check = is_write
-            course.led = self._good_hints and course.server == hint and not course.led
-            if reply is not None and not course.led:
-                await self._world.clock.sleep(pause_ns(course.tries, self._world.rng))
+            pending.server = routes.next(pending.server, hint)
+            pending.check = is_write
+            pending.led = self._good_hints and pending.server == hint and not pending.led
+            if reply is not None and not pending.led:
+                await self._world.clock.sleep(pause_ns(pending.tries, self._world.rng))
 
-    def _is_outcome(self, course: PendingCall, answer: Answer) -> bool:
+    def _is_outcome(self, pending: PendingCall, answer: Answer) -> bool:
         """Whether an answer decides the call. When a copy was sent before, an unknown session or a forgotten call decides nothing."""
-        return not (answer.forgotten and course.copies > 1 and type(course.operation) in WRITES)
+        return not (answer.forgotten and pending.copies > 1 and type(pending.operation) in WRITES)
 
     def _from_elsewhere(self, peer: str, reply: Reply, asked: int) -> tuple[int, Reply]:
         """A group that was asked before may still answer, and then it has carried the call out. Any other reply of it comes too late."""
@@ -276,46 +276,48 @@ class SmartClient:
                 return group, reply
         return asked, None
 
-    def _report_long(self, course: PendingCall, now: int) -> None:
-        if not course.reported and now - course.began_ns >= self._long_ns:
-            course.reported = True
-            self._world.trace.emit(Invoked(self._session, course.number, course.operation, course.began_ns))
+    def _report_long(self, pending: PendingCall, now: int) -> None:
+        if not pending.reported and now - pending.began_ns >= self._long_ns:
+            pending.reported = True
+            self._world.trace.emit(
+                Invoked(self._session, pending.number, pending.operation, pending.began_ns)
+            )
 
-    async def _ask(self, course: PendingCall) -> tuple[str, Reply]:
+    async def _ask(self, pending: PendingCall) -> tuple[str, Reply]:
         """One question and its reply: the request, or after a failure first the question whether it has been executed (`Check`)."""
-        number, answered = course.number, course.answered
+        number, answered = pending.number, pending.answered
         if answered is not None:
-            course.answered = None
+            pending.answered = None
             return answered
         waiting: asyncio.Future[tuple[str, Reply]] = self._loop.create_future()
-        course.waiting = waiting
+        pending.waiting = waiting
         self._deadlines.begin(number)
-        if course.check:
-            self._world.network.send(course.server, CheckOperation(self._session, number))
+        if pending.check:
+            self._world.network.send(pending.server, CheckOperation(self._session, number))
         else:
-            request = self._request(course)
+            request = self._request(pending)
             if not self._alone:
-                request.seen_ns, request.leg = self._seen_ns, course.leg
-                course.resolved_at[course.group] = course.resolved_ns
-                if any(start is not TOP for start in course.starts):
-                    request.starts, request.moves = course.starts, course.moves
-            self._world.network.send(course.server, request)
+                request.seen_ns, request.leg = self._seen_ns, pending.leg
+                pending.resolved_at[pending.group] = pending.resolved_ns
+                if any(start is not TOP for start in pending.starts):
+                    request.starts, request.moves = pending.starts, pending.moves
+            self._world.network.send(pending.server, request)
         try:
             return await waiting
         finally:
             self._deadlines.end(number)
 
-    def _request(self, course: PendingCall) -> Request:
-        operation = course.operation
+    def _request(self, pending: PendingCall) -> Request:
+        operation = pending.operation
         if isinstance(operation, OpenSession):
-            if not course.copies or self._mutations.opened_by_fresh_stamps:
-                operation = course.operation = OpenSession(operation.since, self._seen_ns)
+            if not pending.copies or self._mutations.opened_by_fresh_stamps:
+                operation = pending.operation = OpenSession(operation.since, self._seen_ns)
         elif type(operation) in WRITES:
-            routes = self._groups[course.group]
-            routes.sent = max(routes.sent, course.number)
-        course.copies += 1
-        return Request(self._session, course.number, next(iter(self._open)), operation)
+            routes = self._groups[pending.group]
+            routes.sent = max(routes.sent, pending.number)
+        pending.copies += 1
+        return Request(self._session, pending.number, next(iter(self._open)), operation)
 
-    def _report(self, course: PendingCall, answer: Answer | None) -> None:
+    def _report(self, pending: PendingCall, answer: Answer | None) -> None:
         now_ns = self._world.clock.monotonic_ns()
-        self._world.trace.emit(called(self._session, course, answer, now_ns))
+        self._world.trace.emit(called(self._session, pending, answer, now_ns))

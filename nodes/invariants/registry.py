@@ -120,9 +120,9 @@ UNKNOWN_BARRIER = (
 
 
 def _alone_from(journals: Journals, incarnations: list[IncarnationChecks], checkpoint: str) -> Linearisable:
-    """The check of a cluster with one group. It continues from a barrier of one of the earlier eras, if there are any."""
-    for era in reversed(incarnations):
-        before = era.only.linearisable if era.only is not None else None
+    """The check of a cluster with one group. It continues from a barrier of one of the earlier incarnations, if there are any."""
+    for checked in reversed(incarnations):
+        before = checked.only.linearisable if checked.only is not None else None
         sn = None if before is None else before.barrier_sn(checkpoint)
         if before is not None and sn is not None:
             return Linearisable(journals, partial(before.base_of, checkpoint), sn)
@@ -132,10 +132,10 @@ def _alone_from(journals: Journals, incarnations: list[IncarnationChecks], check
 
 
 def _by_stamp_from(home: dict[str, str], incarnations: list[IncarnationChecks], checkpoint: str) -> ByStamp:
-    """The check of a cluster with several groups. It continues from a barrier of one of the earlier eras, if there are any."""
-    for era in reversed(incarnations):
-        if era.by_stamp is not None and era.by_stamp.has_barrier(checkpoint):
-            return ByStamp(home, partial(era.by_stamp.base_of, checkpoint))
+    """The check of a cluster with several groups. It continues from a barrier of one of the earlier incarnations, if there are any."""
+    for checked in reversed(incarnations):
+        if checked.by_stamp is not None and checked.by_stamp.has_barrier(checkpoint):
+            return ByStamp(home, partial(checked.by_stamp.base_of, checkpoint))
     check = ByStamp(home)
     check.unable = UNKNOWN_BARRIER if incarnations else ""
     return check
@@ -157,7 +157,7 @@ class InvariantChecks:
         self._lives_in: dict[str, int] = {}
         """The incarnation of each server that has rolled back."""
         self._began: dict[str, list[tuple[int, int]]] = {}
-        """By group: the (epoch, incarnation) with which each era but the first began."""
+        """By group: the (epoch, incarnation) with which each incarnation but the first began."""
         self._barriers: dict[tuple[int, str], int] = {}
         """By incarnation and group: the sn behind which it begins."""
         self._barrier = UpToBarrier({group.number: group.name for group in cluster.groups})
@@ -183,16 +183,16 @@ class InvariantChecks:
             self._home.setdefault(stamped.server, event.group)
         if isinstance(event, TakenBack):
             self._take_back(stamped.server, event)
-        era = self._incarnations[self._incarnation_of(stamped) if len(self._incarnations) > 1 else FIRST]
+        checked = self._incarnations[self._incarnation_of(stamped) if len(self._incarnations) > 1 else FIRST]
         if isinstance(event, Called) and len(self._incarnations) > 1:
             for other in self._incarnations.values():
-                if other is not era and other.by_stamp is not None:
+                if other is not checked and other.by_stamp is not None:
                     other.by_stamp.forget_call(event)
-        group = era.only or era.groups.get(self._group_of(stamped))
+        group = checked.only or checked.groups.get(self._group_of(stamped))
         if group is not None:
             for step in group.steps.get(kind, ()):
                 step(stamped, event)
-        for check in era.shared:
+        for check in checked.shared:
             check.on_event(stamped)
         for step in self._lasting_steps.get(kind, ()):
             step(stamped, event)
@@ -202,8 +202,12 @@ class InvariantChecks:
                 check.on_time(stamped.at_ns)
 
     def _earlier(self) -> list[ByStamp]:
-        """Checks of earlier eras that are still running, from whose models later eras begin."""
-        return [era.by_stamp for era in list(self._incarnations.values())[:-1] if era.by_stamp is not None]
+        """Checks of earlier incarnations that are still running, from whose models later incarnations begin."""
+        return [
+            checked.by_stamp
+            for checked in list(self._incarnations.values())[:-1]
+            if checked.by_stamp is not None
+        ]
 
     @property
     def _last_incarnation(self) -> IncarnationChecks:
@@ -212,7 +216,7 @@ class InvariantChecks:
     def _take_back(self, server: str, event: TakenBack) -> None:
         number = self._lives_in[server] = event.incarnation
         if number not in self._incarnations:
-            before = [era for each, era in self._incarnations.items() if each < number]
+            before = [checked for each, checked in self._incarnations.items() if each < number]
             self._incarnations[number] = IncarnationChecks(
                 self._cluster, self._home, before, event.checkpoint
             )
@@ -224,7 +228,7 @@ class InvariantChecks:
             self._barriers[number, event.group] = event.sn
 
     def _incarnation_of(self, stamped: Stamped) -> int:
-        """The era of an event. A call belongs to the era in which it had its effect; a client's other events belong to the present era."""
+        """The incarnation of an event: of a call the one in which it had its effect, of a client's other events the present one."""
         event = stamped.event
         if isinstance(event, Called):
             return self._incarnation_of_call(event)
@@ -233,21 +237,21 @@ class InvariantChecks:
         return max(self._incarnations)
 
     def _incarnation_of_call(self, event: Called) -> int:
-        """The era in whose epochs the call was answered. It is an earlier one when a record that no recovery quarantined is answered from memory."""
+        """The incarnation in whose epochs the call was answered; an earlier one when a record that was not quarantined is answered from memory."""
         group = self._home.get(event.server, "")
         began = self._began.get(group, [])
         answered = max((number for epoch, number in began if epoch <= event.epoch), default=FIRST)
         if event.error:
             return answered
-        for number, era in self._incarnations.items():
-            checks = era.groups.get(group)
+        for number, checked in self._incarnations.items():
+            checks = checked.groups.get(group)
             place = checks.journals.where.get((event.client, event.number)) if checks is not None else None
             if number < answered and place is not None and place[0] <= self._kept_sn(group, number, answered):
                 return number
         return answered
 
     def _kept_sn(self, group: str, since: int, until: int) -> int:
-        """The sn up to which commits of the era `since` belong to the era `until`."""
+        """The sn up to which commits of the incarnation `since` belong to the incarnation `until`."""
         later = [
             sn for (number, each), sn in self._barriers.items() if each == group and since < number <= until
         ]
@@ -262,8 +266,8 @@ class InvariantChecks:
         """Whether the record of a write belongs to the present state: no recovery has quarantined it. False for a write without a reported
         commit."""
         newest = max(self._incarnations)
-        for since, era in self._incarnations.items():
-            for group, checks in era.groups.items():
+        for since, checked in self._incarnations.items():
+            for group, checks in checked.groups.items():
                 place = checks.journals.where.get((client, number))
                 if place and (since == newest or place[0] <= self._kept_sn(group, since, newest)):
                     return True
@@ -285,7 +289,7 @@ class InvariantChecks:
         """All checks; the barrier's is included as soon as there are checkpoints."""
         marked = self._barrier.checked or self._barrier.failures
         lasting = [check for check in self._lasting if marked or check.name != self._barrier.name]
-        return [*(check for era in self._incarnations.values() for check in era.checks), *lasting]
+        return [*(check for checked in self._incarnations.values() for check in checked.checks), *lasting]
 
     @property
     def failures(self) -> list[CheckFailed]:

@@ -75,7 +75,7 @@ class Reporter:
         self._heartbeat_ns = heartbeat_ms * MILLISECOND
         self._ledger = Ledger(world.rng.getrandbits(40) + 1)
         self._gathering = False
-        self._telling: dict[str, None] = {}
+        self._in_reply: dict[str, None] = {}
 
     def changed(self, block: int, row: Row | None) -> None:
         self._ledger.changed(block, row)
@@ -112,8 +112,8 @@ class Reporter:
     def on_want(self, server: str) -> None:
         """Sends a server the full report, once if it asks again meanwhile."""
         self.servers[server] = None
-        if server not in self._telling:
-            self._telling[server] = None
+        if server not in self._in_reply:
+            self._in_reply[server] = None
             self._world.scope.spawn(self._report_all(server), "full report")
 
     async def _report_all(self, server: str) -> None:
@@ -122,7 +122,7 @@ class Reporter:
         for part in self._ledger.full(self._rows()):
             self._world.network.send(server, part)
             await self._world.clock.sleep(PARTS_APART_NS)
-        del self._telling[server]
+        del self._in_reply[server]
 
     async def run(self) -> None:
         """Sends heartbeats as long as the data node runs."""

@@ -7,6 +7,7 @@ the numbers with the first heartbeat acknowledgement.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from nodes.servers.stages import Stages
 from nodes.storage.block_store import BlockStore
@@ -17,26 +18,19 @@ from nodes.wire.data_messages import Void
 from nodes.world import World
 
 
+@dataclass(eq=False)
 class SettingAside:
     """The rollbacks of all groups. `changed(block)` is called for every replica that is quarantined; `names`: group by number."""
 
-    def __init__(
-        self,
-        world: World,
-        store: BlockStore,
-        stages: Stages,
-        changed: Callable[[int], None],
-        names: dict[int, str],
-    ):
-        self._world = world
-        self._store = store
-        self._stages = stages
-        self._changed = changed
-        self._names = names
-        self._void: dict[int, Void] = {}
-        self._under_way: set[int] = set()
-        self._went_back: dict[int, int] = {}
-        """By group: the incarnation whose rollback is complete."""
+    _world: World
+    _store: BlockStore
+    _stages: Stages
+    _changed: Callable[[int], None]
+    _names: dict[int, str]
+    _void: dict[int, Void] = field(default_factory=dict, init=False)
+    _under_way: set[int] = field(default_factory=set, init=False)
+    _went_back: dict[int, int] = field(default_factory=dict, init=False)
+    """By group: the incarnation whose rollback is complete."""
 
     def is_void(self, block: int) -> bool:
         """Whether the block does not belong to its group's past, so that it may not be written any more."""

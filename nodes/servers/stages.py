@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 
 from nodes.config import SECOND
 from nodes.scope import Scope
@@ -41,24 +42,17 @@ class Stage:
         return min(self.written, self.written_below) if self.downstream else self.written
 
 
+@dataclass(eq=False)
 class Stages:
     """All pipelines through this data node. `changed(block)` is called whenever a replica changes."""
 
-    def __init__(
-        self,
-        world: World,
-        scope: Scope,
-        store: BlockStore,
-        changed: Callable[[int], None],
-        data_nodes: Collection[str],
-    ):
-        self._world = world
-        self._scope = scope
-        self._store = store
-        self._changed = changed
-        self._data_nodes = data_nodes
-        self._stages: dict[int, Stage] = {}
-        self._scopes: dict[int, Scope] = {}
+    _world: World
+    _scope: Scope
+    _store: BlockStore
+    _changed: Callable[[int], None]
+    _data_nodes: Collection[str]
+    _stages: dict[int, Stage] = field(default_factory=dict, init=False)
+    _scopes: dict[int, Scope] = field(default_factory=dict, init=False)
 
     def writing(self, block: int) -> bool:
         """Whether a replica of this block is being written here now."""

@@ -12,7 +12,10 @@ from nodes.families import FAMILIES
 from nodes.roles import LETTERS
 
 ROOT = Path(__file__).resolve().parents[2]
-OLD = re.compile(r"(?i)(?<![a-z])(octets|told|lamps?|struck)(?![a-z])")
+OLD = re.compile(
+    r"(?i)(?<![a-z])(beats|bringing|course|eras?|goes_back|handed|handing|heard|hearing|heed|heeding|intake|lamps?|octets|parked|photographer"
+    r"|shelf|sits|somebody|strangers?|strikes?|struck|telling|told)(?![a-z])"
+)
 ROLES = ROOT / "frontend" / "src" / "families" / "roles.ts"
 
 

@@ -21,9 +21,9 @@ NAMES_REPORTED = 100
 class Looking:
     """Looks up one path at a time, because a partition takes as much memory as its part of the namespace."""
 
-    def __init__(self, world: World, shelf: LocalImageDirectory):
+    def __init__(self, world: World, local_images: LocalImageDirectory):
         self._world = world
-        self._shelf = shelf
+        self._local_images = local_images
         self._turn = asyncio.Lock()
         self.image = ""
         """The image in use, which stays on the disk meanwhile."""
@@ -33,12 +33,12 @@ class Looking:
         async with self._turn:
             try:
                 self.image = self._image_at(sn)
-                return await _look(OnDemand(self._world, self._shelf, self.image), start, names)
+                return await _look(OnDemand(self._world, self._local_images, self.image), start, names)
             finally:
                 self.image = ""
 
     def _image_at(self, sn: int) -> str:
-        images = self._shelf.images()
+        images = self._local_images.images()
         fitting = [image for image in images if not sn or rank_of(image)[2] == sn]
         if not fitting:
             known = ", ".join(str(rank_of(image)[2]) for image in images) or "none"
@@ -49,10 +49,10 @@ class Looking:
 class OnDemand:
     """A namespace that contains only the partitions loaded on demand."""
 
-    def __init__(self, world: World, shelf: LocalImageDirectory, image: str):
+    def __init__(self, world: World, local_images: LocalImageDirectory, image: str):
         self._world = world
-        self._shelf = shelf
-        self.manifest: Manifest = shelf.manifest(image)
+        self._local_images = local_images
+        self.manifest: Manifest = local_images.manifest(image)
         self._loader = Loader()
         self.size = 0
 
@@ -89,7 +89,7 @@ class OnDemand:
     async def _load(self, partition: int) -> None:
         file, entry = partition_file(self.manifest.image, partition), self.manifest.partitions[partition]
         for offset in range(0, entry.length, PACKET_BYTES):
-            data = self._shelf.piece(file, offset, min(PACKET_BYTES, entry.length - offset))
+            data = self._local_images.piece(file, offset, min(PACKET_BYTES, entry.length - offset))
             self._loader.feed(partition, data)
             await self._world.clock.sleep(0)
         if partition not in self._loader.loaded:

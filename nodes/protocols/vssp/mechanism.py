@@ -44,18 +44,18 @@ class Pool:
         mutations: Mutations = NO_MUTATIONS,
     ):
         self._world = world
-        self._shelf = shelf = LocalImageDirectory(world.disk, mutations)
+        self._local_images = local_images = LocalImageDirectory(world.disk, mutations)
         self._calls = calls = Calls(world)
         self.pinned: set[int] = set()
         self._tidying = world.scope.child("tidy")
-        self._sending = Sending(world, shelf, acknowledging, partitions)
-        self._receiving = Receiving(world, shelf, self._tidy)
-        self._looking = Looking(world, shelf)
-        self._serving = Serving(world, shelf, journal_first)
+        self._sending = Sending(world, local_images, acknowledging, partitions)
+        self._receiving = Receiving(world, local_images, self._tidy)
+        self._looking = Looking(world, local_images)
+        self._serving = Serving(world, local_images, journal_first)
         files = asyncio.Lock()
-        self._reading = Reading(world, shelf, calls, files)
-        self._repairs = Repairs(world, shelf, calls, files, self._sending.writes, self._before_repair)
-        self._reporting = Reporting(world, shelf, calls, journals, self._busy)
+        self._reading = Reading(world, local_images, calls, files)
+        self._repairs = Repairs(world, local_images, calls, files, self._sending.writes, self._before_repair)
+        self._reporting = Reporting(world, local_images, calls, journals, self._busy)
         self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
             m.OpenImage: self._receiving.on_message,
             m.ImagePacket: self._receiving.on_message,
@@ -89,9 +89,9 @@ class Pool:
 
     def _tidy(self) -> None:
         """Removes images except the newest ones and those that a pin needs, while other procedures run."""
-        self._receiving.forget_below(max(self._shelf.images(), default=""))
+        self._receiving.forget_below(max(self._local_images.images(), default=""))
         if not self._tidying.busy:
-            self._tidying.spawn(self._shelf.tidy(self.pinned, self._busy()), "tidy")
+            self._tidying.spawn(self._local_images.tidy(self.pinned, self._busy()), "tidy")
 
     def _on_acked(self, peer: str, message: m.ImagePacketAcked) -> None:
         if self._sending.writes(message.image):
@@ -103,53 +103,53 @@ class Pool:
         await asyncio.gather(self._receiving.run(), self._repairs.run())
 
     def newest(self, accepts: Callable[[Mark], bool]) -> tuple[Namespace, Mark] | None:
-        for image in reversed(self._shelf.images()):
+        for image in reversed(self._local_images.images()):
             try:
-                manifest = self._shelf.manifest(image)
+                manifest = self._local_images.manifest(image)
                 if accepts(manifest.mark):
-                    return self._shelf.load(manifest), manifest.mark
+                    return self._local_images.load(manifest), manifest.mark
             except UnknownFormat:
                 raise
             except (ImageDamaged, FileNotFoundError) as damaged:
                 reported = f"{damaged}; it is moved to {ASIDE}"
                 self._world.trace.emit(ImageRefused(image, reported))
-                self._shelf.refused.add(image)
+                self._local_images.refused.add(image)
                 self._receiving.forget(image)
                 self._reporting.forget(image)
-                self._tidying.spawn(self._shelf.set_refused_aside(ASIDE), "set aside")
+                self._tidying.spawn(self._local_images.set_refused_aside(ASIDE), "set aside")
         return None
 
     async def look(self, start: int, names: list[str], sn: int) -> SeenInImage:
         return await self._looking.look(start, names, sn)
 
     def stored(self) -> list[int]:
-        return [rank_of(image)[2] for image in self._shelf.images()]
+        return [rank_of(image)[2] for image in self._local_images.images()]
 
     def kept_sn(self, newest: int, first_sn: int) -> int:
-        return kept_sn(self._shelf.images(), sorted(self.pinned), newest, first_sn)
+        return kept_sn(self._local_images.images(), sorted(self.pinned), newest, first_sn)
 
     def pinned_sn(self, first_sn: int) -> int | None:
-        return pinned_sn(self._shelf.images(), sorted(self.pinned), first_sn)
+        return pinned_sn(self._local_images.images(), sorted(self.pinned), first_sn)
 
     async def has_whole(self, accepts: Callable[[Mark], bool]) -> bool:
-        for image in reversed(self._shelf.images()):
+        for image in reversed(self._local_images.images()):
             try:
-                manifest = self._shelf.manifest(image)
-                if accepts(manifest.mark) and await is_whole(self._world, self._shelf, manifest):
+                manifest = self._local_images.manifest(image)
+                if accepts(manifest.mark) and await is_whole(self._world, self._local_images, manifest):
                     return True
             except (ImageDamaged, FileNotFoundError):
                 continue
         return False
 
     def bar(self, incarnation: int, sn: int) -> None:
-        self._shelf.bar = (incarnation, sn)
+        self._local_images.bar = (incarnation, sn)
 
     async def set_aside(self, incarnation: int, sn: int, directory: str) -> None:
         self.bar(incarnation, sn)
-        await self._shelf.set_aside(directory)
+        await self._local_images.set_aside(directory)
 
     async def set_aside_beyond(self, sn: int, directory: str) -> None:
-        await self._shelf.set_aside(directory, sn)
+        await self._local_images.set_aside(directory, sn)
 
     async def write(
         self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]

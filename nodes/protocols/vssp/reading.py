@@ -41,9 +41,9 @@ SYNC_BYTES = 1 << 20
 class Reading:
     """One image that this server is reading."""
 
-    def __init__(self, world: World, shelf: LocalImageDirectory, calls: Calls, files: asyncio.Lock):
+    def __init__(self, world: World, local_images: LocalImageDirectory, calls: Calls, files: asyncio.Lock):
         self._world = world
-        self._shelf = shelf
+        self._local_images = local_images
         self._calls = calls
         self._files = files
         self.image = ""
@@ -60,14 +60,14 @@ class Reading:
         self, sources: list[str], progress: Callable[[], None], most_sn: int
     ) -> tuple[Namespace, Mark] | None:
         offers = await self._offers(sources, most_sn)
-        self.image = best_offer(offers, self._shelf)
+        self.image = best_offer(offers, self._local_images)
         if not self.image:
             return None
         having = [source for source in sources if self.image in offers[source]]
         try:
             manifest = await self._manifest(having)
             namespace = await self._partitions(manifest, having, progress)
-            await self._shelf.shelve(manifest)
+            await self._local_images.shelve(manifest)
             reported = ImageShelved(self.image, manifest.mark.sn, len(manifest.partitions), manifest.size)
             self._world.trace.emit(reported)
             return namespace, manifest.mark
@@ -94,7 +94,7 @@ class Reading:
         self, manifest: Manifest, sources: list[str], progress: Callable[[], None]
     ) -> Namespace:
         """Fetches all partitions at once, each from another source first. Raises ImageDamaged, NotFetched."""
-        loader = Loader(self._shelf.mutations)
+        loader = Loader(self._local_images.mutations)
         ends = await asyncio.gather(
             *(
                 self._partition(loader, manifest, partition, rotated(sources, partition), progress)
@@ -139,30 +139,32 @@ class Reading:
         finally:
             out.close()
         if PartitionEntry(offset, checksum) != entry:
-            self._shelf.remove(file)
+            self._local_images.remove(file)
             raise ImageDamaged(f"{file} is not what the manifest says")
 
     async def _good_beginning(self, file: str, length: int) -> int:
         """Number of good bytes at the beginning of this server's own replica."""
-        size = min(self._shelf.size(file), length)
-        pieces = (self._shelf.piece(file, offset, PACKET_BYTES) for offset in range(0, size, PACKET_BYTES))
+        size = min(self._local_images.size(file), length)
+        pieces = (
+            self._local_images.piece(file, offset, PACKET_BYTES) for offset in range(0, size, PACKET_BYTES)
+        )
         return min(whole_bytes(pieces), size)
 
     async def _feed_stored(self, loader: Loader, partition: int, file: str, end: int) -> int:
         checksum = 0
         for offset in range(0, end, PACKET_BYTES):
-            data = self._shelf.piece(file, offset, min(PACKET_BYTES, end - offset))
+            data = self._local_images.piece(file, offset, min(PACKET_BYTES, end - offset))
             loader.feed(partition, data)
             checksum = crc32c(data, checksum)
             await self._world.clock.sleep(0)
         return checksum
 
 
-def best_offer(offers: dict[str, list[str]], shelf: LocalImageDirectory) -> str:
+def best_offer(offers: dict[str, list[str]], local_images: LocalImageDirectory) -> str:
     """The newest offered image; one that is partly here goes first. Empty when there is none."""
     offered = {image for images in offers.values() for image in images}
-    whole = shelf.images()
-    begun = [image for image in shelf.files() if image in offered and image not in whole]
+    whole = local_images.images()
+    begun = [image for image in local_images.files() if image in offered and image not in whole]
     return max(begun, default=max(offered, default=""))
 
 

@@ -77,9 +77,9 @@ class Incoming:
 class Receiving:
     """Receives images. One procedure writes, so that packets that arrive during a sync share the next one."""
 
-    def __init__(self, world: World, shelf: LocalImageDirectory, tidy: Callable[[], None]):
+    def __init__(self, world: World, local_images: LocalImageDirectory, tidy: Callable[[], None]):
         self._world = world
-        self._shelf = shelf
+        self._local_images = local_images
         self._tidy = tidy
         self.incoming: dict[str, Incoming] = {}
         self._inbox: Inbox[Message] = Inbox()
@@ -128,7 +128,7 @@ class Receiving:
         if known is None:
             if len(self.incoming) >= OPEN_MOST:
                 self._forget(min(self.incoming))
-            self._shelf.remove_image(message.image)
+            self._local_images.remove_image(message.image)
             self.incoming[message.image] = Incoming(message)
         elif message.round > known.opened.round:
             known.opened = message
@@ -153,7 +153,7 @@ class Receiving:
         if message.acknowledging not in STRATEGIES:
             return f"acknowledging {message.acknowledging[:32]!r} is unknown"
         known = self.incoming.get(message.image)
-        if known is None and message.image in self._shelf.images():
+        if known is None and message.image in self._local_images.images():
             return "it is here already"
         if known is not None and known.opened.partitions != message.partitions:
             return "it was opened with another number of partitions"
@@ -270,7 +270,7 @@ class Receiving:
             if incoming is None or reason:
                 self._refuse(writer, image, 0, -1, -1, reason)
                 return
-            await self._shelf_image(incoming, decode(message.manifest, image))
+            await self._store_image(incoming, decode(message.manifest, image))
         self._world.network.send(writer, m.ImageShelved(image))
 
     def _wrong_closing(self, incoming: Incoming | None, message: m.CloseImage) -> str:
@@ -284,11 +284,11 @@ class Receiving:
             "" if incoming.whole() == manifest.partitions else "its partitions are not what the manifest says"
         )
 
-    async def _shelf_image(self, incoming: Incoming, manifest: Manifest) -> None:
+    async def _store_image(self, incoming: Incoming, manifest: Manifest) -> None:
         incoming.shelved = True
         for arriving in incoming.arriving.values():
             arriving.file.close()
-        await self._shelf.shelve(manifest)
+        await self._local_images.shelve(manifest)
         self._tidy()
         reported = ImageShelved(manifest.image, manifest.mark.sn, len(manifest.partitions), manifest.size)
         self._world.trace.emit(reported)

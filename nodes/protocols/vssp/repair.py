@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from crc32c import crc32c
 
@@ -33,28 +34,20 @@ COMMANDS_MOST = 1024
 SYNC_BYTES = 1 << 20
 
 
+@dataclass(eq=False)
 class Repairs:
     """Carries out recover and remove commands, one after the other. Images that this server `writes` are skipped."""
 
-    def __init__(
-        self,
-        world: World,
-        shelf: LocalImageDirectory,
-        calls: Calls,
-        files: asyncio.Lock,
-        writes: Callable[[str], bool],
-        changes: Callable[[str], None],
-    ):
-        self._world = world
-        self._shelf = shelf
-        self._calls = calls
-        self._files = files
-        """Lock of the procedures that change files of images that are whole elsewhere: a repair, or the reading of an image."""
-        self._writes = writes
-        self._changes = changes
-        """Called with an image before its files change on this disk."""
-        self._commands: list[m.RecoverFile | m.RemoveFile] = []
-        self._wanted = Wake()
+    _world: World
+    _local_images: LocalImageDirectory
+    _calls: Calls
+    _files: asyncio.Lock
+    """Lock of the procedures that change files of images that are whole elsewhere: a repair, or the reading of an image."""
+    _writes: Callable[[str], bool]
+    _changes: Callable[[str], None]
+    """Called with an image before its files change on this disk."""
+    _commands: list[m.RecoverFile | m.RemoveFile] = field(default_factory=list, init=False)
+    _wanted: Wake = field(default_factory=Wake, init=False)
 
     def on_command(self, peer: str, command: m.RecoverFile | m.RemoveFile) -> None:
         """A command is dropped when no image has such a file, or when the same command already waits."""
@@ -82,7 +75,7 @@ class Repairs:
             return
         self._changes(image)
         if isinstance(command, m.RemoveFile):
-            self._shelf.remove(command.file)
+            self._local_images.remove(command.file)
             return
         try:
             if partition is None:
@@ -101,7 +94,7 @@ class Repairs:
             offset = began = min(size, await self._first_bad(file, theirs))
             if offset == size == out.size:
                 return
-            self._shelf.remove(manifest_file(image))
+            self._local_images.remove(manifest_file(image))
             if out.size > offset:
                 await out.truncate(offset)
             self._world.trace.emit(Repairing(file, command.source, began, offset, size))
@@ -122,36 +115,36 @@ class Repairs:
         """The first packet's offset at which this replica differs from the source's."""
         for packet, checksum in enumerate(theirs):
             offset = packet * PACKET_BYTES
-            data = self._shelf.piece(file, offset, PACKET_BYTES)
+            data = self._local_images.piece(file, offset, PACKET_BYTES)
             if crc32c(data) != checksum:
                 return offset
             if not packet % 16:
                 await self._world.clock.sleep(0)
-        return self._shelf.size(file)
+        return self._local_images.size(file)
 
     async def _shelve(self, image: str, source: str) -> None:
         """Fetches the manifest, once all partitions that it names are whole here. Raises ImageDamaged, NotFetched, OSError."""
         data = await fetch_piece(self._calls, [source], manifest_file(image), 0, MANIFEST_MAX)
         manifest = decode(data, image)
-        if not await is_whole(self._world, self._shelf, manifest):
+        if not await is_whole(self._world, self._local_images, manifest):
             raise ImageDamaged(f"the partitions of image {image} are not what its manifest says")
-        await self._shelf.shelve(manifest)
+        await self._local_images.shelve(manifest)
         reported = ImageShelved(image, manifest.mark.sn, len(manifest.partitions), manifest.size)
         self._world.trace.emit(reported)
 
 
-async def is_whole(world: World, shelf: LocalImageDirectory, manifest: Manifest) -> bool:
+async def is_whole(world: World, local_images: LocalImageDirectory, manifest: Manifest) -> bool:
     """Whether every partition on this disk matches the manifest. Raises OSError."""
     for partition, entry in enumerate(manifest.partitions):
-        if await measure(world, shelf, partition_file(manifest.image, partition)) != entry:
+        if await measure(world, local_images, partition_file(manifest.image, partition)) != entry:
             return False
     return True
 
 
-async def measure(world: World, shelf: LocalImageDirectory, file: str) -> PartitionEntry:
+async def measure(world: World, local_images: LocalImageDirectory, file: str) -> PartitionEntry:
     """Length and checksum of a file on the disk. Raises OSError."""
-    size, checksum = shelf.size(file), 0
+    size, checksum = local_images.size(file), 0
     for offset in range(0, size, PIECE_MOST):
-        checksum = crc32c(shelf.piece(file, offset, PIECE_MOST), checksum)
+        checksum = crc32c(local_images.piece(file, offset, PIECE_MOST), checksum)
         await world.clock.sleep(0)
     return PartitionEntry(size, checksum)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from nodes.calls import Calls
 from nodes.config import SECOND
@@ -39,26 +40,19 @@ REPORT_NS = 30 * SECOND
 ASK_AGAIN_NS = 2 * SECOND
 
 
+@dataclass(eq=False)
 class Reporting:
     """This node's own report, and the survey of all nodes' reports."""
 
-    def __init__(
-        self,
-        world: World,
-        shelf: LocalImageDirectory,
-        calls: Calls,
-        journals: Callable[[], list[StoredFile]],
-        busy: Callable[[], set[str]],
-    ):
-        self._world = world
-        self._shelf = shelf
-        self._calls = calls
-        self._journals = journals
-        self._busy = busy
-        self._checked: dict[str, tuple[int, StoredFile]] = {}
-        """Result of the check of each file, with the size that was checked: each is read once in a process's life."""
-        self._asked: list[tuple[str, int]] = []
-        self._answering = False
+    _world: World
+    _local_images: LocalImageDirectory
+    _calls: Calls
+    _journals: Callable[[], list[StoredFile]]
+    _busy: Callable[[], set[str]]
+    _checked: dict[str, tuple[int, StoredFile]] = field(default_factory=dict, init=False)
+    """Result of the check of each file, with the size that was checked: each is read once in a process's life."""
+    _asked: list[tuple[str, int]] = field(default_factory=list, init=False)
+    _answering: bool = field(default=False, init=False)
 
     # --- own report ------------------------------------------------------------------------------------------------
 
@@ -84,12 +78,12 @@ class Reporting:
     async def report(self) -> list[StoredFile]:
         """Journals and images on this disk; a file that is removed meanwhile is left out. Raises OSError."""
         found = self._journals()
-        for image, files in self._shelf.files().items():
+        for image, files in self._local_images.files().items():
             if image in self._busy():
                 continue
             entries = self._entries(image) if manifest_file(image) in files else {}
             for file in files:
-                size, known = self._shelf.size(file), self._checked.get(file)
+                size, known = self._local_images.size(file), self._checked.get(file)
                 if known is None or known[0] != size:
                     try:
                         known = size, await self._check(file, entries.get(file))
@@ -101,15 +95,17 @@ class Reporting:
 
     def _entries(self, image: str) -> dict[str, PartitionEntry]:
         try:
-            manifest = self._shelf.manifest(image)
+            manifest = self._local_images.manifest(image)
         except (ImageDamaged, FileNotFoundError):
             return {}
         entries = {partition_file(image, p): entry for p, entry in enumerate(manifest.partitions)}
-        return entries | {manifest_file(image): PartitionEntry(self._shelf.size(manifest_file(image)), 0)}
+        return entries | {
+            manifest_file(image): PartitionEntry(self._local_images.size(manifest_file(image)), 0)
+        }
 
     async def _check(self, file: str, entry: PartitionEntry | None) -> StoredFile:
         """Reads a file. A partition is valid when it matches the manifest; without one, its whole chunks are valid."""
-        measured = await measure(self._world, self._shelf, file)
+        measured = await measure(self._world, self._local_images, file)
         valid = measured.length
         manifest = file.endswith(".manifest")
         if entry is None or (not manifest and measured != entry):
@@ -119,7 +115,9 @@ class Reporting:
         return StoredFile(name, measured.length, valid, measured.checksum, incarnation, epoch, 0, sn)
 
     def _good_beginning(self, file: str, size: int) -> int:
-        pieces = (self._shelf.piece(file, offset, PACKET_BYTES) for offset in range(0, size, PACKET_BYTES))
+        pieces = (
+            self._local_images.piece(file, offset, PACKET_BYTES) for offset in range(0, size, PACKET_BYTES)
+        )
         return min(whole_bytes(pieces), max(0, size - 1))
 
     def forget(self, image: str) -> None:

@@ -39,10 +39,10 @@ class Sending:
     """Writes one image at a time."""
 
     def __init__(
-        self, world: World, shelf: LocalImageDirectory, acknowledging: Acknowledging, partitions: int
+        self, world: World, local_images: LocalImageDirectory, acknowledging: Acknowledging, partitions: int
     ):
         self._world = world
-        self._shelf = shelf
+        self._local_images = local_images
         self._acknowledging = acknowledging
         self._partitions = partitions
         self.outgoing: Outgoing | None = None
@@ -86,7 +86,7 @@ class Sending:
             return
         stream = outgoing.streams[partition]
         while length := outgoing.next_length(stream):
-            data = self._shelf.piece(partition_file(outgoing.image, partition), stream.sent, length)
+            data = self._local_images.piece(partition_file(outgoing.image, partition), stream.sent, length)
             last = stream.ended and stream.sent + length == stream.produced
             packet = m.ImagePacket(
                 outgoing.image, outgoing.round, partition, stream.sent, last, sums(data), data
@@ -131,7 +131,7 @@ class Sending:
             self._open(outgoing)
             manifest = await self._dump(namespace, mark, outgoing)
             dumped()
-            await self._shelf.shelve(manifest)
+            await self._local_images.shelve(manifest)
             reported = ImageShelved(image, mark.sn, len(manifest.partitions), manifest.size)
             self._world.trace.emit(reported)
             await self._replicate(outgoing)

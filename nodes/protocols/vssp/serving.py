@@ -19,16 +19,16 @@ SUMS_MOST = 16
 
 
 class Serving:
-    def __init__(self, world: World, shelf: LocalImageDirectory, journal_first: Callable[[], int]):
+    def __init__(self, world: World, local_images: LocalImageDirectory, journal_first: Callable[[], int]):
         self._world = world
-        self._shelf = shelf
+        self._local_images = local_images
         self._journal_first = journal_first
         """First sn of this server's journal."""
 
     def on_ask_images(self, peer: str, message: m.AskImages) -> None:
         """Offers the images from which the journal continues."""
         first = self._journal_first()
-        images = [image for image in self._shelf.images() if rank_of(image)[2] + 1 >= first]
+        images = [image for image in self._local_images.images() if rank_of(image)[2] + 1 >= first]
         self._world.network.send(peer, m.ImagesReply(message.call, images))
 
     def on_fetch(self, peer: str, message: m.FetchFile) -> None:
@@ -36,7 +36,7 @@ class Serving:
         length = max(0, min(message.length, PIECE_MOST))
         data = b""
         if size >= 0 and 0 <= message.offset < size:
-            data = self._shelf.piece(message.file, message.offset, length)
+            data = self._local_images.piece(message.file, message.offset, length)
         self._world.network.send(
             peer, m.FilePiece(message.call, message.file, message.offset, size, sums(data), data)
         )
@@ -46,20 +46,20 @@ class Serving:
         first = max(0, message.packet) * PACKET_BYTES
         reported: list[int] = []
         if 0 <= first < size:
-            data = self._shelf.piece(message.file, first, SUMS_MOST * PACKET_BYTES)
+            data = self._local_images.piece(message.file, first, SUMS_MOST * PACKET_BYTES)
             reported = packet_sums(data)
         self._world.network.send(peer, m.SumsReply(message.call, message.file, message.packet, reported))
 
     def _offered(self, file: str) -> int:
         """The size of a file that may be sent, else -1: only the own files of whole images may be."""
         known = image_of(file)
-        if known is None or known[0] not in self._shelf.images():
+        if known is None or known[0] not in self._local_images.images():
             return -1
         image, partition = known
         if partition is None:
-            return self._shelf.size(file)
+            return self._local_images.size(file)
         try:
-            partitions = self._shelf.manifest(image).partitions
+            partitions = self._local_images.manifest(image).partitions
         except (ImageDamaged, FileNotFoundError):
             return -1
         return partitions[partition].length if partition < len(partitions) else -1

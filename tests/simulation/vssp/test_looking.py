@@ -137,7 +137,9 @@ def test_an_image_stays_while_it_is_looked_into() -> None:
     looking = lab.spawn("n2", pool.look(ROOT, [], 100))
     turns = count()
     lab.until(lambda: next(turns) == 3)
-    assert lab.run("n2", pool.read([], lambda: None)) is None, "nothing is read, and the shelf is tidied"
+    assert lab.run("n2", pool.read([], lambda: None)) is None, (
+        "nothing is read, and the local_images is tidied"
+    )
     lab.until(looking.done)
     assert looking.result().sn == 100 and pool.stored() == [100, 110, 120]
     lab.run("n2", pool.read([], lambda: None))

@@ -55,9 +55,7 @@ def test_a_row_is_said_in_the_letters_of_the_family(protocol: str, letters: str)
 def test_a_family_that_needs_a_majority_gets_the_servers_that_leave_one() -> None:
     scenario = on_family(read(SCENARIOS / "faults/two-crashes-at-once.yaml")[0], "packed-paxos")
     assert scenario.cluster.standbys == 4
-    assert [step.expect.roles for step in scenario.steps if step.expect and step.expect.roles] == [
-        "PS--S"
-    ]
+    assert [step.expect.roles for step in scenario.steps if step.expect and step.expect.roles] == ["PS--S"]
 
 
 @pytest.mark.parametrize(
