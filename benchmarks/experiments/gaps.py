@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from benchmarks._model import Chart, Outcome
+from benchmarks._model import Chart, Experiment, Outcome
 from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
 from nodes.sim.cluster import SimCluster
-from nodes.trace.events import Called
+from nodes.trace.events import Called, StepTaken
 
 BEFORE_NS, AFTER_NS = 1 * SECOND, 3 * SECOND
 """Windows before the death and after its detection."""
@@ -94,3 +94,40 @@ def run_of(protocol: str, letter: str, detected: Detected, key: str, note: str) 
         return Outcome(config, figures, {"failed_calls": 0.0}, chart, [note])
 
     return run
+
+
+def session_has_ended(cluster: SimCluster, victim: str, died_ns: int) -> bool:
+    return victim not in cluster.ensemble.observer.holders.values()
+
+
+def changes_view(cluster: SimCluster, victim: str, died_ns: int) -> bool:
+    """Whether a member proposes the view without the dead one."""
+    return any(
+        type(stamped.event) is StepTaken and stamped.event.step == "propose" and stamped.at_ns >= died_ns
+        for stamped in cluster.events
+    )
+
+
+OF_PAXOS = (
+    "paxos_gap_ms: the longest that any call waited beyond the end of the dead primary's session (5 s), or beyond the patience of its client where "
+    "it was sent to the dead server. The paper says that the application ends, a little later."
+)
+OF_SYMMETRIC = (
+    "symmetric_gap_ms: the longest that any call waited beyond the moment at which the others propose the next view, or beyond the patience of "
+    "its client where it was sent to the dead member. The paper says: no interruption, no lost state."
+)
+
+EXPERIMENTS = [
+    Experiment(
+        "dcfs3-failover",
+        "DCFS3, mpiBLAST, fault-tolerance",
+        "the primary dies while clients work",
+        run_of("packed-paxos", "P", session_has_ended, "paxos_gap_ms", OF_PAXOS),
+    ),
+    Experiment(
+        "saa-7.3",
+        "SAA §7.3",
+        "a member dies while clients work",
+        run_of("symmetric", "M", changes_view, "symmetric_gap_ms", OF_SYMMETRIC),
+    ),
+]

@@ -6,8 +6,7 @@ from collections import Counter
 
 import pytest
 
-from benchmarks.experiments.gaps import gap
-from benchmarks.experiments.primary_dies import session_has_ended
+from benchmarks.experiments.gaps import gap, session_has_ended
 from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.paxos.messages import Accept

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.experiments.gaps import gap
-from benchmarks.experiments.member_dies import changes_view
+from benchmarks.experiments.gaps import changes_view, gap
 from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.errors import FsError
 from nodes.faults.check import FaultUnsupported
