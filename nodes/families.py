@@ -102,6 +102,11 @@ class Family(msgspec.Struct, frozen=True):
         return ""
 
     @property
+    def lets_leave(self) -> bool:
+        """Whether an operator can remove a server from its group."""
+        return self.replication == "mams" or bool(self.journal_nodes)
+
+    @property
     def unseats(self) -> str:
         """The fault verb by which an operator makes a group choose its leader, or its view, again."""
         return "take_lock" if self.locked else "force_view"

@@ -93,7 +93,7 @@ NEEDS: dict[str, Callable[[Family], bool]] = {
     "take_lock": lambda family: family.locked,
     "force_view": lambda family: not family.locked,
     "force": lambda family: not family.cannot_force,
-    "remove_server": lambda family: family.replication == "mams",
+    "remove_server": lambda family: family.lets_leave,
     "mark": lambda family: family.checkpoints,
     "recover": lambda family: family.checkpoints,
 }

@@ -230,7 +230,8 @@ OF_GROUPS = (
     Verb(
         verb="remove_server", label="Remove the server", targets=("server",), lasts=False, fabrics=SIMULATED, drawn=True,
         alone="has servers leave their groups",
-        does="it leaves its MAMS group for good; its process is stopped once it no longer counts",
+        does="it leaves its group for good, in families with a configuration of replicas or a shared journal; its process is stopped once it no "
+        "longer counts",
     ),
     Verb(
         verb="force", key="J", label="Force it to serve", targets=("server",), counts=(1, 2), states=("running",),

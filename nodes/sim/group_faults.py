@@ -50,8 +50,8 @@ class GroupFaults(Faulting):
         """Removes a server from its group for good. Its process is stopped once it no longer counts. The order ends with the active's tenure."""
         cluster, target = self._cluster, self._server(server)
         protocol = cluster.config.protocol
-        if family_named(protocol).replication != "mams" or not target.group:
-            raise FaultUnsupported(f"{server} cannot be removed: only MAMS groups count who joins and leaves")
+        if not family_named(protocol).lets_leave or not target.group:
+            raise FaultUnsupported(f"{server} cannot be removed: no server leaves a group of {protocol}")
         active = cluster.ensemble.observer.holders.get(target.group, "")
         if not active or cluster.servers[active].process != "running":
             raise FaultUnsupported(f"{target.group} has no leader now")

@@ -40,6 +40,7 @@ class Leading(JournalLeader):
         self._journal = journal
         self._local = local
         self._sync: SharedWriter | None = None
+        self._readers = Readers(replica, self._prune)
         self._epoch = 0
 
     @property
@@ -47,6 +48,13 @@ class Leading(JournalLeader):
         return self._epoch
 
     # --- steps -------------------------------------------------------------------------------------------------
+
+    def remove(self, server: str) -> str:
+        return self._readers.remove(server) if self.serving else f"{self._replica.name} does not serve yet"
+
+    def _prune(self, sn: int) -> None:
+        if self._sync is not None:
+            self._sync.prune(sn)
 
     def _end(self) -> None:
         if self._sync is not None:
@@ -111,9 +119,8 @@ class Leading(JournalLeader):
             return False
         self._sync = sync
         self._local.on_durable.subscribe(sync.on_own_durable)
-        readers = Readers(replica, sync.prune)
-        self._tenure.spawn(readers.follow(), "readers")
-        writer = self._open_writer(sync, readers)
+        self._tenure.spawn(self._readers.follow(), "readers")
+        writer = self._open_writer(sync, self._readers)
         self._report_commits(writer)
         self._tenure.spawn(self._keep(sync), "journal")
         sn = self._close_first_group(writer)

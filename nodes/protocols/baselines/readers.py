@@ -4,21 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from nodes.config import MILLISECOND
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.metadata_server.replica import Replica
 from nodes.protocols.baselines.shared_journal import BeginsLater, SharedJournal
+from nodes.replicas.view import LostLock, ViewMoved
 from nodes.wire.messages import Mark
 from nodes.world import CoordinationError
 
 
 class Readers:
-    """The servers with a place in the view, as `ImageTakers` of nodes/slots.py."""
+    """The servers that read the shared journal, as `ImageTakers` of nodes/slots.py.
+
+    The configuration names those that may need the journal later. All must have an image before the journal below it is pruned, so that a
+    server that is dead for good has to be removed.
+    """
 
     def __init__(self, replica: Replica, prune: Callable[[int], None]):
         self._replica = replica
         self._prune = prune
         self._present: list[str] = []
+        """Servers with a place in the view."""
+        self._members = replica.group.members
+        """Servers of the configuration, at least; the record may name fewer."""
+        self._is_read = False
+        self._leaving: list[str] = []
         self._everybody = False
         """Whether the image of the last check is on every server."""
 
@@ -31,7 +43,7 @@ class Readers:
 
     def suffice(self, holders: list[str]) -> bool:
         """More than half of the group has the image: the loss of one disk leaves an image to begin from."""
-        members = self._replica.group.members
+        members = self._members
         self._everybody = set(members) <= set(holders)
         return 2 * sum(name in members for name in holders) > len(members)
 
@@ -43,8 +55,35 @@ class Readers:
         if self._everybody:
             self._prune(sn)
 
+    def remove(self, server: str) -> str:
+        """Orders the removal of a server. Returns the reason when it is impossible, else an empty string."""
+        replica = self._replica
+        if server == replica.name:
+            return f"{server} is the active: take its lock first"
+        if len([name for name in self._members if name != server]) < replica.min_in_step:
+            return f"{replica.group.name} never counts fewer than {replica.min_in_step} servers"
+        self._leaving.append(server)
+        return ""
+
+    async def _let_leave(self) -> None:
+        """Reads the configuration, and removes one leaving server. Raises LostLock, ViewMoved, CoordinationError."""
+        leaving = next((name for name in self._leaving if name in self._members), "")
+        if self._is_read and not leaving:
+            return
+        view = self._replica.view
+        stored, version = await view.configuration()
+        self._members, self._is_read = stored.members, True
+        stay = [name for name in stored.members if name != leaving]
+        if stay == stored.members:
+            return
+        if len(stay) < self._replica.min_in_step:
+            self._leaving.remove(leaving)
+            return
+        await view.guarded([view.configuration_change(replace(stored, number=stored.number + 1, members=stay), version)])  # fmt: skip
+        self._members = stay
+
     async def follow(self) -> None:
-        """Checks the view once per heartbeat, without end."""
+        """Checks the view once per heartbeat, without end, and lets servers leave."""
         replica = self._replica
         pause_ns = replica.config.cluster.timing.heartbeat_ms * MILLISECOND
         while True:
@@ -52,6 +91,10 @@ class Readers:
                 self._present = sorted(name for name in await replica.view.places() if name != replica.name)
             except CoordinationError:
                 self._present = []
+            try:
+                await self._let_leave()
+            except (CoordinationError, ViewMoved, LostLock):
+                pass  # Tried again with the next heartbeat, if this tenure lasts.
             await replica.world.clock.sleep(pause_ns)
 
 
