@@ -153,8 +153,7 @@ def vocabularies() -> dict[str, Vocabulary]:
     found = {}
     for name, words in WORDS.items():
         family = FAMILIES[name]
-        has = {"pool": family.images, "checkpoints": family.checkpoints}
-        lacks = [page for page, there in has.items() if not there]
+        lacks = [] if family.checkpoints else ["checkpoints"]
         found[name] = msgspec.structs.replace(words, locked=family.locked, lacks=lacks)
     return found
 

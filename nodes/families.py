@@ -117,11 +117,6 @@ class Family(msgspec.Struct, frozen=True):
         return self.asked == "reads anywhere" and groups == 1
 
     @property
-    def images(self) -> bool:
-        """Whether its servers write images."""
-        return self.replication in ("mams", "paxos") or bool(self.journal_nodes)
-
-    @property
     def checkpoints(self) -> bool:
         """Whether a cluster of it can mark checkpoints and roll back to them."""
         return not self.cannot_roll_back

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from backend.checkpoints import story
@@ -12,7 +11,8 @@ from backend.errors import Impossible, NotThere, Unavailable
 from backend.picture import PAUSED, ServerState
 from backend.running import Running
 from backend.store import queries
-from nodes.families import FAMILIES, Family, family_named
+from nodes.families import FAMILIES, family_named
+from nodes.roles import SERVING
 
 MARK_S = 20.0
 COUNT_S = 20.0
@@ -22,36 +22,26 @@ EVENTS_MOST = 5_000
 
 
 def active_of(lab: Running, group: str = "") -> str:
-    """The server of the newest epoch that serves as active, in `group` or in any group. Raises Unavailable."""
+    """The server of the newest epoch that serves as active, in `group` or in any group; of the members of a view, the first. Raises Unavailable."""
     servers = lab.fabric.picture.servers.values()
     serving = [each for each in servers if answers_as_active(each) and group in ("", each.group)]
     if not serving:
         raise Unavailable(f"{group or 'the cluster'} has no active now")
-    return max(serving, key=lambda server: server.epoch).name
+    return min(serving, key=lambda server: (-server.epoch, server.name)).name
 
 
 def of_checkpoints(lab: Running, group: str = "") -> str:
     """The active that answers queries about checkpoints. Raises Impossible in families without checkpoints, Unavailable."""
-    _require(lab, "marks no checkpoints", lambda family: family.checkpoints)
-    return active_of(lab, group)
-
-
-def of_images(lab: Running, group: str) -> str:
-    """The active that orders images. Raises Impossible in families without images, Unavailable."""
-    _require(lab, "writes no images", lambda family: family.images)
-    return active_of(lab, group)
-
-
-def _require(lab: Running, lack: str, has: Callable[[Family], bool]) -> None:
     protocol = lab.home.file.cluster.protocol
-    if not has(family_named(protocol)):
-        able = ", ".join(name for name, family in FAMILIES.items() if has(family))
-        raise Impossible(f"{protocol} {lack}; {able} do")
+    if not family_named(protocol).checkpoints:
+        able = ", ".join(name for name, family in FAMILIES.items() if family.checkpoints)
+        raise Impossible(f"{protocol} marks no checkpoints; {able} do")
+    return active_of(lab, group)
 
 
 def answers_as_active(server: ServerState) -> bool:
-    """Whether the server believes that it is active and is not paused: a paused server keeps its last role in the picture."""
-    return server.believes == "active" and server.process != PAUSED
+    """Whether the server believes that it serves and is not paused: a paused server keeps its last role in the picture."""
+    return server.believes in SERVING and server.process != PAUSED
 
 
 async def ask(lab: Running, server: str, question: dict[str, Any], timeout_s: float) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from backend.checkpoints.service import ask, of_images
+from backend.checkpoints.service import active_of, ask
 from backend.errors import NotThere
 from backend.events import service as events
 from backend.pool.volume import KINDS, pools
@@ -34,6 +34,6 @@ async def order(lab: Running, group: str, do: str) -> str:
     groups = lab.fabric.picture.groups
     if group not in groups:
         raise NotThere(f"no group is called {group[:40]!r}; there are {', '.join(groups)}")
-    active = of_images(lab, group)
+    active = active_of(lab, group)
     await ask(lab, active, {"do": ORDERS[do]}, ANSWER_S)
     return active

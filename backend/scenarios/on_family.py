@@ -18,7 +18,6 @@ UPGRADE = re.compile(r"^step upgrade (\d+) of ")
 FOLLOWER = re.compile(r"^(?:a )?standbys?\b")
 MANY = re.compile(r"^(\d+) standbys? in ")
 LEADER = re.compile(r"^(?:active of |time server$|mds\d+$)")
-OF_IMAGES = re.compile(r"^(?:Image|Packet|Repairing|Replicas)")
 TAKEN = "it takes the server away, and no server takes over"
 BACK = tuple(verb.verb for verb in VERBS if verb.mends)
 
@@ -50,8 +49,6 @@ def reasons(scenario: Scenario, written_for: str) -> Iterator[str]:
         yield f"it shows the writes that {written_for} loses"
     if not family.checkpoints:
         yield from of_checkpoints(scenario, protocol)
-    if not family.images:
-        yield from of_images(scenario, protocol)
     if family.journal_nodes and any((step.when or "").startswith("junior ") for step in scenario.steps):
         yield f"it waits for a junior, {protocol} has none"
     yield from impossible(scenario, protocol)
@@ -88,14 +85,6 @@ def of_checkpoints(scenario: Scenario, protocol: str) -> Iterator[str]:
     marks = any(step.mark or step.recover for step in scenario.steps)
     if marks or any(each.checkpoints or each.rolled_back for each in expectations(scenario)):
         yield f"it rolls back to a checkpoint, {family_named(protocol).cannot_roll_back}"
-
-
-def of_images(scenario: Scenario, protocol: str) -> Iterator[str]:
-    reported = [kind for each in expectations(scenario) for kind in each.reported]
-    if any(OF_IMAGES.match(kind) for kind in reported) or any(
-        " image " in (s.when or "") for s in scenario.steps
-    ):
-        yield f"it is about images, {protocol} writes none"
 
 
 def of_verbs(scenario: Scenario, protocol: str, family: Family) -> Iterator[str]:

@@ -69,10 +69,10 @@ class Metadata(Protocol):
     def namespace(self) -> Namespace: ...
 
     @property
-    def commit_sn(self) -> int: ...
+    def settled_sn(self) -> int: ...
 
     @property
-    def applied_sn(self) -> int: ...
+    def answered_sn(self) -> int: ...
 
 
 class Command(Protocol):
@@ -92,9 +92,9 @@ class BlockKeeper:
         config: DataConfig,
         metadata: Metadata,
         command: Command,
-        kept_below: Callable[[], int] = lambda: 0,
-        void: Callable[[], Void] = Void,
-        behind: Callable[[], bool] = lambda: False,
+        kept_below: Callable[[], int],
+        void: Callable[[], Void],
+        behind: Callable[[], bool],
     ):
         self._world = world
         self._group = group
@@ -317,8 +317,8 @@ class BlockKeeper:
         if home_group(block) != self._group.number:
             return False
         metadata = self._metadata
-        sn = self._absent.setdefault(block, metadata.applied_sn + 1)
-        return quiet or metadata.commit_sn >= sn
+        sn = self._absent.setdefault(block, metadata.answered_sn + 1)
+        return quiet or metadata.settled_sn >= sn
 
     def _copy(self, block: int, wanted: Wanted, verdict: Verdict, now: int) -> None:
         """Orders a copy for each missing replica, each from another good one."""

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.metadata_server.request_handler import RequestHandler
-from nodes.replicas.view_watcher import ViewWatcher
 from nodes.trace.events import Warned
-from nodes.wire.messages import CheckOperation, Message, Request
+from nodes.wire.messages import Message
 from nodes.world import World
 
 Handlers = dict[type[Message], Callable[[str, Any], None]]
@@ -22,15 +20,3 @@ def hand(world: World, handlers: Handlers, peer: str, message: Message) -> None:
         world.trace.emit(Warned(reported))
     else:
         handler(peer, message)
-
-
-def hand_call(
-    answering: RequestHandler | None, following: ViewWatcher, peer: str, call: Request | CheckOperation
-) -> None:
-    """Dispatches a call to the leader's intake if this server leads and admits calls. Otherwise the caller is referred to the leader."""
-    if answering is None or not answering.backlog.admits:
-        following.refuse(peer, call.number)
-    elif isinstance(call, Request):
-        answering.on_request(peer, call)
-    else:
-        answering.on_check(peer, call)

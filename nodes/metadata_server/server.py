@@ -7,7 +7,7 @@ This server gives it a session, a view to follow and a replica, and does everyth
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 from nodes.blocks.keeper import BlockKeeper
 from nodes.config import ServerConfig, group_of
@@ -15,26 +15,26 @@ from nodes.families import family_named
 from nodes.metadata_server import messages as m
 from nodes.metadata_server.checkpoints import messages as marking
 from nodes.metadata_server.checkpoints.commands import Commands
-from nodes.metadata_server.dispatch import Handlers, hand, hand_call
+from nodes.metadata_server.dispatch import Handlers, hand
 from nodes.metadata_server.forcing import force_questions
 from nodes.metadata_server.image_questions import image_questions, pool_orders
+from nodes.metadata_server.participation import Participation, Service
 from nodes.metadata_server.questions import answer_questions
 from nodes.metadata_server.replica import GroupReplica
 from nodes.metadata_server.snapshot_writer import SnapshotWriter
-from nodes.metadata_server.tenure import ServingLeader
-from nodes.replicas.session import Session
-from nodes.replicas.view_watcher import ViewWatcher
 from nodes.slots import GroupLog
 from nodes.wire.messages import AskView, CheckOperation, CrossGroupMessage, Message, Request
 from nodes.world import World
-
-L = TypeVar("L", bound=ServingLeader)
 
 
 class Agreement(Protocol):
     """Slot `replication`: one server's part in the agreement of its group."""
 
     handlers: Handlers
+
+    @property
+    def session(self) -> Participation[Any]:
+        """Whether this server takes part in the group, and serves."""
 
     @property
     def epoch(self) -> int:
@@ -44,23 +44,14 @@ class Agreement(Protocol):
     def rests(self) -> bool:
         """Whether journal and namespace belong to this server alone: no procedure reads other servers' groups or images into them."""
 
-    def forget_session(self) -> None:
-        """A new session with coordination has begun; watches of the old one are gone."""
-
     def begin(self) -> None:
         """Spawns the procedures that run as long as the server does."""
-
-    async def enter(self) -> None:
-        """Makes this server's place, once per session. Raises CoordinationError."""
-
-    async def look_at_view(self) -> None:
-        """Looks at the view once and acts on it; run again and again. Raises CoordinationError."""
 
     def stop_reading(self) -> None:
         """Ends every procedure that reads into journal or namespace."""
 
 
-class MetadataServer(Generic[L]):
+class MetadataServer:
     """One server of a group. Its agreement is constructed last, from everything else."""
 
     def __init__(
@@ -68,33 +59,24 @@ class MetadataServer(Generic[L]):
         world: World,
         config: ServerConfig,
         replica: GroupReplica[GroupLog],
-        make: Callable[[MetadataServer[L]], Agreement],
+        make: Callable[[MetadataServer], Agreement],
     ):
         self.world = world
         self.config = config
         self.group = group_of(config.cluster, config.group)
         self.replica = replica
-        self.following = ViewWatcher(replica)
         self.snapshot_writer = SnapshotWriter(replica)
-        self.session: Session[L] = Session(
-            replica, self.following, self._enter, self._look, [self._forget], self.snapshot_writer.stop
-        )
         self._commands = Commands(replica, self._begin_marking)
         self.blocks = BlockKeeper(
             world, self.group, config.cluster.data, replica.state, self._commands_data_nodes,
-            lambda: replica.pins.blocks_below, lambda: replica.void,
+            lambda: replica.pins.blocks_below, lambda: replica.void, lambda: self.session.behind,
         )  # fmt: skip
         self.agreement = make(self)
         self._handlers = self._table()
 
-    async def _enter(self) -> None:
-        await self.agreement.enter()
-
-    async def _look(self) -> None:
-        await self.agreement.look_at_view()
-
-    def _forget(self) -> None:
-        self.agreement.forget_session()
+    @property
+    def session(self) -> Participation[Any]:
+        return self.agreement.session
 
     def stop_reading(self) -> None:
         """Ends renewing and imaging, so that journal and namespace do not change."""
@@ -118,7 +100,7 @@ class MetadataServer(Generic[L]):
             **force_questions(
                 replica.forcing,
                 lambda: session.leader is not None and session.leader.writes,
-                lambda: self.following.epoch,
+                lambda: session.epoch,
                 lambda: replica.last.sn,
                 self._cannot_serve,
             ),
@@ -127,6 +109,7 @@ class MetadataServer(Generic[L]):
             **pool_orders(lambda: session.leader.imaging if session.leader else None),
             **image_questions(replica.images),
             **(self._commands.steps() if family_named(self.config.cluster.protocol).checkpoints else {}),
+            **session.questions,
         }
 
     def _cannot_serve(self) -> str:
@@ -148,11 +131,8 @@ class MetadataServer(Generic[L]):
         return None if leader is None else leader.begin_marking(name)
 
     def _commands_data_nodes(self) -> tuple[int, bool]:
-        """Only the leader commands data nodes, for as long as it may answer."""
         leader = self.session.leader
-        if leader is None or not leader.serving or not leader.lease.holds:
-            return 0, False
-        return leader.epoch, leader.quiet
+        return (0, False) if leader is None else leader.commands
 
     # --- messages --------------------------------------------------------------------------------------------------
 
@@ -160,14 +140,13 @@ class MetadataServer(Generic[L]):
         to_leader = self.session.to_leader
         return {
             m.TakeImage: self._on_take_image,
-            m.ImageTaken: to_leader(ServingLeader.on_image),
-            m.ImageGoesOn: to_leader(ServingLeader.on_image),
+            **dict.fromkeys((m.ImageTaken, m.ImageGoesOn), to_leader(_on_image)),
             m.Prune: self._on_prune,
             **self._commands.handlers,
-            **dict.fromkeys(marking.TO_ACTIVE, to_leader(ServingLeader.on_marking)),
+            **dict.fromkeys(marking.TO_ACTIVE, to_leader(_on_marking)),
             Request: self._on_call,
             CheckOperation: self._on_call,
-            AskView: self.following.on_ask_view,
+            AskView: self.session.on_ask_view,
             **self.replica.images.handlers,
             **self.blocks.table(),
             **self.agreement.handlers,
@@ -183,13 +162,25 @@ class MetadataServer(Generic[L]):
 
     def _on_call(self, peer: str, message: Request | CheckOperation) -> None:
         leader = self.session.leader
-        hand_call(leader.answering if leader else None, self.following, peer, message)
+        if leader is None or not leader.admits:
+            self.session.refuse(peer, message.number)
+        else:
+            leader.on_call(peer, message)
 
     def _on_take_image(self, peer: str, message: m.TakeImage) -> None:
         ours = message.epoch == self.agreement.epoch
-        free = ours and self.agreement.rests and self.session.leader is None
+        leader = self.session.leader
+        free = ours and self.agreement.rests and (leader is None or not leader.ahead)
         self.snapshot_writer.on_order(peer, message, self.session.scope if free else None)
 
     def _on_prune(self, peer: str, message: m.Prune) -> None:
         if message.epoch == self.agreement.epoch and self.agreement.rests:
             self.replica.prune(message.sn)
+
+
+def _on_image(leader: Service, peer: str, message: m.ImageTaken | m.ImageGoesOn) -> None:
+    leader.on_image(peer, message)
+
+
+def _on_marking(leader: Service, peer: str, message: Message) -> None:
+    leader.on_marking(peer, message)

@@ -6,6 +6,7 @@ A standby takes the image because its namespace may be frozen for a moment. Its 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.pages import Log
@@ -13,8 +14,7 @@ from nodes.metadata_server.image_wish import Wish
 from nodes.metadata_server.messages import ImageGoesOn, ImageTaken, TakeImage
 from nodes.metadata_server.pruning import Pruning, pause
 from nodes.metadata_server.replica import GroupReplica
-from nodes.metadata_server.request_handler import RequestHandler
-from nodes.slots import GroupLog, ImageTakers, RecordWriter
+from nodes.slots import GroupLog, ImageTakers
 from nodes.trace.events import WritesWait
 
 PAPER = "VSSP §III.D"
@@ -46,6 +46,27 @@ class Order:
         return now_ns - self.received_ns > SILENCE_NS or now_ns - self.at_ns > PATIENCE_NS
 
 
+class Intake(Protocol):
+    """The calls of clients at the server that orders images."""
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is ahead of commit."""
+
+    @property
+    def stalled(self) -> bool:
+        """Nothing can be committed for now."""
+
+    def resume(self) -> None:
+        """The log has room: calls that waited for it go on."""
+
+    def freeze(self) -> None:
+        """Keeps the namespace as it is, once idle, while this server takes an image of it."""
+
+    def thaw(self) -> None:
+        """Ends the freeze, if there is one."""
+
+
 class Imaging:
     """One tenure's orders."""
 
@@ -53,14 +74,12 @@ class Imaging:
         self,
         replica: GroupReplica[GroupLog],
         takers: ImageTakers,
-        answering: RequestHandler,
-        writer: RecordWriter,
+        intake: Intake,
         epoch: int,
     ):
         self._replica = replica
         self._takers = takers
-        self._answering = answering
-        self._writer = writer
+        self._intake = intake
         self._epoch = epoch
         self._order: Order | None = None
         self._orders = 0
@@ -107,8 +126,8 @@ class Imaging:
             self._step("full" if full else "room", f"behind the image at sn {self.taken_sn}")
             limit = replica.config.cluster.log_bytes
             replica.world.trace.emit(WritesWait(replica.group.name, full, self._size, limit))
-        if not full and not self._writer.stalled:
-            self._answering.backlog.resume()
+        if not full:
+            self._intake.resume()
         self._waits = full
 
     # --- steps ----------------------------------------------------------------------------------------------------
@@ -228,26 +247,19 @@ class Imaging:
 
     async def _take_alone(self) -> None:
         """Takes an image here because no standby can. Intake waits while this server's own namespace is frozen. Raises OSError."""
-        replica, answering, writer = self._replica, self._answering, self._writer
-        answering.backlog.hold()
-        answering.still = True
-
-        def go_on() -> None:
-            if answering.still:
-                answering.still = False
-                answering.backlog.release()
-
+        replica, intake = self._replica, self._intake
+        intake.freeze()
         try:
-            while not writer.idle:
-                if writer.stalled:
+            while not intake.idle:
+                if intake.stalled:
                     return
                 await replica.world.clock.sleep(LOOK_NS)
-            mark = replica.log.mark_at(replica.state.commit_sn)
+            mark = replica.log.mark_at(replica.state.applied_sn)
             assert mark is not None
             self._step("alone", f"{replica.name} takes an image itself: intake waits")
-            holders = await replica.images.write(replica.state.namespace, mark, [replica.name], go_on)
+            holders = await replica.images.write(replica.state.namespace, mark, [replica.name], intake.thaw)
         finally:
-            go_on()
+            intake.thaw()
         self._failures = min(self._failures, TRIES - 1)
         if holders:
             self._taken(mark.sn, holders)

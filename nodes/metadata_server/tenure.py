@@ -37,7 +37,7 @@ from nodes.slots import (
     MakeImageStore,
     RecordWriter,
 )
-from nodes.wire.messages import Mark, Message
+from nodes.wire.messages import CheckOperation, Mark, Message, Request
 from nodes.world import CoordinationError
 
 
@@ -78,9 +78,19 @@ class ServingLeader(Leader):
         self._ignoring = Ignoring(replica.world)
 
     @property
-    def quiet(self) -> bool:
-        """Nothing is ahead of commit."""
-        return self.writer is not None and self.writer.idle
+    def ahead(self) -> bool:
+        return True
+
+    @property
+    def admits(self) -> bool:
+        return self.answering.backlog.admits
+
+    @property
+    def commands(self) -> tuple[int, bool]:
+        """Only the leader commands data nodes, for as long as it may answer."""
+        if not self.serving or not self.lease.holds:
+            return 0, False
+        return self.epoch, self.writer is not None and self.writer.idle
 
     @property
     def writes(self) -> bool:
@@ -102,6 +112,12 @@ class ServingLeader(Leader):
         return asdict(counters_of(self._replica.state.namespace, crossed, self.imaging.log))
 
     # --- steps ----------------------------------------------------------------------------------------------------
+
+    def on_call(self, peer: str, call: Request | CheckOperation) -> None:
+        if isinstance(call, Request):
+            self.answering.on_request(peer, call)
+        else:
+            self.answering.on_check(peer, call)
 
     def on_image(self, peer: str, message: ImageTaken | ImageGoesOn) -> None:
         if self.imaging is not None:
@@ -145,7 +161,7 @@ class ServingLeader(Leader):
         """Continues the log in this epoch. Earlier groups are applied, and images are ordered from now on."""
         replica = self._replica
         self.writer = writer
-        imaging = self.imaging = Imaging(replica, takers, self.answering, writer, self.epoch)
+        imaging = self.imaging = Imaging(replica, takers, LeaderIntake(self.answering, writer), self.epoch)
         replica.state.apply_ahead()
         self.answering.write_to(writer, self.epoch)
         self._tenure.spawn(imaging.run(), "images")
@@ -190,6 +206,35 @@ class ServingLeader(Leader):
     def _end(self) -> None:
         self._replica.state.step_back(self.writer.end() if self.writer else [])
         self.answering.refuse_all()
+
+
+class LeaderIntake:
+    """`Intake` of a leader's images: requests are queued while its namespace is frozen."""
+
+    def __init__(self, answering: RequestHandler, writer: RecordWriter):
+        self._answering = answering
+        self._writer = writer
+
+    @property
+    def idle(self) -> bool:
+        return self._writer.idle
+
+    @property
+    def stalled(self) -> bool:
+        return self._writer.stalled
+
+    def resume(self) -> None:
+        if not self._writer.stalled:
+            self._answering.backlog.resume()
+
+    def freeze(self) -> None:
+        self._answering.backlog.hold()
+        self._answering.still = True
+
+    def thaw(self) -> None:
+        if self._answering.still:
+            self._answering.still = False
+            self._answering.backlog.release()
 
 
 class JournalLeader(ServingLeader):

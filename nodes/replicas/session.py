@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, Protocol, TypeVar
 
 from nodes.ignoring import Ignoring
 from nodes.replicas.leader import RETRY_NS, Leader, guard_lock
@@ -15,27 +15,38 @@ from nodes.trace.events import Warned
 from nodes.world import CoordinationError
 
 L = TypeVar("L", bound=Leader)
-Step = Callable[[], Awaitable[None]]
+
+
+class Follower(Protocol):
+    """One server's steps in the view of its group."""
+
+    def forget_session(self) -> None:
+        """A new session with coordination has begun; watches of the old one are gone."""
+
+    async def enter(self) -> None:
+        """Makes this server's place, once per session. Raises CoordinationError."""
+
+    async def look_at_view(self) -> None:
+        """Looks at the view once and acts on it; run again and again. Raises CoordinationError."""
 
 
 class Session(Generic[L]):
-    """One server's session. `enter` makes its place, once per session; then `look` runs again and again."""
+    """One server's session, in a family whose leader holds the lock."""
 
     def __init__(
         self,
         server: Server,
         following: ViewWatcher,
-        enter: Step,
-        look: Step,
-        forget: list[Callable[[], None]],
+        follower: Follower,
         on_lost: Callable[[], None],
     ):
         self._server = server
         self._following = following
-        self._enter = enter
-        self._look = look
-        self._forget = forget
-        """Forgets further watches of the session."""
+        self._follower = follower
+        self.refuse = following.refuse
+        self.on_ask_view = following.on_ask_view
+        self.behind = False
+        self.questions: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self._ignoring = Ignoring(server.world)
         self._stop_recorded = False
         """The view records that no answer is sent under the lock that this server took last, in this life or an earlier one."""
@@ -43,6 +54,11 @@ class Session(Generic[L]):
         self.scope: Scope | None = None
         self.leader: L | None = None
         """The leader while this server holds the lock; else None."""
+
+    @property
+    def epoch(self) -> int:
+        """The newest epoch of the view."""
+        return self._following.epoch
 
     def start(self) -> None:
         coordination = self._server.world.coordination
@@ -63,8 +79,7 @@ class Session(Generic[L]):
     def _connected(self) -> None:
         self._following.forget_session()
         self._server.view.confirmations.forget_session()
-        for forget in self._forget:
-            forget()
+        self._follower.forget_session()
         if self.scope is None or not self.scope.open:
             self.scope = self._server.world.scope.child("session")
             self._stop_recorded = False
@@ -92,10 +107,10 @@ class Session(Generic[L]):
             try:
                 await self._record_stopped()
                 if not entered:
-                    await self._enter()
+                    await self._follower.enter()
                     await confirmations.look_around(world.clock)
                     entered = True
-                await self._look()
+                await self._follower.look_at_view()
             except CoordinationError as error:
                 self._stop_recorded = False
                 world.trace.emit(Warned(f"the view could not be read: {type(error).__name__}"))

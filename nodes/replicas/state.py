@@ -64,6 +64,16 @@ class ReplicatedState:
         """The namespace lacks committed groups, because it is frozen or has yet to catch up."""
         return self.applied_sn < self.commit_sn
 
+    @property
+    def answered_sn(self) -> int:
+        """The last group that an answer of some server may show."""
+        return self.applied_sn
+
+    @property
+    def settled_sn(self) -> int:
+        """The namespace shows every group up to it, and none of these can be lost."""
+        return min(self.commit_sn, self.applied_sn)
+
     def freeze(self) -> None:
         """Freezes the namespace for an image, while the journal continues."""
         self._frozen = True

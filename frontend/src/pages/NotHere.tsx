@@ -4,16 +4,13 @@ import { Header } from "./Header";
 
 /** Shown at a URL of a page that the family does not have. */
 export function NotHere() {
-  const { called, lacks } = useWords();
-  const why = lacks.includes("pool") ? "write no images and mark no checkpoints" : "mark no checkpoints";
+  const { called } = useWords();
   return (
     <div className="page">
       <Header />
       <main className="panel" data-testid="not-here">
         <h2>Nothing to see in this family</h2>
-        <p>
-          The servers of this family, {called}, {why}. Other families do.
-        </p>
+        <p>The servers of this family, {called}, mark no checkpoints. Other families do.</p>
       </main>
       <Toasts />
     </div>

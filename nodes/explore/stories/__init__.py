@@ -66,11 +66,10 @@ def stories_of(family: Family) -> list[Story]:
         reported += [between_groups, between_groups, said_twice, moving, moved_meanwhile]
     if family.groups_max > 1 and family.checkpoints:
         reported.append(barriers)
-    if family.images:
-        reported.append(images)
+    reported.append(images)
     if family.checkpoints:
         reported += [going_back, outgrown]
-    if family.images and family.standbys:
+    if family.standbys:
         reported.append(rots_while_away)
     if family.journal_nodes >= 3:
         reported += [closing, closed_by_two]

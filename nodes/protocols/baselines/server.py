@@ -19,7 +19,9 @@ from nodes.protocols.baselines.leading import Leading
 from nodes.protocols.baselines.readers import read_on
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
 from nodes.replicas.anew import start_anew_if_damaged
+from nodes.replicas.session import Session
 from nodes.replicas.view import ACTIVE, INCARNATION, STANDBY
+from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Scope, Tenure
 from nodes.trace.events import Warned
 from nodes.world import CoordinationError, World, ensure
@@ -32,7 +34,7 @@ class SharedJournalServer:
 
     def __init__(
         self,
-        server: MetadataServer[Leading],
+        server: MetadataServer,
         replica: Replica,
         choice: Choice,
         make_journal: MakeSharedJournal,
@@ -44,7 +46,8 @@ class SharedJournalServer:
         self._choice = choice
         self._tail_ns = tail_ns
         self._replica = replica
-        self._following = server.following
+        self._following = ViewWatcher(replica)
+        self.session: Session[Leading] = Session(replica, self._following, self, server.snapshot_writer.stop)
         self._local = OwnJournal(replica)
         cluster = server.config.cluster
         patience_ns = cluster.timing.ack_timeout_ms * MILLISECOND
@@ -103,7 +106,7 @@ class SharedJournalServer:
 
             return Leading(self._replica, self._choice, self._journal, self._local, tenure, ended)
 
-        await self._server.session.lead(make)
+        await self.session.lead(make)
 
     # --- standby -----------------------------------------------------------------------------------------------
 
@@ -141,7 +144,7 @@ def start(
 
     def begin() -> None:
         replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
-        server: MetadataServer[Leading] = MetadataServer(
+        server: MetadataServer = MetadataServer(
             world,
             config,
             replica,

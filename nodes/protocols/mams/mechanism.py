@@ -25,7 +25,9 @@ from nodes.protocols.mams.two_phase import TwoPhase
 from nodes.protocols.mams.upgrade import Elected
 from nodes.replicas.election import Election, await_members
 from nodes.replicas.log import NOTHING
+from nodes.replicas.session import Session
 from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Place
+from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Scope, Tenure
 from nodes.storage.journal_file import JournalCorrupt, UnknownJournal
 from nodes.storage.sealed import SealBroken, UnknownSeal
@@ -41,7 +43,7 @@ class Mams:
 
     def __init__(
         self,
-        server: MetadataServer[Elected],
+        server: MetadataServer,
         replica: Replica,
         choice: Choice,
         sync: type[Ssp],
@@ -53,7 +55,8 @@ class Mams:
         pool = self._pool = PoolNode(replica, sync.acknowledged, self)
         self._choice = choice
         self._sync = sync
-        self._following = server.following
+        following = self._following = ViewWatcher(replica)
+        self.session: Session[Elected] = Session(replica, following, self, server.snapshot_writer.stop)
         cluster = server.config.cluster
         self._draw_wait_ns = cluster.timing.draw_wait_ms * MILLISECOND
         self._election = Election(server.world, server.replica.view, self._draw_wait_ns)
@@ -61,9 +64,9 @@ class Mams:
         """The draw of the paper: the random number alone decides, and the winner trusts its own journal."""
         self._reading: Scope | None = None
         self._incarnations = Incarnations(
-            replica, pool.promise, server.following.wake, server.stop_reading, server.blocks.ask_all
+            replica, pool.promise, following.wake, server.stop_reading, server.blocks.ask_all
         )
-        to_leader = server.session.to_leader
+        to_leader = self.session.to_leader
         self.handlers: Handlers = {
             **pool.handlers,
             m.Groups: server.replica.calls.on_reply,
@@ -96,7 +99,7 @@ class Mams:
     # --- messages -------------------------------------------------------------------------------------------------
 
     def _on_renew(self, peer: str, message: m.Renew) -> None:
-        session = self._server.session
+        session = self.session
         if message.epoch < self._pool.promised or session.leader is not None or session.scope is None:
             return
         self._server.stop_reading()
@@ -107,12 +110,12 @@ class Mams:
         self.on_promised(message.promised)
 
     def on_promised(self, epoch: int) -> None:
-        active = self._server.session.leader
+        active = self.session.leader
         if active is not None and active.on_begun(epoch):
             self._following.wake()
 
     def on_own_durable(self, mark: Mark) -> None:
-        active = self._server.session.leader
+        active = self.session.leader
         if active is not None:
             active.on_own_durable(mark)
 
@@ -215,7 +218,7 @@ class Mams:
             return
         self._step("lock", f"{self._world.name} holds the lock")
         self._server.stop_reading()
-        await self._server.session.lead(self._begin)
+        await self.session.lead(self._begin)
 
     def _begin(self, tenure: Tenure, over: Callable[[], None]) -> Elected:
         return Elected(
@@ -240,7 +243,7 @@ def start(world: World, config: ServerConfig, choice: Choice) -> None:
 
     def begin() -> None:
         replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
-        server: MetadataServer[Elected] = MetadataServer(
+        server: MetadataServer = MetadataServer(
             world, config, replica, lambda server: Mams(server, replica, choice, sync)
         )
         server.start()

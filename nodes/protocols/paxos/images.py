@@ -5,15 +5,9 @@ An image holds a prefix of decided slots, so its source does not matter. The rea
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from nodes.config import MILLISECOND
 from nodes.protocols.paxos.member import Member
 from nodes.protocols.paxos.proposer import Proposer
-from nodes.scope import Scope
 from nodes.world import CoordinationError
-
-AGAIN_NS = 100 * MILLISECOND
 
 
 class Secondaries:
@@ -43,38 +37,12 @@ class Secondaries:
         """Does nothing, because every server prunes its own log."""
 
 
-class ImageReading:
-    """One server's reading of an image, for slots that the primary has pruned."""
-
-    def __init__(self, member: Member, before: Callable[[], None]):
-        self._member = member
-        self._before = before
-        """Callback that stops an image in progress, because the namespace is about to be replaced."""
-        self._scope: Scope | None = None
-
-    @property
-    def busy(self) -> bool:
-        return self._scope is not None and self._scope.busy
-
-    def begin(self, base: int) -> None:
-        """Starts to read images until this server has every slot up to `base`."""
-        if not self.busy:
-            self._before()
-            self._scope = self._member.world.scope.child("reading an image")
-            self._scope.spawn(self._read(base), "reading an image")
-
-    def stop(self) -> None:
-        if self._scope is not None:
-            self._scope.close()
-            self._scope = None
-
-    async def _read(self, base: int) -> None:
-        """Raises OSError of this disk."""
-        member = self._member
-        while member.queue.success < base:
-            try:
-                others = [name for name in await member.view.places() if name != member.name]
-            except CoordinationError:
-                others = []
-            if not await member.begin_from_image(others):
-                await member.world.clock.sleep(AGAIN_NS)
+async def begin_from_image(member: Member, base: int) -> bool:
+    """Reads an image once, for slots that the primary has pruned. Returns whether this server has every slot up to `base`. Raises OSError."""
+    if member.queue.success < base:
+        try:
+            others = [name for name in await member.view.places() if name != member.name]
+        except CoordinationError:
+            others = []
+        await member.begin_from_image(others)
+    return member.queue.success >= base

@@ -7,23 +7,27 @@ primary safe. One loop reads the view again after every notification of a watche
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.metadata.operations import WRITES
 from nodes.metadata_server.dispatch import Handlers
+from nodes.metadata_server.image_reading import ImageReading
 from nodes.metadata_server.server import MetadataServer
 from nodes.metadata_server.tenure import Choice
 from nodes.protocols.paxos import messages as m
 from nodes.protocols.paxos.ballot import BALLOT_FILE, BALLOT_MAX
-from nodes.protocols.paxos.images import ImageReading
+from nodes.protocols.paxos.images import begin_from_image
 from nodes.protocols.paxos.member import Member, open_member
 from nodes.protocols.paxos.primary import Primary
 from nodes.protocols.paxos.reading import Reading
 from nodes.protocols.paxos.takeover import JOINING, PRIMARY
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.election import Election, await_members
+from nodes.replicas.session import Session
 from nodes.replicas.view import INCARNATION, Place
+from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Tenure
 from nodes.wire.messages import CheckOperation, Request
 from nodes.world import World, ensure
@@ -34,16 +38,18 @@ JOIN_NS = 500 * MILLISECOND
 class Paxos:
     """One member of a replica group."""
 
-    def __init__(self, server: MetadataServer[Primary], member: Member, choice: Choice):
+    def __init__(self, server: MetadataServer, member: Member, choice: Choice):
         self._server = server
         self._world = server.world
         self._group = server.group
         self._member = member
         self._choice = choice
-        self._session = server.session
-        self._following = server.following
+        self._following = ViewWatcher(member.replica)
+        self.session: Session[Primary] = Session(
+            member.replica, self._following, self, server.snapshot_writer.stop
+        )
         self._reading = Reading(member)
-        self._images = ImageReading(member, server.snapshot_writer.stop)
+        self._images = ImageReading(self._world, server.snapshot_writer.stop)
         self._draw_wait_ns = server.config.cluster.timing.draw_wait_ms * MILLISECOND
         self._election = Election(self._world, member.view, self._draw_wait_ns, self._group.members)
         member.acceptor.attach(self)
@@ -70,7 +76,7 @@ class Paxos:
     # --- messages -------------------------------------------------------------------------------------------------
 
     def _table(self) -> Handlers:
-        to_leader = self._session.to_leader
+        to_leader = self.session.to_leader
         of_primaries: Handlers = {
             **self._member.acceptor.handlers,
             m.Outbid: lambda peer, message: self.on_promised(min(message.promised, BALLOT_MAX)),
@@ -101,16 +107,16 @@ class Paxos:
 
     def _on_request(self, peer: str, message: Request) -> None:
         """The primary takes every call; any other server answers reads and keeps or refuses writes."""
-        if self._session.leader is not None:
-            self._session.leader.answering.on_request(peer, message)
+        if self.session.leader is not None:
+            self.session.leader.answering.on_request(peer, message)
         elif type(message.operation) in WRITES:
             self._reading.on_other(peer, message)
         else:
             self._reading.on_read(peer, message)
 
     def _on_check(self, peer: str, message: CheckOperation) -> None:
-        if self._session.leader is not None:
-            self._session.leader.on_check(peer, message)
+        if self.session.leader is not None:
+            self.session.leader.on_check(peer, message)
         else:
             self._reading.on_other(peer, message)
 
@@ -120,19 +126,19 @@ class Paxos:
         """A higher ballot ends the leases of lower ballots and the service of their primary."""
         if ballot >= self._member.acceptor.promised:
             self._reading.on_promised()
-        primary = self._session.leader
+        primary = self.session.leader
         if primary is not None and primary.on_begun(ballot):
             self._following.wake()
 
     def on_durable(self, ballot: int, slot: int) -> None:
-        if self._session.leader is not None:
-            self._session.leader.on_durable(ballot, slot)
+        if self.session.leader is not None:
+            self.session.leader.on_durable(ballot, slot)
 
     def on_executed(self) -> None:
         self._reading.on_executed()
 
     def on_lacking(self, base: int) -> None:
-        self._images.begin(base)
+        self._images.begin(partial(begin_from_image, self._member, base))
 
     # --- the view --------------------------------------------------------------------------------------------------
 
@@ -191,7 +197,7 @@ class Paxos:
             return
         member.step("election", "lock", f"{self._world.name} holds the lock", following.epoch)
         self._server.stop_reading()
-        await self._session.lead(self._begin)
+        await self.session.lead(self._begin)
 
     def _begin(self, tenure: Tenure, over: Callable[[], None]) -> Primary:
         """Starts the primary, which takes the calls that waited for one."""
@@ -213,7 +219,7 @@ def start(world: World, config: ServerConfig, choice: Choice) -> None:
 
     def begin() -> None:
         member = open_member(world, config, group_of(config.cluster, config.group), choice.image_store)
-        server: MetadataServer[Primary] = MetadataServer(
+        server: MetadataServer = MetadataServer(
             world, config, member.replica, lambda server: Paxos(server, member, choice)
         )
         world.scope.spawn(_begin_life(member, server), "start")
@@ -221,7 +227,7 @@ def start(world: World, config: ServerConfig, choice: Choice) -> None:
     start_anew_if_damaged(world, begin, [BALLOT_FILE])
 
 
-async def _begin_life(member: Member, server: MetadataServer[Primary]) -> None:
+async def _begin_life(member: Member, server: MetadataServer) -> None:
     """The identity of the disk is durable before the server sends any message. Raises OSError."""
     await member.identity.keep()
     server.start()

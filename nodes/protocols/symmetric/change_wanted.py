@@ -84,7 +84,7 @@ def change_of_restarted(
 def may_revive(agreed: Agreed, replica: Replica) -> bool:
     """Whether this server was in the view before a restart, and its disk has the groups that the view began with."""
     own = replica.standing(agreed, replica.name, replica.disk)
-    return own != OTHER and replica.log.holds(agreed.start)
+    return own != OTHER and replica.has_start(agreed)
 
 
 def change_of_forced(

@@ -217,6 +217,10 @@ class Execution(ReplicatedState):
         """Whether no long read is under way, which would exclude write locks (Table 1)."""
         return not self._readers
 
+    @property
+    def answered_sn(self) -> int:
+        return self.durable_sn
+
     def under_way(self) -> UnderWay:
         decided, waiting = self._transactions.count()
         modes = self._transactions.locks.count()

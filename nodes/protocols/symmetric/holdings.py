@@ -32,6 +32,8 @@ class Holdings:
 
     def reported(self, member: int, mark: Mark) -> bool | None:
         """Whether the report is new; None when this journal has a different group there."""
+        if mark.sn <= self._stability.held_by(member):
+            return False
         if mark.sn <= self._log.last.sn:
             return self._credit(member, mark)
         early = self._early[member]

@@ -202,6 +202,8 @@ class Member:
         self._others_hear[sender] = message.joining[:JOINING_MAX]
         if self.wedged:
             return
+        if sender == 0:
+            self.on_log(message.log_is_full)
         self._causal.acknowledged(sender, message.received[self.own])
         lacking = self._causal.lacks(sender, message.received[sender])
         if lacking:
@@ -296,6 +298,12 @@ class Member:
             self._in_lease = True
             self._world.trace.emit(LeaseConfirmed(self.view.number))
 
+    def on_log(self, full: bool) -> None:
+        """The first member reports whether writes wait for an image (DCFS2 §4.3)."""
+        self._requests.log_is_full = full
+        if self._requests.waiting:
+            self.wants_turn()
+
     # --- time -----------------------------------------------------------------------------------------------------------
 
     def tick(self) -> None:
@@ -325,6 +333,7 @@ class Member:
             list(self._causal.received),  # A copy, so that later broadcasts do not count as missing.
             self._holdings.own,
             self._joining(),
+            self._requests.log_is_full,
         )
         self._world.network.send(self.view.members[member], alive)
 
@@ -340,6 +349,10 @@ class Member:
             if member != self.own and behind and now_ns - moved_ns > stuck_ns:
                 silent.add(member)
         return [self.view.members[member] for member in sorted(silent)]
+
+    def held_sns(self) -> list[int]:
+        """The sn up to which each member is known to hold the journal."""
+        return [self._stability.held_by(member) for member in range(len(self._ids))]
 
     def received_joining(self, server: str, gone: list[str]) -> bool:
         """Whether every other member, except those in `gone`, receives this server's requests to join."""

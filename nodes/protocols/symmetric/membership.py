@@ -6,6 +6,7 @@ the view when members are gone or servers want to join.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND
@@ -19,11 +20,13 @@ from nodes.protocols.symmetric.change_wanted import (
     change_of_restarted,
     may_revive,
 )
+from nodes.protocols.symmetric.images import BeginningFromImage
 from nodes.protocols.symmetric.member import Member
 from nodes.protocols.symmetric.messages import Installed, JoinView, Leaving, Welcome
 from nodes.protocols.symmetric.outside import Outside
 from nodes.protocols.symmetric.replica import Replica
 from nodes.protocols.symmetric.requests import Requests
+from nodes.protocols.symmetric.service import ViewService
 from nodes.protocols.symmetric.settling import Settling
 from nodes.protocols.symmetric.view_change import Abandoned, Outrun, ViewChange
 from nodes.replicas.view import Watch
@@ -38,7 +41,8 @@ RETRY_NS = 100 * MILLISECOND
 class Membership:
     """This server's membership, its view, and the servers outside the view that it knows."""
 
-    def __init__(self, replica: Replica, requests: Requests):
+    def __init__(self, replica: Replica, requests: Requests, stop_snapshot: Callable[[], None]):
+        """`stop_snapshot` stops an image in progress on this server."""
         self._replica = replica
         self._world = world = replica.world
         self._group = replica.group
@@ -47,7 +51,11 @@ class Membership:
         self._begins_after_promise = replica.config.cluster.mutations.begins_after_promise
         self.lease_ns = replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
         self.member: Member | None = None
-        self.settling = Settling(replica, lambda: self.member)
+        self.service: ViewService | None = None
+        """The service of this server while it is a member."""
+        self.settling = Settling(replica, lambda: self.member, self._stop_imaging)
+        self.images = BeginningFromImage(replica, self.settling, lambda: self.member, self._stop_imaging)
+        self._stop_snapshot = stop_snapshot
         self._outside = Outside(self.lease_ns)
         self._watch = Watch(self._look_again)
         self._outdated = True
@@ -69,6 +77,8 @@ class Membership:
     def _now_ns(self) -> int:
         return self._world.clock.monotonic_ns()
 
+    # --- coordination -----------------------------------------------------------------------------------------------------
+
     def on_state(self, state: str) -> None:
         """Renews watches and place after a change of the session. The session fences no member; the leases of the members do."""
         if state == "connected":
@@ -82,6 +92,11 @@ class Membership:
     def _look_again(self) -> None:
         self._outdated = True
         self._look.set()
+
+    def _stop_imaging(self) -> None:
+        self._stop_snapshot()
+        if self.service is not None:
+            self.service.stop_imaging()
 
     # --- outside --------------------------------------------------------------------------------------------------------
 
@@ -112,10 +127,13 @@ class Membership:
         else:
             self._outside.on_join(peer, message, self._now_ns())
             member = self.member is not None and self.member.view.number == message.view
-            self._world.network.send(peer, Welcome(message.view, member))
+            log = self._replica.log
+            leads_on = log.agrees_up_to(message.tails) is not None
+            self._world.network.send(peer, Welcome(message.view, member, leads_on, log.base.sn))
 
     def on_welcome(self, peer: str, message: Welcome) -> None:
         self._outside.on_welcome(peer, message, self._now_ns())
+        self.images.on_welcome(peer, message)
 
     def on_leaving(self, peer: str, message: Leaving) -> None:
         """A member that stops on purpose counts as gone at once."""
@@ -132,6 +150,8 @@ class Membership:
     def tick(self) -> None:
         """Runs every fifth of a lease: a member greets the others, and any other server asks to join."""
         if self.member is not None:
+            if self.service is not None:
+                self.service.look_at_log(self._joining())
             self.member.tick()
         elif self.prepared:
             hears = self._outside.hears(self._now_ns())
@@ -195,6 +215,7 @@ class Membership:
 
     def _install(self, agreed: Agreed) -> None:
         """Begins a view. This server's journal ends where the view begins, and so does every other member's."""
+        self._stop_imaging()
         if self.member is not None:
             self.member.leave()
         replica = self._replica
@@ -205,6 +226,7 @@ class Membership:
         member = self.member = Member(replica, agreed, self._requests, lambda: list(self._joining()))
         if self.settling.promised > agreed.number and not self._begins_after_promise:
             member.wedge(agreed.start)
+        self.service = ViewService(replica, member, self._requests)
         self._believe()
         start = agreed.start
         self._world.trace.emit(Serving(self._group.name, agreed.number, start.sn, start.crc, agreed.members))
@@ -216,8 +238,9 @@ class Membership:
     def _fall_out(self, reason: str) -> None:
         assert self.member is not None
         number = self.member.view.number
+        self._stop_imaging()
         self.member.leave()
-        self.member = None
+        self.member = self.service = None
         self._asked = False
         self._since_ns = self._now_ns()
         self._outside.forget()
@@ -240,10 +263,6 @@ class Membership:
         self._asked = self.member is not None
         self._look.set()
         return self._asked
-
-    def serves(self) -> bool:
-        """Whether this server is in a view of which no member is gone."""
-        return self.member is not None and not self.member.gone()
 
     def force(self) -> dict[str, Any]:
         """Orders the next view from the members present, however few. `refused` is empty when the order stands."""

@@ -60,6 +60,8 @@ class Alive(Message, array_like=True, tag=True, gc=False):
     held: Mark
     joining: list[str]
     """Servers outside the view whose requests to join the sender receives."""
+    log_is_full: bool
+    """Whether writes wait for an image. The first member decides it for all."""
 
 
 class Leaving(Message, array_like=True, tag=True, gc=False):
@@ -87,6 +89,10 @@ class Welcome(Message, array_like=True, tag=True, gc=False):
     view: int
     member: bool
     """Whether the sender is a member of that view; if not, it wants to join too."""
+    leads_on: bool
+    """Whether the sender's journal leads on from some group of the receiver's. If not, the receiver has to begin from an image."""
+    base: int
+    """The last group that the sender has pruned; 0 when its journal is whole, which needs no image."""
 
 
 class Flush(Question, array_like=True, tag=True, gc=False):

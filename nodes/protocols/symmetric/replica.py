@@ -18,7 +18,7 @@ from nodes.protocols.symmetric.execution import Execution, Outcome, Submitted
 from nodes.replicas.disks import DOUBTFUL, OTHER, WHOLE, Roll
 from nodes.replicas.lease import Term, term_of
 from nodes.replicas.log import ReplicaLog, encode_group
-from nodes.trace.events import Committed, Cut, Durable, StepTaken
+from nodes.trace.events import Committed, Cut, Durable, Renewing, StepTaken
 from nodes.units import DiskId
 from nodes.wake import Wake
 from nodes.wire.messages import JournalGroup, Mark
@@ -134,6 +134,24 @@ class Replica:
         if not whole:
             rebuild(self.common)
             self._begin_again()
+
+    async def begin_from(self, namespace: Namespace, mark: Mark) -> None:
+        """Replaces journal and namespace by an image whose last group is `mark`. Durable on return. Groups and images behind it are kept aside."""
+        await keep_aside(self.common, mark.sn)
+        self._not_synced.clear()
+        self.execution.restart(namespace, mark.sn)
+        await self.log.restart_at(mark)
+        self.world.trace.emit(Renewing("image", mark.sn, mark.sn))
+
+    def has_start(self, agreed: Agreed) -> bool:
+        """Whether the journal, or the image under it, has the groups with which a view began."""
+        base = self.log.base
+        return self.log.holds(agreed.start) or (base.sn > agreed.start.sn and base.epoch >= agreed.number)
+
+    @property
+    def log_size(self) -> int:
+        """Bytes of the journal behind the newest image on this disk."""
+        return self.log.bytes_behind(max(self.common.images.stored(), default=0))
 
     def now_ns(self) -> int:
         """The stamp that a call would get now."""

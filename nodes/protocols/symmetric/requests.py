@@ -61,6 +61,8 @@ class Requests:
         self._atimes: dict[int, int] = {}
         """Read times by inode since the last broadcast carried them (SAA §6)."""
         self._may_answer: Callable[[], bool] = lambda: False
+        self.log_is_full = False
+        """Writes wait for an image, after which the log is short again (DCFS2 §4.3)."""
         self.view = 0
 
     def queues(self) -> tuple[int, int]:
@@ -119,6 +121,7 @@ class Requests:
     def begin(self, view: int) -> None:
         """Begins a view. Writes that earlier views did not submit are broadcast in it, and reads check again what they wait for."""
         self.view = view
+        self.log_is_full = False
         self._idle = IdleSessions(self._replica.world.clock, self._replica.config.cluster)
         self._scheduler.wake_all(but=TURN)
         self._scheduler.run()
@@ -126,12 +129,12 @@ class Requests:
     @property
     def waiting(self) -> bool:
         """Whether a write is to be broadcast."""
-        return self._scheduler.waiting_for(TURN) > 0 or bool(self._ending)
+        return not self.log_is_full and (self._scheduler.waiting_for(TURN) > 0 or bool(self._ending))
 
     @property
     def busy(self) -> bool:
         """Whether the next message is near, so that it can serve as the acknowledgement (safety rule 5)."""
-        return len(self._writes) >= BUSY_CALLS
+        return len(self._writes) >= BUSY_CALLS and not self.log_is_full
 
     def take(self) -> list[Record]:
         """Removes and returns the writes for one message, with the read times of files."""
@@ -140,8 +143,9 @@ class Requests:
             self._atimes.clear()
             self._scheduler.wake(TURN, CALLS_PER_MESSAGE)
             self._scheduler.run()
-        message, self._message = [*self._message, *self._ending], []
-        self._ending = []
+            self._message += self._ending
+            self._ending = []
+        message, self._message = self._message, []
         return message
 
     def on_shown(self, sn: int, outcomes: list[Outcome]) -> None:

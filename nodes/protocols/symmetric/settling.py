@@ -23,8 +23,12 @@ AHEAD_MAX = 64
 
 
 class Settling:
-    def __init__(self, replica: Replica, member: Callable[[], Member | None]):
+    def __init__(
+        self, replica: Replica, member: Callable[[], Member | None], on_promised: Callable[[], None]
+    ):
+        """`on_promised` is called when the view is about to change."""
         self._replica = replica
+        self._on_promised = on_promised
         self._member = member
         self._world = replica.world
         self._began_ns = self._world.clock.monotonic_ns()
@@ -61,6 +65,7 @@ class Settling:
         if message.attempt < self.promised:
             return self._flushed(message, [], False, (0, 0), [], [])
         self.promised = message.attempt
+        self._on_promised()
         tails = self._replica.log.tails()
         member = self._member()
         if member is None or member.view.number != message.view:

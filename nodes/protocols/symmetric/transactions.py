@@ -143,7 +143,9 @@ class Transactions:
         if isinstance(call.operation, EndSession):
             transaction.record = self._namespace.plan_end(call.operation, now_ns)
         else:
-            plan: Record = self._namespace.plan(call.operation, call.op_id, call.lowest_open, now_ns)  # type: ignore[assignment]
+            plan = self.handles.plan(
+                lambda: self._namespace.plan(call.operation, call.op_id, call.lowest_open, now_ns)  # type: ignore[arg-type, return-value]
+            )
             # Checked in the order, not on arrival: a refusing member could not know of a copy that another one has broadcast.
             check_fresh(call.operation, call.op_id.client, now_ns, self._session_ttl_ns)
             self.handles.give(plan)

@@ -18,8 +18,8 @@ from tests.unit.backend.story import Story
 PAUSED = ("faults", e.FaultInjected(1, "pause", ["mds1"], {}))
 
 
-def active(server: str, epoch: int) -> tuple[str, Event]:
-    return server, e.RoleChanged("g1", "active", epoch, 9, "the lock")
+def active(server: str, epoch: int, role: str = "active") -> tuple[str, Event]:
+    return server, e.RoleChanged("g1", role, epoch, 9, "the lock")
 
 
 def after(tmp_path: Path, *events: tuple[str, Event]) -> str:
@@ -41,6 +41,13 @@ def test_one_that_was_paused_as_the_active_is_not_asked(tmp_path: Path) -> None:
 
 def test_one_that_has_not_noticed_its_successor_is_not_asked(tmp_path: Path) -> None:
     assert after(tmp_path, active("mds2", 2), active("mds1", 1)) == "mds2"
+
+
+def test_the_leader_of_every_family_is_asked(tmp_path: Path) -> None:
+    """The first of several members orders their images."""
+    assert after(tmp_path, active("mds3", 2, "secondary"), active("mds2", 2, "primary")) == "mds2"
+    members = [active(name, 3, "member") for name in ("mds3", "mds2", "mds1")]
+    assert after(tmp_path, *members) == "mds1"
 
 
 def test_until_there_is_a_successor_nobody_is(tmp_path: Path) -> None:

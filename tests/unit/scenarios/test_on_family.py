@@ -32,7 +32,6 @@ PAGE = (ROOT / "docs" / "scenarios-by-family.md").read_text()
         ("baselines/qjm-loses-the-active", "avatar", "it targets jn1, without which no server answers"),
         ("baselines/backupnode-loses-a-write", "mams", "it shows the writes that backupnode loses"),
         ("labs/async-flush", "symmetric", "it shows the writes that mams loses"),
-        ("pool/image-rots", "symmetric", "it is about images, symmetric writes none"),
         ("faults/calm", "raft", "the protocol 'raft' is unknown"),
     ],
 )

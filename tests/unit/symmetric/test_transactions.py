@@ -83,8 +83,8 @@ def submit(execution: Execution) -> list[Outcome]:
 
 def state_of(execution: Execution) -> tuple[int, int, int]:
     """State that a rollback must restore."""
-    namespace = execution.namespace
-    return namespace.digest, namespace.tree.next_number, len(namespace.tree.inodes)
+    namespace, handles = execution.namespace, execution._transactions.handles
+    return namespace.digest, handles.first_free, len(namespace.tree.inodes)
 
 
 # --- one transaction ------------------------------------------------------------------------------------------------------
@@ -155,6 +155,18 @@ def test_an_image_keeps_what_failed_and_what_was_answered() -> None:
         copies = deliver_and_submit(member, group(4, call(2, Create("/f"), lowest_open=2), rename))
         assert [each.error[:6] for each in copies] == ["ESTALE", "ENOENT"]
         assert (copies[1].sn, copies[1].place) == (2, 1)
+    assert state_of(other) == state_of(execution)
+
+
+def test_an_image_has_no_part_of_what_comes_after_it() -> None:
+    """The next group is decided already, at the member of which the image is taken."""
+    execution = opened()
+    execution.prepared(group(2, call(2, Create("/f")), call(3, Mkdir("/nothing/d"), "bob")))
+    other = Execution(load(dump(execution.namespace)), 1, SESSION_TTL_NS, lambda: None)
+    other.prepared(group(2, call(2, Create("/f")), call(3, Mkdir("/nothing/d"), "bob")))
+    for member in (execution, other):
+        member.made_durable(2)
+        submit(member)
     assert state_of(other) == state_of(execution)
 
 

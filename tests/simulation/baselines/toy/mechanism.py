@@ -18,7 +18,9 @@ from nodes.metadata_server.tenure import Choice, JournalLeader
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.leader import wait_out_old_leases, write_epoch
 from nodes.replicas.log import decode_group, mark_of
+from nodes.replicas.session import Session
 from nodes.replicas.view import ACTIVE, STANDBY, EpochNode, LostLock
+from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Tenure
 from nodes.wire.messages import JournalGroup, Mark, Message
 from nodes.world import CoordinationError, World
@@ -137,12 +139,13 @@ class Primary(JournalLeader):
 class LazyPrimary:
     """One server's part: it follows the holder of the lock, and takes the lock when it is free."""
 
-    def __init__(self, server: MetadataServer[Primary], replica: Replica, choice: Choice):
+    def __init__(self, server: MetadataServer, replica: Replica, choice: Choice):
         self._server, self._choice = server, choice
-        self._replica, self._following = replica, server.following
+        self._replica, self._following = replica, ViewWatcher(replica)
+        self.session: Session[Primary] = Session(replica, self._following, self, server.snapshot_writer.stop)
         self._log = OwnJournal(replica)
         self._catching_up = False
-        to_leader = server.session.to_leader
+        to_leader = self.session.to_leader
         self.handlers: Handlers = {LazyGroup: self._on_group, LazyLacks: to_leader(Primary.on_lacks)}
 
     @property
@@ -179,7 +182,7 @@ class LazyPrimary:
             self._server.world.network.send(seen.owner, LazyLacks(self._replica.log.last))
             await following.changed(LOOK_NS)
         elif await view.take_lock(await view.draw_round()):
-            await self._server.session.lead(self._lead)
+            await self.session.lead(self._lead)
 
     def _lead(self, tenure: Tenure, over: Callable[[], None]) -> Primary:
         return Primary(self._replica, self._choice, self._log, tenure, over)
@@ -187,7 +190,7 @@ class LazyPrimary:
     def _on_group(self, peer: str, message: LazyGroup) -> None:
         """Appends the next group. Before a group that does not follow, conflicting groups are removed."""
         replica, group = self._replica, decode_group(message.data)
-        if message.epoch < self.epoch or self._server.session.leader is not None or self._catching_up:
+        if message.epoch < self.epoch or self.session.leader is not None or self._catching_up:
             return
         if group.previous == replica.log.last:
             self._log.append(group, message.data, mark_of(group, message.data))
@@ -207,9 +210,7 @@ def start(world: World, config: ServerConfig, choice: Choice) -> None:
 
     def begin() -> None:
         replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
-        MetadataServer[Primary](
-            world, config, replica, lambda server: LazyPrimary(server, replica, choice)
-        ).start()
+        MetadataServer(world, config, replica, lambda server: LazyPrimary(server, replica, choice)).start()
 
     start_anew_if_damaged(world, begin)
 

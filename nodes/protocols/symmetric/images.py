@@ -1,0 +1,78 @@
+"""Images in a symmetric group: the members that take them, and how a server begins from one when the members have pruned what it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from nodes.metadata_server.image_reading import ImageReading
+from nodes.metadata_server.replica import empty_namespace
+from nodes.protocols.symmetric.member import Member
+from nodes.protocols.symmetric.messages import Welcome
+from nodes.protocols.symmetric.replica import Replica
+from nodes.protocols.symmetric.settling import Settling
+from nodes.replicas.disks import OTHER
+from nodes.replicas.log import NOTHING
+
+
+class OtherMembers:
+    """`ImageTakers` of nodes/slots.py: the members of the view except the first."""
+
+    def __init__(self, member: Member):
+        self._member = member
+
+    def standbys(self) -> list[str]:
+        gone = self._member.gone()
+        return [name for name in self._member.view.members[1:] if name not in gone]
+
+    def matched_sns(self) -> list[int]:
+        return self._member.held_sns()
+
+    def suffice(self, holders: list[str]) -> bool:
+        """Every member has the image: any of them may go on alone, and then no other server has the groups before it."""
+        return set(self._member.view.members) <= set(holders)
+
+    def pruned(self, sn: int) -> None:
+        """Does nothing: every member prunes its own journal."""
+
+
+class BeginningFromImage:
+    """A joiner's reading of an image, for groups that the members have pruned."""
+
+    def __init__(
+        self,
+        replica: Replica,
+        settling: Settling,
+        member: Callable[[], Member | None],
+        stop_imaging: Callable[[], None],
+    ):
+        self._replica = replica
+        self._settling = settling
+        self._member = member
+        self._reading = ImageReading(replica.world, stop_imaging)
+
+    def on_welcome(self, peer: str, message: Welcome) -> None:
+        """Begins to read when the journal of a server that was in the view does not lead on from this one."""
+        wanted = not message.leads_on and self._member() is None
+        if wanted and peer in self._replica.agreement.agreed.members:
+            self._reading.begin(partial(self._read, message.base))
+
+    def stop(self) -> None:
+        self._reading.stop()
+
+    async def _read(self, base: int) -> bool:
+        """Reads an image of a member that has pruned groups up to `base`. Returns whether that is over. A view change meanwhile ends it.
+
+        A server whose disk counts never gives up groups: it takes only an image that reaches beyond its journal. Raises OSError.
+        """
+        replica, promised = self._replica, self._settling.promised
+        others = [name for name in replica.agreement.agreed.members if name != replica.name]
+        empty = empty_namespace(replica.config, replica.group), NOTHING
+        read = await replica.common.images.read(others, lambda: None) if base else empty
+        async with replica.settling:
+            if self._member() is not None or self._settling.promised != promised:
+                return True
+            counts = replica.standing(replica.agreement.agreed, replica.name, replica.disk) != OTHER
+            if read is not None and (not counts or read[1].sn > replica.log.last.sn):
+                await replica.begin_from(*read)
+        return read is not None
