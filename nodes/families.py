@@ -24,7 +24,7 @@ HOLES: dict[str, tuple[str, ...]] = {
         *_JOURNAL, *_SERVER, "election_ignores_sn", "junior_election_eager", "silent_shrink", "late_watch", "configuration_is_liveness",
         "async_flush", "checksum_vote",
     ),
-    "paxos": (*_PAXOS, "reads_before_flush", "abort_without_record", "dentry_locks_only"),
+    "paxos": (*_PAXOS, "reads_before_flush", *_SERVER),
     "symmetric": (
         "short_duplicate_memory", "sn_without_epoch", "no_read_lease", "fast_literal_order", "fast_not_uniform", "views_without_agreement",
         "answer_before_stable",
@@ -124,15 +124,15 @@ class Family(msgspec.Struct, frozen=True):
     @property
     def cannot_roll_back(self) -> str:
         """Reason why a cluster of it marks no checkpoints; empty when it does."""
-        if self.journal_nodes:
-            return "a journal on nodes of its own is never rolled back: a server that was down would bring the rest back"
-        if self.replication == "paxos":
-            return "a slot that a majority has decided stays decided"
-        return (
-            ""
-            if self.replication == "mams"
-            else "its one group agrees on views, and no time server orders them"
-        )
+        if not self.locked:
+            return "its one group agrees on views, and no time server orders them"
+        recorded = self.replication == "paxos" or bool(self.journal_nodes)
+        return "" if self.cuts_journal or recorded else "its journal records no recovery"
+
+    @property
+    def cuts_journal(self) -> bool:
+        """Whether a recovery cuts every journal at the barrier. In the other families it is a record of a journal that only grows."""
+        return self.replication == "mams"
 
     def journal_names(self, count: int | None = None) -> list[str]:
         """Names of so many journal nodes, by default as many as the family has by itself."""

@@ -74,6 +74,8 @@ class ImageStore(Protocol):
     handlers: dict[type[Message], Callable[[str, Any], None]]
     pinned: set[int]
     """Serial numbers of checkpoints: an image at or below each, and the journal from there, stay (safety rule 14)."""
+    rollbacks: dict[int, int]
+    """Serial numbers of rollbacks in the journal, each with that of its barrier, which is needed until images lie behind the rollback."""
 
     async def run(self) -> None:
         """Runs the pool node: receives and stores other nodes' images, without end. Raises OSError of the disk."""
@@ -186,6 +188,9 @@ class GroupLog(Protocol):
 
     def agrees_up_to(self, tails: list[Mark]) -> int | None:
         """The largest sn up to which a log with these tails is known to equal this one; None when unknown."""
+
+    def incarnation_starts(self) -> list[int]:
+        """The sn of each entry here that begins an incarnation of the cluster, ascending."""
 
     def encoded(self, from_sn: int, to_sn: int, most_bytes: int | None = None) -> list[bytes]:
         """Encoded entries without a gap from `from_sn`; at most so many bytes, but at least one entry. Raises OSError."""

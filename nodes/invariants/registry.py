@@ -85,11 +85,19 @@ class IncarnationChecks:
         home: dict[str, str],
         incarnations: list[IncarnationChecks] | None = None,
         checkpoint: str = "",
+        next_sn: int = 0,
     ) -> None:
-        """`incarnations`: the earlier incarnations, one of which made the checkpoint."""
+        """`incarnations`: the earlier incarnations, one of which made the checkpoint.
+
+        `next_sn`: the first sn of this one in a cluster of one group; 0 when it follows on the barrier.
+        """
         several = len(cluster.groups) > 1
         family = family_named(cluster.protocol)
-        begins = None if several else lambda journals: _alone_from(journals, incarnations or [], checkpoint)
+        begins = (
+            None
+            if several
+            else partial(_alone_from, incarnations=incarnations or [], checkpoint=checkpoint, next_sn=next_sn)
+        )
         self.groups = {
             group.name: GroupChecks(len(group.members), family, len(cluster.groups), begins)
             for group in cluster.groups
@@ -119,13 +127,15 @@ UNKNOWN_BARRIER = (
 )
 
 
-def _alone_from(journals: Journals, incarnations: list[IncarnationChecks], checkpoint: str) -> Linearisable:
+def _alone_from(
+    journals: Journals, incarnations: list[IncarnationChecks], checkpoint: str, next_sn: int
+) -> Linearisable:
     """The check of a cluster with one group. It continues from a barrier of one of the earlier incarnations, if there are any."""
     for checked in reversed(incarnations):
         before = checked.only.linearisable if checked.only is not None else None
         sn = None if before is None else before.barrier_sn(checkpoint)
         if before is not None and sn is not None:
-            return Linearisable(journals, partial(before.base_of, checkpoint), sn)
+            return Linearisable(journals, partial(before.base_of, checkpoint), next_sn - 1 if next_sn else sn)
     check = Linearisable(journals)
     check.unable = UNKNOWN_BARRIER if incarnations else ""
     return check
@@ -182,7 +192,7 @@ class InvariantChecks:
         if isinstance(event, REPORT_GROUP):
             self._home.setdefault(stamped.server, event.group)
         if isinstance(event, TakenBack):
-            self._take_back(stamped.server, event)
+            self._take_back(stamped, event)
         checked = self._incarnations[self._incarnation_of(stamped) if len(self._incarnations) > 1 else FIRST]
         if isinstance(event, Called) and len(self._incarnations) > 1:
             for other in self._incarnations.values():
@@ -213,12 +223,12 @@ class InvariantChecks:
     def _last_incarnation(self) -> IncarnationChecks:
         return self._incarnations[max(self._incarnations)]
 
-    def _take_back(self, server: str, event: TakenBack) -> None:
-        number = self._lives_in[server] = event.incarnation
+    def _take_back(self, stamped: Stamped, event: TakenBack) -> None:
+        number = self._lives_in[stamped.server] = event.incarnation
         if number not in self._incarnations:
             before = [checked for each, checked in self._incarnations.items() if each < number]
             self._incarnations[number] = IncarnationChecks(
-                self._cluster, self._home, before, event.checkpoint
+                self._cluster, self._home, before, event.checkpoint, event.next_sn
             )
             self._incarnations = dict(sorted(self._incarnations.items()))
         began = self._began.setdefault(event.group, [])
@@ -226,6 +236,10 @@ class InvariantChecks:
             began.append((event.epoch, number))
         if event.sn:
             self._barriers[number, event.group] = event.sn
+        if event.next_sn:
+            # Its journal goes on through all incarnations. A restart may have begun it again since this one saw it last.
+            journals = self._incarnations[number].groups[event.group].journals
+            journals.of(stamped.server).end_at(None, stamped.number)
 
     def _incarnation_of(self, stamped: Stamped) -> int:
         """The incarnation of an event: of a call the one in which it had its effect, of a client's other events the present one."""

@@ -118,7 +118,7 @@ class UpToBarrier(Check):
         self._lacking.pop(key, None)
         if key not in self._reached:
             self._reached.add(key)
-            self._bases[key] = event.sn
+            self._bases[key] = event.next_sn - 1 if event.next_sn else event.sn
         written = self._written.get((event.group, event.checkpoint))
         if written is not None:
             self._must_equal(stamped, event, written)

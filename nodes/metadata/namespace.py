@@ -46,7 +46,7 @@ from nodes.metadata.records import (
 from nodes.metadata.sessions import OPEN_MAX, Sessions
 from nodes.metadata.tree import Tree, Undo
 from nodes.mutations import NO_MUTATIONS, Mutations
-from nodes.units import OpId
+from nodes.units import INCARNATION_SHIFT, OpId
 
 REMEMBERED = frozenset(
     (
@@ -97,6 +97,11 @@ class Namespace:
             **self.crossing.appliers,
             **file_appliers(self.tree),
         }
+
+    @property
+    def incarnation(self) -> int:
+        """The incarnation of the cluster that this state belongs to."""
+        return self.crossing.next_seq >> INCARNATION_SHIFT
 
     @property
     def digest(self) -> int:

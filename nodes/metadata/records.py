@@ -207,6 +207,10 @@ class IncarnationRecord(_InnerRecord, array_like=True, tag=True, gc=False):
     """The cluster was rolled back to a checkpoint. Numbers allocated since are never allocated again, and paths resolved since are invalid."""
 
     number: int
+    checkpoint: str = ""
+    barrier_sn: int = 0
+    """In a journal that is never cut: the state before this record is that of the barrier, whatever lies between. 0: the journal ends with it."""
+    barrier_crc: int = 0
 
 
 # --- symmetric members ---------------------------------------------------------------------------------------------------
@@ -248,6 +252,12 @@ def result_sum_of(record: Record) -> int:
     """The checksum of a record's result; 0 for a record that has none."""
     result = getattr(record, "result", None)
     return 0 if result is None else result_sum(result)
+
+
+def rollback_in(records: list[Record]) -> IncarnationRecord | None:
+    """The record of a rollback in a journal that is never cut, which has a group of its own; None in every other group."""
+    record = records[0] if len(records) == 1 else None
+    return record if type(record) is IncarnationRecord and record.barrier_sn else None
 
 
 def call_of(record: Record) -> tuple[str, int]:

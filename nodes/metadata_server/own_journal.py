@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nodes.listeners import Listeners
 from nodes.metadata.namespace import Namespace
-from nodes.metadata_server.replica import Replica, rebuild
+from nodes.metadata_server.replica import Replica, rebuild, restart_behind
 from nodes.replicas.log import decode_group, mark_of
 from nodes.trace.events import Cut, Durable, Renewing
 from nodes.wake import Rounds
@@ -61,7 +61,10 @@ class OwnJournal:
         await self._wanted.over()
 
     async def begin_from(self, namespace: Namespace, mark: Mark) -> None:
-        """Replaces journal and namespace with an image. Durable on return; also completed when the caller is cancelled."""
+        """Replaces the namespace with an image, and a journal that ends before it. Durable on return; also completed when the caller is cancelled.
+
+        Without effect for an image behind which this server already is.
+        """
         self._image = (namespace, mark)
         await self._wanted.over()
 
@@ -76,7 +79,7 @@ class OwnJournal:
             for sn, reason in cuts:
                 await self._cut(sn, reason)
             image, self._image = self._image, None
-            if image is not None and image[1].sn > self.log.last.sn:
+            if image is not None:
                 await self._begin_from(*image)
             unsynced, self._unsynced = self._unsynced, []
             await self.log.sync()
@@ -89,11 +92,19 @@ class OwnJournal:
             self._wanted.end(waits)
 
     async def _begin_from(self, namespace: Namespace, mark: Mark) -> None:
-        self._unsynced = []
-        # Before the await: an image may be ordered meanwhile, and log and namespace must match.
-        self._state.restart(namespace, mark.sn)
-        await self.log.restart_at(mark)
-        self._world.trace.emit(Renewing("image", mark.sn, mark.sn))
+        replica, state = self._replica, self._state
+        if mark.sn <= state.applied_sn:
+            return
+        if namespace.incarnation > state.namespace.incarnation:
+            replica.history.passed_over(mark, namespace.incarnation, replica.origin.checkpoint)
+        if self.log.holds(mark):
+            restart_behind(replica, namespace, mark)
+        else:
+            self._unsynced = []
+            # Before the await: an image may be ordered meanwhile, and log and namespace must match.
+            state.restart(namespace, mark.sn)
+            await self.log.restart_at(mark)
+            self._world.trace.emit(Renewing("image", mark.sn, mark.sn))
 
     async def _cut(self, sn: int, reason: str) -> None:
         if self.log.last.sn <= sn:

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from nodes.calls import Calls
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
+from nodes.metadata_server.checkpoints.history import History
 from nodes.metadata_server.checkpoints.incarnation import Origin, stored_origin
 from nodes.metadata_server.checkpoints.ledger import Ledger
 from nodes.metadata_server.checkpoints.pins import Pins
@@ -19,7 +20,7 @@ from nodes.metadata_server.quarantine import Unfit, stored_unfit
 from nodes.metadata_server.record_clock import RecordClock
 from nodes.replicas.log import NOTHING, ReplicaLog, base_under
 from nodes.replicas.set_aside import set_groups_aside
-from nodes.replicas.state import ReplicatedState
+from nodes.replicas.state import ReplicatedState, Restore
 from nodes.replicas.view import GlobalView, Place
 from nodes.slots import GroupLog, ImageStore, MakeImageStore, StoredFile
 from nodes.storage.identity import Identity
@@ -57,6 +58,7 @@ class GroupReplica(Generic[Log]):
     identity: Identity
     unfit: Unfit | None
     """Reason why this server does not count; None when it counts."""
+    history: History
     void: Void = field(default_factory=Void)
     """Blocks that do not belong to this server's past."""
     times: RecordClock = field(init=False)
@@ -88,7 +90,8 @@ class GroupReplica(Generic[Log]):
         mutations = self.config.cluster.mutations
         images = 1 if mutations.rotten_image_stops_server else IMAGES_TO_START_FROM
         first_sn = 1 if mutations.never_prunes_again else self.log.base.sn + 1
-        if self.log.prune(min(sn, self.images.kept_sn(images, first_sn))):
+        needed_sn = min(self.images.kept_sn(images, first_sn), self.history.uncopied_sn())
+        if self.log.prune(min(sn, needed_sn)):
             self.world.trace.emit(JournalPruned(self.log.base.sn + 1))
 
     def is_in_step(self, place: Place) -> None:
@@ -113,7 +116,7 @@ class GroupReplica(Generic[Log]):
 
 Replica = GroupReplica[ReplicaLog]
 """Replica of a family whose log is a journal of groups."""
-MakeState = Callable[[Namespace, int, Callable[[int, int, int], None]], ReplicatedState]
+MakeState = Callable[[Namespace, int, Callable[[int, int, int], None], Restore], ReplicatedState]
 """(namespace, sn of its last group, report of an applied group: sn, epoch, digest)."""
 
 
@@ -142,7 +145,8 @@ def open_replica(
     if base is None:
         journal.restart_at(image.sn + 1)
     log = ReplicaLog(journal, image if base is None else base, holes.sn_without_epoch)
-    state = make_state(namespace, image.sn, partial(report_applied, world))
+    history = History(world, group.name, images, log, lambda: empty_namespace(config, group))
+    state = make_state(namespace, image.sn, partial(report_applied, world), history.restore)
     state.forgets = mutations.duplicate_after_second_failover
     pins = Pins(images, group.name, lambda: state.namespace.tree.bodies.next_block, holes.checkpoint_unpinned)
     commit_sn = image.sn
@@ -160,7 +164,7 @@ def open_replica(
     ledger = Ledger(world, [each.name for each in cluster.groups])
     forcing = Forcing(world, mutations.floor_without_way_back)
     replica = Replica(
-        world, config, group, view, images, log, state, Calls(world), ledger, pins, origin, forcing, identity, unfit
+        world, config, group, view, images, log, state, Calls(world), ledger, pins, origin, forcing, identity, unfit, history
     )  # fmt: skip
     return replica
 
@@ -203,7 +207,11 @@ def rebuild(replica: Replica) -> None:
     stored = replica.images.newest(replica.log.holds)
     if stored is None and replica.log.base.sn:
         raise JournalCorrupt("journal", 0, replica.log.base.sn + 1, "no whole image reaches so far")
-    namespace, image = stored or (empty_namespace(replica.config, replica.group), NOTHING)
+    restart_behind(replica, *(stored or (empty_namespace(replica.config, replica.group), NOTHING)))
+
+
+def restart_behind(replica: Replica, namespace: Namespace, image: Mark) -> None:
+    """Begins from an image that the journal holds, and applies the rest of the journal as far as it is known to be committed."""
     state = replica.state
     state.restart(namespace, image.sn)
     for group in replica.log.groups(image.sn + 1):

@@ -40,8 +40,8 @@ class SnapshotWriter:
         """The last image. A repeated order means that the active has not received the report."""
 
     def on_order(self, peer: str, order: TakeImage, session: Scope | None) -> None:
-        """Starts the order. Reports a refusal when another order is under way or there is no `session`; reports progress when this order is
-        under way."""
+        """Starts the order. Reports a refusal when another order is under way, there is no `session`, or the namespace waits for an image itself;
+        reports progress when this order is under way."""
         send, taken = self._replica.world.network.send, self._taken
         if taken is not None and (taken.epoch, taken.order) == (order.epoch, order.order):
             send(peer, taken)
@@ -51,7 +51,7 @@ class SnapshotWriter:
         if busy and self._scope is not None and self._scope.name == name:
             send(peer, ImageGoesOn(order.epoch, order.order))
             return
-        if busy or session is None:
+        if busy or session is None or self._replica.state.stuck_sn:
             send(peer, ImageTaken(order.epoch, order.order, 0, []))
             return
         self.stop()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from nodes.config import MILLISECOND, SECOND
+from nodes.families import family_named
 from nodes.metadata.pages import Log
 from nodes.metadata_server.image_wish import Wish
 from nodes.metadata_server.messages import ImageGoesOn, ImageTaken, TakeImage
@@ -85,8 +86,10 @@ class Imaging:
         self._orders = 0
         self._failures = 0
         self.taken_sn = max(replica.images.stored(), default=0)
-        self._due = replica.log.last.incarnation < replica.origin.incarnation
-        """The cluster has just rolled back to a checkpoint. An image is then taken without waiting for the usual number of groups (CFS §4.3)."""
+        self._due_sn = first_of_incarnation(replica)
+        """An image of this sn is taken without waiting for the usual number of groups: the cluster has rolled back to a checkpoint (CFS §4.3)."""
+        self._saves_others = not family_named(replica.config.cluster.protocol).cuts_journal
+        """Whether a server that cannot restore the checkpoint itself waits for that image."""
         self._wish = Wish()
         self._forces = False
         """The present image was ordered because the log filled."""
@@ -157,7 +160,7 @@ class Imaging:
         self._counts[self._forces] += 1
         self.pruning.image_taken()
         self._taken_at_ns = self._replica.world.clock.monotonic_ns()
-        self._due = self._forces = False
+        self._forces = False
         self._step("taken", f"{', '.join(holders)} have the image at sn {sn}")
         self._look_at_log()
 
@@ -227,7 +230,7 @@ class Imaging:
             failure = self._wish.failure(bool(self._takers.standbys()))
             if failure:
                 self._step("failed", failure)
-            if self._forces and not self._others_can():
+            if (self._forces or self._is_waited_for) and not self._others_can():
                 await self._take_alone()
             elif self._forces or self._wish.stands or self._is_due():
                 self._order_next()
@@ -241,9 +244,14 @@ class Imaging:
         """Whether a standby exists that is not known to fail. Writes that wait for room wait only for such a standby."""
         return bool(self._takers.standbys()) and self._failures < (1 if self.is_full() else TRIES)
 
+    @property
+    def _is_waited_for(self) -> bool:
+        return self._saves_others and self.taken_sn < self._due_sn
+
     def _is_due(self) -> bool:
         every = self._replica.config.cluster.image_every
-        return bool(every) and (self._due or self._replica.state.commit_sn - self.taken_sn >= every)
+        behind = self._replica.state.commit_sn - self.taken_sn
+        return self._is_waited_for or (bool(every) and (self.taken_sn < self._due_sn or behind >= every))
 
     async def _take_alone(self) -> None:
         """Takes an image here because no standby can. Intake waits while this server's own namespace is frozen. Raises OSError."""
@@ -263,3 +271,12 @@ class Imaging:
         self._failures = min(self._failures, TRIES - 1)
         if holders:
             self._taken(mark.sn, holders)
+
+
+def first_of_incarnation(replica: GroupReplica[GroupLog]) -> int:
+    """The sn with which the present incarnation of the cluster begins in this journal, or will begin; 0 when it began before. Raises OSError."""
+    rollbacks = replica.history.rollbacks()
+    incarnation = rollbacks[-1].record.number if rollbacks else replica.state.namespace.incarnation
+    if incarnation < replica.origin.incarnation:
+        return replica.log.last.sn + 1
+    return rollbacks[-1].sn if rollbacks else 0

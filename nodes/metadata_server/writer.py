@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from nodes.metadata.records import IncarnationRecord
 from nodes.metadata_server.shared_steps import Commits
 from nodes.replicas.log import ReplicaLog, encode_group
 from nodes.replicas.state import ReplicatedState
@@ -160,23 +161,33 @@ class JournalWriter:
         if self._records:
             self._world.trace.follows(self._begun_by)
         was_full = self.full
+        records, undo = self._records, self._undo
+        self._records, self._undo = [], []
+        self._close(records, lambda group: self._state.applied_ahead(group, undo))
+        if was_full:
+            self._on_unparked()
+
+    def roll_back(self, record: IncarnationRecord) -> None:
+        """Closes a group with this record alone, which is applied when it is committed. Nothing may be ahead of commit."""
+        assert self.idle
+        self._close([record], self._state.prepared)
+
+    def _close(self, records: list[Any], hand_on: Callable[[JournalGroup], None]) -> None:
         self.groupid += 1
         previous = self._log.last
         commit_sn = self._state.commit_sn
         group = JournalGroup(
             previous.sn + 1, self.groupid, self.epoch, self._incarnation, previous, commit_sn,
-            self._world.clock.wall_ns(), self._records,
+            self._world.clock.wall_ns(), records,
         )  # fmt: skip
         data, mark = encode_group(group)
         self._in_flight = group
         self._closed_at_ns = self._world.clock.monotonic_ns()
         self._closed.append((group.sn, self._answers))
-        self._state.applied_ahead(group, self._undo)
-        self._records, self._undo, self._answers = [], [], []
+        hand_on(group)
+        self._answers = []
         self._reported_commit_sn = commit_sn
         self._sync.write(group, data, mark)
-        if was_full:
-            self._on_unparked()
 
     # --- too few ---------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any
 
@@ -185,6 +186,15 @@ class ReplicaLog:
             del column[:gone]
         self.base = base
         return True
+
+    def incarnation_starts(self) -> list[int]:
+        """The sn of each group here that begins an incarnation, ascending (incarnations only rise)."""
+        starts: list[int] = []
+        index = bisect_right(self._incarnations, self.base.incarnation)
+        while index < len(self._incarnations):
+            starts.append(self.base.sn + 1 + index)
+            index = bisect_right(self._incarnations, self._incarnations[index])
+        return starts
 
     def tails(self) -> list[Mark]:
         """The last mark of each epoch in the journal, oldest first, at most the newest 64."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from nodes.metadata.records import call_of
-from nodes.replicas.log import ReplicaLog, decode_group
+from nodes.replicas.log import decode_group
+from nodes.slots import GroupLog
 from nodes.storage.journal_file import Journal
 from nodes.world import Disk
 
@@ -11,19 +12,25 @@ SYNC_EVERY = 256
 """Number of groups that are written at once."""
 
 
-async def set_groups_aside(disk: Disk, log: ReplicaLog, sn: int, directory: str) -> tuple[int, int]:
+async def copy_groups_aside(disk: Disk, log: GroupLog, sn: int, last_sn: int, directory: str) -> Journal:
+    """Copies the groups after `sn` up to `last_sn` under `directory`, unless they are there. Raises OSError."""
+    kept = Journal.open(disk, f"{directory}/journal")
+    if kept.last_sn != last_sn and last_sn > sn:
+        kept.restart_at(max(sn, log.base.sn) + 1)
+        for first in range(kept.first_sn, last_sn + 1, SYNC_EVERY):
+            for data in log.encoded(first, min(last_sn, first + SYNC_EVERY - 1)):
+                group = decode_group(data)
+                kept.append(group.sn, group.epoch, data)
+            await kept.sync()
+    return kept
+
+
+async def set_groups_aside(disk: Disk, log: GroupLog, sn: int, directory: str) -> tuple[int, int]:
     """Copies the groups after `sn` under `directory`; returns the (groups, operations) that are there then. Raises OSError.
 
     When no such groups exist any more, an earlier attempt has copied and cut them.
     """
-    kept = Journal.open(disk, f"{directory}/journal")
-    if log.last.sn > sn:
-        kept.restart_at(max(sn, log.base.sn) + 1)
-        for first in range(kept.first_sn, log.last.sn + 1, SYNC_EVERY):
-            for data in log.encoded(first, first + SYNC_EVERY - 1):
-                group = decode_group(data)
-                kept.append(group.sn, group.epoch, data)
-            await kept.sync()
+    kept = await copy_groups_aside(disk, log, sn, log.last.sn, directory)
     groups = operations = 0
     for _, data in kept.entries(kept.first_sn, kept.last_sn):
         groups += 1

@@ -10,18 +10,35 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.metadata.namespace import Namespace
+from nodes.metadata.records import IncarnationRecord, rollback_in
 from nodes.wire.messages import JournalGroup
+
+Restore = Callable[[int, int, IncarnationRecord], Namespace | None]
+"""The namespace at the barrier of the rollback (sn, epoch, record); None when this server cannot restore it."""
+
+
+def _restores_nothing(sn: int, epoch: int, record: IncarnationRecord) -> None:
+    return None
 
 
 class ReplicatedState:
     """One replica's namespace. `commit_sn` is at most the last sn that is durable on a majority. `applied_sn` equals `commit_sn`, except on an
     active, which is ahead, and while frozen."""
 
-    def __init__(self, namespace: Namespace, sn: int, applied: Callable[[int, int, int], None]):
+    def __init__(
+        self,
+        namespace: Namespace,
+        sn: int,
+        applied: Callable[[int, int, int], None],
+        restore: Restore = _restores_nothing,
+    ):
         self.namespace = namespace
         self.commit_sn = sn
         self.applied_sn = sn
         self._applied = applied
+        self._restore = restore
+        self.stuck_sn = 0
+        """The sn of a committed rollback whose barrier this server cannot restore: it waits for an image that is not older. 0: none."""
         self._epoch = 0
         """Epoch of the last group that was applied."""
         self.forgets = False
@@ -47,17 +64,41 @@ class ReplicatedState:
             self._apply_committed(len(self._pending))
 
     def _apply_committed(self, most: int) -> bool:
-        """Applies at most `most` groups; True when no committed group is left."""
+        """Applies at most `most` groups; True when no committed group is left that this server can apply."""
         pending = self._pending
-        while most and pending and pending[0].sn <= self._ready_sn:
-            self._apply(pending.popleft(), None)
+        while most and pending and pending[0].sn <= self._ready_sn and not self.stuck_sn:
+            if self._goes_back(pending[0]):
+                self._apply(pending.popleft(), None)
             most -= 1
-        return not pending or pending[0].sn > self._ready_sn
+        return not pending or pending[0].sn > self._ready_sn or bool(self.stuck_sn)
 
     @property
     def _ready_sn(self) -> int:
         """Groups up to it may be applied, unless frozen."""
         return self.commit_sn
+
+    def _goes_back(self, group: JournalGroup) -> bool:
+        """Restores the namespace at the barrier if this committed group is a rollback; False when that is impossible here.
+
+        No undo log remains: everything before the group is committed.
+        """
+        record = rollback_in(group.records)
+        if record is not None:
+            restored = self._restore(group.sn, group.epoch, record)
+            if restored is None:
+                self.stuck_sn = group.sn
+                return False
+            self.namespace = restored
+        return True
+
+    @property
+    def waits(self) -> bool:
+        """Groups of the journal are not in the namespace, so that none may be applied ahead of them."""
+        return bool(self._pending)
+
+    def has(self, sn: int) -> bool:
+        """Whether the group was handed over."""
+        return sn <= (self._pending[-1].sn if self._pending else self.applied_sn)
 
     @property
     def lags(self) -> bool:
@@ -96,9 +137,10 @@ class ReplicatedState:
         self._applied(group.sn, group.epoch, namespace.digest)
 
     def apply_ahead(self) -> None:
-        """Applies the journal to its end. The elected server does this before it plans new operations."""
+        """Applies the journal to its end, or to a rollback that is not known to be committed. The elected server does this before it plans new
+        operations."""
         self.thaw()
-        while self._pending:
+        while self._pending and rollback_in(self._pending[0].records) is None and not self.stuck_sn:
             group = self._pending.popleft()
             undo: list[Any] = []
             self._apply(group, undo)
@@ -117,8 +159,8 @@ class ReplicatedState:
         self._epoch = epoch
 
     def ahead(self) -> list[JournalGroup]:
-        """Closed groups in the namespace that are not known to be committed, oldest first."""
-        return [group for _, group, _ in self._undo]
+        """Closed groups that are not known to be committed, oldest first: those in the namespace, and a rollback, which is applied only then."""
+        return [*(group for _, group, _ in self._undo), *self._pending]
 
     def step_back(self, open_undo: list[Any]) -> None:
         """Undoes everything ahead of commit, beginning with `open_undo`, of records in no group; the groups stay pending."""
@@ -127,7 +169,7 @@ class ReplicatedState:
             _, group, undo = self._undo.pop()
             self._take_back(undo)
             self._pending.appendleft(group)
-        self.applied_sn = self.commit_sn
+        self.applied_sn = min(self.applied_sn, self.commit_sn)
 
     def _take_back(self, undo: list[Any]) -> None:
         while undo:
@@ -143,6 +185,7 @@ class ReplicatedState:
         """Replaces the namespace with one from an image or a rebuild."""
         self.namespace = namespace
         self.commit_sn = self.applied_sn = sn
+        self.stuck_sn = 0
         self._pending.clear()
         self._undo.clear()
         self._frozen = False

@@ -57,3 +57,5 @@ class TakenBack(Event, frozen=True, array_like=True, gc=False):
     """Number of journal groups that were quarantined."""
     operations: int
     """Number of client operations in these groups."""
+    next_sn: int = 0
+    """Sn of the first group of the new incarnation; 0 when it follows on the barrier."""

@@ -21,7 +21,7 @@ FOLDERS = {
     "shared-qjm": ("protocols/baselines", "protocols/dcfs2"),
 }
 UNREACHED = {
-    "paxos": {"checkpoint_unpinned", "one_phase_barrier", "sn_without_epoch"},
+    "paxos": {"sn_without_epoch"},
     "symmetric": {"checkpoint_unpinned", "dentry_locks_only", "stale_view_write"},
 }
 """Switches of the metadata server that a family does not reach, because it does not use that part: checkpoints, several groups, a lock, or a

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 from nodes.config import MILLISECOND, SECOND
+from nodes.families import family_named
 from nodes.metadata.records import BarrierRecord
 from nodes.metadata_server.checkpoints import messages as m
 from nodes.metadata_server.checkpoints.ledger import PENDING, Barrier
@@ -177,24 +178,41 @@ class GroupBarrier:
         namespace = replica.state.namespace
         digest, bodies = namespace.digest, namespace.tree.bodies
         blocks = [(b.number, b.stamp, b.length) for body in bodies for b in body.blocks if b.length]
-        writer.apply(BarrierRecord(self._answering.now_ns(), order.name, order.stamp_ns))
+        sn, _ = writer.apply(BarrierRecord(self._answering.now_ns(), order.name, order.stamp_ns))
         writer.close_group()
-        barrier = Barrier(replica.log.last, f"{digest:016x}", bodies.next_block)
-        writer.after_commit(partial(self._on_flag_committed, part, order.stamp_ns, barrier, digest, blocks))
+        writer.after_commit(
+            partial(self._on_flag_committed, part, order.stamp_ns, sn, digest, bodies.next_block, blocks)
+        )
         await part.barrier
 
     def _on_flag_committed(
-        self, part: Part, stamp_ns: int, barrier: Barrier, digest: int, blocks: list[tuple[int, int, int]]
+        self,
+        part: Part,
+        stamp_ns: int,
+        sn: int,
+        digest: int,
+        next_block: int,
+        blocks: list[tuple[int, int, int]],
     ) -> None:
         """The barrier stands in the journal, even when the checkpoint is void by now."""
-        group, mark = self._replica.group.name, barrier.mark
+        group, mark = self._replica.group.name, self._replica.log.mark_at(sn)
+        assert mark is not None
+        barrier = Barrier(mark, f"{digest:016x}", next_block)
         self._replica.world.trace.emit(
             BarrierWritten(
                 group, part.name, stamp_ns, mark.sn, mark.epoch, mark.crc, digest, barrier.next_block
             )
         )
         self._scope.spawn(self._report_blocks(part.name, blocks), "blocks at the barrier")
+        if family_named(self._replica.config.cluster.protocol).journal_nodes:
+            # A server that reads the journal learns of a commit with the next group.
+            self._scope.spawn(self._show_commit(), "empty group")
         _resolve(part.barrier, barrier)
+
+    async def _show_commit(self) -> None:
+        while not self._writer.idle:
+            await self._replica.world.clock.sleep(LOOK_NS)
+        self._writer.close_group()
 
     async def _report_blocks(self, name: str, blocks: list[tuple[int, int, int]]) -> None:
         """Emits the list of blocks with which data nodes are compared after a rollback to this checkpoint."""

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from nodes.config import MILLISECOND, SECOND
-from nodes.metadata.records import call_of
 from nodes.metadata_server.checkpoints import messages as m
+from nodes.metadata_server.checkpoints.history import operations_in
 from nodes.metadata_server.checkpoints.ledger import (
     PENDING,
     Checkpoint,
@@ -19,7 +19,6 @@ from nodes.metadata_server.checkpoints.ledger import (
 )
 from nodes.metadata_server.checkpoints.reaching import Reaching
 from nodes.metadata_server.replica import GroupReplica
-from nodes.replicas.log import decode_group
 from nodes.slots import GroupLog
 from nodes.wire.messages import Message
 from nodes.world import CoordinationError
@@ -114,14 +113,15 @@ class Commands:
         }
 
     async def _count_after(self, question: Answer) -> Answer:
-        """The number of client operations in the journal after a given sn."""
+        """The number of client operations in the journal after a given sn, without those that a rollback has set aside."""
         replica, sn = self._replica, max(0, int(question["sn"]))
         groups = operations = 0
-        for first in range(sn + 1, replica.log.last.sn + 1, COUNTED_AT_ONCE):
-            for data in replica.log.encoded(first, first + COUNTED_AT_ONCE - 1):
-                groups += 1
-                operations += sum(call_of(record) != ("", 0) for record in decode_group(data).records)
-            await replica.world.clock.sleep(0)
+        for first, last in replica.history.live(sn, replica.log.last.sn):
+            for start in range(first, last + 1, COUNTED_AT_ONCE):
+                found = replica.log.encoded(start, min(last, start + COUNTED_AT_ONCE - 1))
+                groups += len(found)
+                operations += sum(map(operations_in, found))
+                await replica.world.clock.sleep(0)
         return {"groups": groups, "operations": operations}
 
     async def _recover(self, question: Answer) -> Answer:

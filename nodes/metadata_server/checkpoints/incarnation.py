@@ -29,10 +29,6 @@ class Origin(msgspec.Struct, array_like=True, frozen=True):
     operations: int = 0
     """Number of operations that were quarantined on this server."""
 
-    def accepts(self, mark: Mark) -> bool:
-        """Whether a group or an image belongs to this incarnation's history, and not to a part that was rolled back."""
-        return mark.incarnation >= self.incarnation or mark.sn <= self.barrier.sn
-
 
 def encode(origin: Origin) -> bytes:
     return seal(MAGIC, FORMAT, origin)

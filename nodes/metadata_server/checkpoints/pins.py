@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from nodes.metadata.records import BarrierRecord
+from nodes.metadata.records import BarrierRecord, rollback_in
 from nodes.metadata_server.checkpoints.ledger import ASIDE, COMPLETE, VOID, Checkpoint, Ledger
 from nodes.slots import ImageStore
 from nodes.wire.messages import JournalGroup
@@ -37,6 +37,9 @@ class Pins:
         if len(records) == 1 and type(records[0]) is BarrierRecord:
             self._pins[records[0].name] = Pin(group.sn, self._next_block())
             self._pin()
+        rollback = rollback_in(records)
+        if rollback is not None and not self._unpinned:
+            self._images.rollbacks[group.sn] = rollback.barrier_sn
 
     async def keep_up(self, ledger: Ledger) -> None:
         """Raises CoordinationError."""

@@ -17,6 +17,9 @@ from nodes.wire.messages import Mark
 PATIENCE_NS = 9 * SECOND
 """Timeout of the question. A server reads its image before it answers; the requester of a recovery is answered before a client gives up."""
 ASK_NS = 1_500 * MILLISECOND
+READ_NS = 4 * SECOND
+"""Time for a server that still reads the journal up to the barrier."""
+LOOK_NS = 20 * MILLISECOND
 LISTED = 4
 """Servers that the refusal names."""
 
@@ -48,14 +51,15 @@ class Reaching:
         return await asyncio.shield(task)
 
     async def _look(self, barrier: Mark) -> str:
-        replica, log = self._replica, self._replica.log
+        replica, log, clock = self._replica, self._replica.log, self._replica.world.clock
         if replica.unfit is not None:
             return "does not count before it is renewed"
+        deadline_ns = clock.monotonic_ns() + READ_NS
+        while log.last.sn < barrier.sn and clock.monotonic_ns() < deadline_ns:
+            await clock.sleep(LOOK_NS)
         if not log.holds(barrier):
             return f"has the journal from sn {log.base.sn + 1} to {log.last.sn}"
-        if not log.base.sn or await replica.images.has_whole(
-            lambda mark: mark.sn <= barrier.sn and log.holds(mark)
-        ):
+        if await replica.history.leads_to(barrier.sn):
             return ""
         return f"has no whole image at or below sn {barrier.sn}"
 

@@ -12,10 +12,11 @@ from nodes.metadata_server.checkpoints.incarnation import (
     store_origin,
 )
 from nodes.metadata_server.checkpoints.ledger import Barrier, Incarnation
-from nodes.metadata_server.replica import Replica, empty_namespace
+from nodes.metadata_server.replica import GroupReplica, Replica, empty_namespace
 from nodes.replicas.log import NOTHING
 from nodes.replicas.set_aside import set_groups_aside
 from nodes.replicas.view import Watch
+from nodes.slots import GroupLog
 from nodes.trace.checkpoints import TakenBack
 from nodes.wire.data_messages import Void
 from nodes.wire.messages import Mark
@@ -54,9 +55,33 @@ class Incarnations:
                 )
             await asyncio.shield(self._going)
             self._went_back()
-        replica.void = Void(incarnation.number, incarnation.void.get(replica.group.name, []))
-        replica.view.incarnation_version = version
-        await replica.pins.keep_up(ledger)
+        await _live_in(replica, incarnation, version)
+
+
+async def _live_in(replica: GroupReplica[GroupLog], incarnation: Incarnation, version: int) -> None:
+    replica.void = Void(incarnation.number, incarnation.void.get(replica.group.name, []))
+    replica.view.incarnation_version = version
+    await replica.pins.keep_up(replica.ledger)
+
+
+class RecordedIncarnations:
+    """Follows the incarnation in a family whose journal is never cut: the next leader records the rollback in it, and every server applies it there.
+
+    `origin` of the replica is the barrier of the newest recovery, also while the record is still missing.
+    """
+
+    def __init__(self, replica: GroupReplica[GroupLog], changed: Callable[[], None]):
+        self._replica = replica
+        self.watch = Watch(changed)
+
+    async def keep_up(self) -> None:
+        """Reads the newest recovery, and which checkpoints are kept. Raises CoordinationError."""
+        replica = self._replica
+        incarnation, version = await replica.ledger.incarnation(self.watch)
+        barrier = incarnation.barriers.get(replica.group.name)
+        mark = NOTHING if barrier is None else barrier.mark
+        replica.origin = Origin(incarnation.number, incarnation.checkpoint, mark)
+        await _live_in(replica, incarnation, version)
 
 
 async def go_back(

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import msgspec
 
+from nodes.metadata.records import IncarnationRecord
 from nodes.metadata_server.own_journal import NotNext, OwnJournal
 from nodes.metadata_server.replica import Replica
 from nodes.metadata_server.tenure import Choice, JournalLeader
@@ -79,7 +80,12 @@ class Leading(JournalLeader):
         self._step("1", f"earlier writers are shut out; the journal ends with sn {end_sn}")
         if not await self._catch_up(end_sn, clock.monotonic_ns() + session_ns):
             self._too_few(f"the journal could not be read up to sn {end_sn}")
+        for sn, _ in replica.history.rollbacks():
+            # Everything up to the end is on a quorum of the nodes, and a rollback is applied only as committed.
+            replica.state.commit(sn)
         self._step("2", f"has read up to sn {end_sn}")
+        if not await self._can_roll_back():
+            self._too_few(f"image and journal here do not lead to checkpoint {replica.origin.checkpoint}")
         if not await self._open_journal(session_ns):
             self._too_few("too few nodes of the journal take a new segment")
         await wait_out_old_leases(replica)
@@ -111,8 +117,23 @@ class Leading(JournalLeader):
             await replica.world.clock.sleep(LOOK_NS)
         return replica.log.last.sn == end_sn
 
+    @property
+    def _must_roll_back(self) -> bool:
+        """Whether the newest recovery of the cluster is not in the journal yet."""
+        return self._replica.state.namespace.incarnation < self._replica.origin.incarnation
+
+    async def _can_roll_back(self) -> bool:
+        """Whether this server has applied the journal, and can apply the rollback that comes next if there is one."""
+        replica = self._replica
+        if replica.state.stuck_sn or replica.state.namespace.incarnation > replica.origin.incarnation:
+            return False
+        barrier = replica.origin.barrier
+        return not self._must_roll_back or (
+            replica.log.holds(barrier) and await replica.history.leads_to(barrier.sn)
+        )
+
     async def _open_journal(self, timeout_ns: int) -> bool:
-        """Opens the journal. One empty group of the new epoch commits everything adopted."""
+        """Opens the journal. One empty group of the new epoch commits everything adopted, and shows readers the group before it."""
         replica = self._replica
         sync = await self._journal.begin(self.epoch, replica.log.last, timeout_ns)
         if sync is None:
@@ -123,11 +144,34 @@ class Leading(JournalLeader):
         writer = self._open_writer(sync, self._readers)
         self._report_commits(writer)
         self._tenure.spawn(self._keep(sync), "journal")
-        sn = self._close_first_group(writer)
-        while replica.state.commit_sn < sn:
-            await replica.world.clock.sleep(LOOK_NS)
+        if self._must_roll_back:
+            await self._roll_back(writer)
+        await self._commit_empty_group(writer)
         self._step("3", f"an empty group of epoch {self.epoch} is committed")
         return True
+
+    async def _roll_back(self, writer: JournalWriter) -> None:
+        """The first group of the new incarnation: from it on, the state is that of the barrier (CFS §4.3). Raises Stopped.
+
+        It is applied when it is committed, so that no failover can bring back what it set aside.
+        """
+        replica, origin = self._replica, self._replica.origin
+        barrier, now_ns = origin.barrier, self.answering.now_ns()
+        writer.roll_back(
+            IncarnationRecord(now_ns, origin.incarnation, origin.checkpoint, barrier.sn, barrier.crc)
+        )
+        await self._committed(replica.log.last.sn)
+        if replica.state.stuck_sn:
+            self._too_few(f"the state at checkpoint {origin.checkpoint} cannot be restored here")
+        self._step("3", f"sn {replica.log.last.sn} restores checkpoint {origin.checkpoint}")
+
+    async def _commit_empty_group(self, writer: JournalWriter) -> None:
+        writer.close_group()
+        await self._committed(self._replica.log.last.sn)
+
+    async def _committed(self, sn: int) -> None:
+        while self._replica.state.commit_sn < sn:
+            await self._replica.world.clock.sleep(LOOK_NS)
 
     def _report_commits(self, writer: JournalWriter) -> None:
         """Reports committed groups that an earlier active may have died before reporting.

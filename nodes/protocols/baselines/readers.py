@@ -106,25 +106,26 @@ async def read_on(replica: Replica, journal: SharedJournal, local: OwnJournal) -
     try:
         groups = await journal.read(replica.log.last.sn + 1)
     except BeginsLater:
-        return await _begin_from_image(replica, local)
+        return await begin_from_image(replica, local, replica.log.last.sn + 1)
     await local.take(groups)
     return bool(groups)
 
 
-async def _begin_from_image(replica: Replica, local: OwnJournal) -> bool:
-    """Replaces journal and namespace with the newest image on this disk, else on the other servers, when it reaches further.
+async def begin_from_image(replica: Replica, local: OwnJournal, first_sn: int) -> bool:
+    """Replaces the namespace, and a journal that ends before it, with the newest image on this disk, else on the other servers, that contains
+    `first_sn`.
 
     Raises CoordinationError, OSError.
     """
 
-    def is_ahead(mark: Mark) -> bool:
-        return mark.sn > replica.log.last.sn
+    def suffices(mark: Mark) -> bool:
+        return mark.sn >= first_sn
 
-    read = replica.images.newest(is_ahead)
+    read = replica.images.newest(suffices)
     if read is None:
         others = [name for name in await replica.view.places() if name != replica.name]
         read = await replica.images.read(others, lambda: None) if others else None
-    if read is None or not is_ahead(read[1]):
+    if read is None or not suffices(read[1]):
         return False
     await local.begin_from(*read)
     return True

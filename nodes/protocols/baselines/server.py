@@ -10,21 +10,22 @@ from collections.abc import Callable
 import msgspec
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
+from nodes.metadata_server.checkpoints.rollback import RecordedIncarnations
 from nodes.metadata_server.dispatch import Handlers
 from nodes.metadata_server.own_journal import NotNext, OwnJournal
 from nodes.metadata_server.replica import Replica, open_replica
 from nodes.metadata_server.server import MetadataServer
 from nodes.metadata_server.tenure import Choice
 from nodes.protocols.baselines.leading import Leading
-from nodes.protocols.baselines.readers import read_on
+from nodes.protocols.baselines.readers import begin_from_image, read_on
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.session import Session
-from nodes.replicas.view import ACTIVE, INCARNATION, STANDBY
+from nodes.replicas.view import ACTIVE, STANDBY
 from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Scope, Tenure
 from nodes.trace.events import Warned
-from nodes.world import CoordinationError, World, ensure
+from nodes.world import CoordinationError, World
 
 LOOK_NS = 500 * MILLISECOND
 
@@ -53,6 +54,8 @@ class SharedJournalServer:
         patience_ns = cluster.timing.ack_timeout_ms * MILLISECOND
         self._journal = make_journal(world, cluster, replica.view, self._local, patience_ns)
         self._tailing: Scope | None = None
+        self._incarnations = RecordedIncarnations(replica, self._following.wake)
+        replica.history.on_rolled_back.subscribe(server.blocks.ask_all)
         self.handlers: Handlers = self._journal.handlers
 
     @property
@@ -65,10 +68,11 @@ class SharedJournalServer:
 
     def begin(self) -> None:
         self._world.scope.spawn(self._local.run(), "own journal")
+        self._world.scope.spawn(self._replica.history.keep_set_aside(), "set aside")
         self._follow_journal()
 
     def forget_session(self) -> None:
-        """This agreement has no watches."""
+        self._incarnations.watch.forget()
 
     def stop_reading(self) -> None:
         if self._tailing is not None:
@@ -79,13 +83,14 @@ class SharedJournalServer:
 
     async def enter(self) -> None:
         await self._replica.view.prepare(self._server.group.members, self._world.network.address)
-        await ensure(self._world.coordination, INCARNATION)
+        await self._replica.ledger.prepare()
+        await self._incarnations.keep_up()
         await self._following.take_place(STANDBY, "has entered the view")
 
     async def look_at_view(self) -> None:
         """One look at the view: reads the nodes of the three watchers, and acts on them."""
         view, following = self._replica.view, self._following
-        seen = await following.look()
+        seen = await following.look(self._incarnations.keep_up)
         if seen.owner == self._world.name:
             await view.drop_stale_lock(seen.session)
         elif seen.place is None or seen.place.state == ACTIVE:
@@ -130,8 +135,17 @@ class SharedJournalServer:
                     warned = str(error)
                     self._world.trace.emit(Warned(warned))
             replica.state.commit(replica.log.last.sn)
+            if replica.state.stuck_sn:
+                came = await self._pass_over()
             if not came:
                 await self._world.clock.sleep(self._tail_ns)
+
+    async def _pass_over(self) -> bool:
+        """Takes an image behind a rollback that this server cannot apply. False when there is none yet."""
+        try:
+            return await begin_from_image(self._replica, self._local, self._replica.state.stuck_sn)
+        except CoordinationError:
+            return False
 
 
 def start(

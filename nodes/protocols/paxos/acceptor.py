@@ -72,6 +72,7 @@ class Acceptor:
         packs: bool,
         memory_only: bool,
         view: list[str],
+        on_record: Callable[[LogRecord], None],
     ):
         self._world = world
         self._ignoring = Ignoring(world)
@@ -81,6 +82,8 @@ class Acceptor:
         self._identity = identity
         self._packs = packs
         self._memory_only = memory_only
+        self._on_record = on_record
+        """Callback for every accepted record."""
         self.promised = promised
         self.primary = ""
         """Sender of the last phase-2 message under the promised ballot."""
@@ -221,6 +224,7 @@ class Acceptor:
         """Accepts a record. The acknowledgement follows when it is durable. Raises OSError."""
         self.log.put(ballot, record, data)
         self.queue.accept(ballot, record)
+        self._on_record(record)
         self._wanted.set()
 
     async def adopt(self, ballot: int, records: Iterable[tuple[LogRecord, bytes]], success: int) -> None:
@@ -249,7 +253,7 @@ class Acceptor:
 
     def execute(self, record: LogRecord) -> None:
         """Executes the next decided slot. The primary has applied its record already."""
-        if record.sn > self._state.applied_sn:
+        if not self._state.has(record.sn):
             self._state.prepared(record)
         self._state.commit(record.sn)
         self.last_place = len(record.records)
@@ -274,6 +278,14 @@ class Acceptor:
         self._world.trace.emit(Renewing("image", image.sn, image.sn))
         self._wanted.set()
         self.queue.run_reads()
+
+    def pass_over(self, namespace: Namespace, image: Mark) -> None:
+        """An image behind a rollback that this server cannot apply replaces the namespace; decided slots after the image are executed again."""
+        self._state.restart(namespace, image.sn)
+        for sn in range(image.sn + 1, self.queue.success + 1):
+            record = self.log.group_at(sn)
+            assert record is not None, f"slot {sn} is decided and not in the log"
+            self.execute(record)
 
     # --- acknowledgements --------------------------------------------------------------------------------------------
 

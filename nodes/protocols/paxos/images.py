@@ -38,11 +38,17 @@ class Secondaries:
 
 
 async def begin_from_image(member: Member, base: int) -> bool:
-    """Reads an image once, for slots that the primary has pruned. Returns whether this server has every slot up to `base`. Raises OSError."""
-    if member.queue.success < base:
-        try:
-            others = [name for name in await member.view.places() if name != member.name]
-        except CoordinationError:
-            others = []
-        await member.begin_from_image(others)
-    return member.queue.success >= base
+    """Reads an image once, for slots that the primary has pruned or a rollback that this server cannot apply. Returns whether this server has every
+    slot up to `base` and has applied every rollback among them. Raises OSError."""
+    if _has_reached(member, base):
+        return True
+    try:
+        others = [name for name in await member.view.places() if name != member.name]
+    except CoordinationError:
+        others = []
+    await member.begin_from_image(others)
+    return _has_reached(member, base)
+
+
+def _has_reached(member: Member, base: int) -> bool:
+    return member.queue.success >= base and not member.state.stuck_sn

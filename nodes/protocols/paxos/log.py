@@ -18,6 +18,7 @@ from typing import NamedTuple
 import msgspec
 from crc32c import crc32c
 
+from nodes.metadata.records import rollback_in
 from nodes.protocols.paxos.messages import LogRecord
 from nodes.storage.journal_file import Journal, JournalCorrupt
 from nodes.trace.events import Cut, Durable
@@ -104,6 +105,8 @@ class SlotLog:
         """Journal position of each slot's record, from the slot after `base`; 0 for an empty slot."""
         self._crcs = array("Q")
         self._epochs = array("Q")
+        self._rollbacks: set[int] = set()
+        """Slots whose record is a rollback."""
         self._run = Run()
         self.pointer = Pointer(0, 0)
         """Newest success pointer in the journal."""
@@ -121,14 +124,12 @@ class SlotLog:
                     record = data[NUMBER.size :]
                     self._point(decode_record(record), crc32c(record), position, len(data))
                 else:
-                    self._read_pointer(position, data[NUMBER.size :])
+                    [slot] = NUMBER.unpack_from(data, NUMBER.size)
+                    at = data[2 * NUMBER.size :]
+                    self.pointer = Pointer(slot, position, _at_pointer.decode(at) if at else NOWHERE)
             except (msgspec.DecodeError, msgspec.ValidationError) as error:
                 raise JournalCorrupt("journal", 0, position, f"holds no record of a slot: {error}") from None
-
-    def _read_pointer(self, position: int, data: bytes) -> None:
-        [slot] = NUMBER.unpack_from(data)
-        at = _at_pointer.decode(data[NUMBER.size :]) if len(data) > NUMBER.size else NOWHERE
-        self.pointer = self._durable_pointer = Pointer(slot, position, at)
+        self._durable_pointer = self.pointer
 
     @property
     def pruned(self) -> bool:
@@ -219,6 +220,9 @@ class SlotLog:
     def agrees_up_to(self, tails: list[Mark]) -> int | None:
         return max((mark.sn for mark in tails if self.holds(mark)), default=None)
 
+    def incarnation_starts(self) -> list[int]:
+        return sorted(slot for slot in self._rollbacks if slot > self.base.sn)
+
     def stored(self, slot: int) -> tuple[int, bytes] | None:
         """(ballot, bytes) of the record in a slot. Raises OSError."""
         position = self._position(slot)
@@ -275,6 +279,9 @@ class SlotLog:
             column.extend([0] * lacking)
         index = record.sn - self.base.sn - 1
         self._positions[index], self._crcs[index], self._epochs[index] = position, crc, record.epoch
+        self._rollbacks.discard(record.sn)
+        if rollback_in(record.records) is not None:
+            self._rollbacks.add(record.sn)
         durable = Durable(record.sn, record.epoch, record.groupid, crc, len(record.records), size)
         self._run.put(record.previous, durable)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.metadata.operations import WRITES
+from nodes.metadata_server.checkpoints.rollback import RecordedIncarnations
 from nodes.metadata_server.dispatch import Handlers
 from nodes.metadata_server.image_reading import ImageReading
 from nodes.metadata_server.server import MetadataServer
@@ -26,11 +27,11 @@ from nodes.protocols.paxos.takeover import JOINING, PRIMARY
 from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.election import Election, await_members
 from nodes.replicas.session import Session
-from nodes.replicas.view import INCARNATION, Place
+from nodes.replicas.view import Place
 from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Tenure
 from nodes.wire.messages import CheckOperation, Request
-from nodes.world import World, ensure
+from nodes.world import World
 
 JOIN_NS = 500 * MILLISECOND
 
@@ -53,6 +54,8 @@ class Paxos:
         self._draw_wait_ns = server.config.cluster.timing.draw_wait_ms * MILLISECOND
         self._election = Election(self._world, member.view, self._draw_wait_ns, self._group.members)
         member.acceptor.attach(self)
+        self._incarnations = RecordedIncarnations(member.replica, self._following.wake)
+        member.replica.history.on_rolled_back.subscribe(server.blocks.ask_all)
         self.handlers: Handlers = self._table()
 
     @property
@@ -65,10 +68,12 @@ class Paxos:
 
     def forget_session(self) -> None:
         self._election.forget_session()
+        self._incarnations.watch.forget()
 
     def begin(self) -> None:
         self._world.scope.spawn(self._member.acceptor.run(), "acceptor")
         self._world.scope.spawn(self._reading.renew(), "read lease")
+        self._world.scope.spawn(self._member.replica.history.keep_set_aside(), "set aside")
 
     def stop_reading(self) -> None:
         self._images.stop()
@@ -144,8 +149,9 @@ class Paxos:
 
     async def enter(self) -> None:
         view = self._member.view
-        await ensure(self._world.coordination, INCARNATION)
         await view.prepare(self._group.members, self._world.network.address)
+        await self._member.replica.ledger.prepare()
+        await self._incarnations.keep_up()
         member = self._member
         configuration, _ = await view.configuration()
         if configuration.disks.get(member.name) != member.identity.id.instance:
@@ -156,7 +162,9 @@ class Paxos:
     async def look_at_view(self) -> None:
         """Reads the view that the three watchers cover, and acts on it once."""
         following, name = self._following, self._world.name
-        seen = await following.look()
+        seen = await following.look(self._incarnations.keep_up)
+        if self._member.state.stuck_sn:
+            self.on_lacking(self._member.queue.success)
         if seen.owner == name:
             await self._member.view.drop_stale_lock(seen.session)
         elif seen.place is None or (not seen.owner and seen.place.state == PRIMARY):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from nodes.calls import Calls
 from nodes.config import GroupConfig, ServerConfig
 from nodes.ignoring import Ignoring
 from nodes.metadata.namespace import Namespace
-from nodes.metadata_server.checkpoints.incarnation import stored_origin
+from nodes.metadata_server.checkpoints.history import History
+from nodes.metadata_server.checkpoints.incarnation import Origin
 from nodes.metadata_server.checkpoints.ledger import Ledger
 from nodes.metadata_server.checkpoints.pins import Pins
 from nodes.metadata_server.forcing import Forcing
@@ -17,6 +19,7 @@ from nodes.protocols.paxos.acceptor import Acceptor
 from nodes.protocols.paxos.ballot import stored_ballot
 from nodes.protocols.paxos.leases import lease_ns
 from nodes.protocols.paxos.log import NOTHING, SlotLog
+from nodes.protocols.paxos.messages import LogRecord
 from nodes.protocols.paxos.packing import PACKINGS, Packing
 from nodes.protocols.paxos.queue import CoordinationQueue
 from nodes.replicas.lease import Term, term_of
@@ -87,11 +90,26 @@ class Member:
         self.world.trace.emit(Warned(what))
 
     async def begin_from_image(self, sources: list[str]) -> bool:
-        """Replaces the namespace by the newest image of these servers, if that is ahead of it. Raises OSError."""
-        read = await self.replica.images.read(sources, lambda: None) if sources else None
-        if read is None or read[1].sn <= self.queue.success:
+        """Replaces the namespace by the newest image of these servers, if that is ahead of it, or behind a rollback that cannot be applied here.
+
+        Raises OSError.
+        """
+        state = self.state
+        read = self.replica.images.newest(lambda mark: mark.sn >= state.stuck_sn) if state.stuck_sn else None
+        if read is None:
+            read = await self.replica.images.read(sources, lambda: None) if sources else None
+        if read is None or read[1].sn < state.stuck_sn:
             return False
-        self.acceptor.begin_behind(*read)
+        namespace, mark = read
+        is_ahead = mark.sn > self.queue.success
+        if not (is_ahead or (state.stuck_sn and self.log.holds(mark))):
+            return False
+        if namespace.incarnation > state.namespace.incarnation:
+            self.replica.history.passed_over(mark, namespace.incarnation, self.replica.origin.checkpoint)
+        if is_ahead:
+            self.acceptor.begin_behind(namespace, mark)
+        else:
+            self.acceptor.pass_over(namespace, mark)
         return True
 
 
@@ -114,16 +132,22 @@ def open_member(
     world.trace.emit(
         JournalOpened(log.base.sn + 1, reported.sn, reported.epoch, reported.crc, journal.cut_bytes, image.sn)
     )
+    history = History(world, group.name, images, log, lambda: empty_namespace(config, group))
     state = ReplicatedState(
-        namespace, image.sn, lambda sn, epoch, digest: report_applied(world, sn, epoch, digest)
+        namespace,
+        image.sn,
+        lambda sn, epoch, digest: report_applied(world, sn, epoch, digest),
+        history.restore,
     )
     state.forgets = mutations.duplicate_after_second_failover
-    queue, acceptor, packing = _open_acceptor(world, config, log, state, identity)
+    pins = Pins(images, group.name, lambda: state.namespace.tree.bodies.next_block, holes.checkpoint_unpinned)
+    for _, record in log.accepted():
+        pins.on_group(record)
+    queue, acceptor, packing = _open_acceptor(world, config, log, state, identity, pins.on_group)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
     replica = GroupReplica(
         world, config, group, view, images, log, state, Calls(world), Ledger(world, [each.name for each in cluster.groups]),
-        Pins(images, group.name, lambda: state.namespace.tree.bodies.next_block, holes.checkpoint_unpinned),
-        stored_origin(world.disk), Forcing(world, mutations.floor_without_way_back), identity, None,
+        pins, Origin(), Forcing(world, mutations.floor_without_way_back), identity, None, history,
     )  # fmt: skip
     return Member(replica, queue, acceptor, packing)
 
@@ -148,7 +172,12 @@ def _stored_namespace(
 
 
 def _open_acceptor(
-    world: World, config: ServerConfig, log: SlotLog, state: ReplicatedState, identity: Identity
+    world: World,
+    config: ServerConfig,
+    log: SlotLog,
+    state: ReplicatedState,
+    identity: Identity,
+    on_record: Callable[[LogRecord], None],
 ) -> tuple[CoordinationQueue, Acceptor, Packing]:
     """Restores the slots accepted after the image and executes those up to the success pointer. Raises SealBroken, OSError."""
     cluster, image_sn = config.cluster, state.commit_sn
@@ -163,7 +192,16 @@ def _open_acceptor(
     view = log.pointer.at.view if log.pointer.slot >= image_sn else []
     packing = PACKINGS[cluster.protocol]()
     acceptor = Acceptor(
-        world, log, queue, state, promised, identity, packing.packs, cluster.holes.memory_only_accept, view
+        world,
+        log,
+        queue,
+        state,
+        promised,
+        identity,
+        packing.packs,
+        cluster.holes.memory_only_accept,
+        view,
+        on_record,
     )
     for record in decided:
         acceptor.execute(record)

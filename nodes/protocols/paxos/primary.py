@@ -9,6 +9,7 @@ from functools import partial
 import msgspec
 
 from nodes.config import MILLISECOND
+from nodes.metadata.records import IncarnationRecord
 from nodes.metadata_server.tenure import Choice, ServingLeader
 from nodes.protocols.paxos.images import Secondaries
 from nodes.protocols.paxos.leases import Granted
@@ -153,6 +154,7 @@ class Primary(ServingLeader):
         promised = await self._learn_range()  # 2
         proposer = await self._redo_range(promised)  # 3
         await self._begin_view(proposer)  # safety rule 23
+        await self._roll_back(proposer)
         await self._serve(proposer)  # 4
         await self._keep(proposer)
 
@@ -176,6 +178,7 @@ class Primary(ServingLeader):
             member.warn(f"the answers cannot be used: {error}")
             raise Stopped(str(error)) from error
         self._step("2", f"promises of {', '.join(sorted(takeover.answers)) or 'no other server'}; {adopted}")
+        await takeover.check_rollbacks()
         return adopted.promised
 
     async def _redo_range(self, names: list[str]) -> Proposer:
@@ -205,6 +208,22 @@ class Primary(ServingLeader):
             await self._arrange_soon.wait()
         self._step("3", f"slot {proposer.decided} is decided, and the view {', '.join(tally.recorded)}")
         return proposer
+
+    async def _roll_back(self, proposer: Proposer) -> None:
+        """Records the newest recovery of the cluster if no slot does (CFS §4.3). Everything up to it is executed when this ends. Raises Stopped."""
+        replica = self._replica
+        origin, barrier = replica.origin, replica.origin.barrier
+        await proposer.execute_up_to(proposer.last)
+        if replica.state.namespace.incarnation >= origin.incarnation:
+            return
+        if not (replica.log.holds(barrier) and await replica.history.leads_to(barrier.sn)):
+            raise Stopped(f"image and log here do not lead to checkpoint {origin.checkpoint}")
+        record = IncarnationRecord(
+            self._member.now_ns(), origin.incarnation, origin.checkpoint, barrier.sn, barrier.crc
+        )
+        slot = proposer.roll_back(record)
+        await proposer.execute_up_to(slot)
+        self._step("3", f"slot {slot} restores checkpoint {origin.checkpoint}")
 
     async def _serve(self, proposer: Proposer) -> None:
         """Step 4: serves as the new primary after every read lease of lower ballots has expired."""

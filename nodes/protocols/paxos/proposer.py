@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.ignoring import Ignoring
-from nodes.metadata.records import Record
+from nodes.metadata.records import IncarnationRecord, Record, rollback_in
 from nodes.metadata_server.shared_steps import Commits
 from nodes.protocols.paxos.acceptor import Acceptor
 from nodes.protocols.paxos.followers import Follower
@@ -19,6 +19,7 @@ from nodes.protocols.paxos.log import encode_record
 from nodes.protocols.paxos.messages import Accepted, LogRecord
 from nodes.protocols.paxos.packing import Packing
 from nodes.protocols.paxos.tally import Tally
+from nodes.replicas.leader import LOOK_NS, Stopped
 from nodes.replicas.state import ReplicatedState
 from nodes.trace.present import UNKNOWN
 from nodes.wire.messages import Mark
@@ -118,6 +119,11 @@ class Proposer:
         self._propose([record], undo, record.at_ns, [])
         return self.last, 1
 
+    def roll_back(self, record: IncarnationRecord) -> int:
+        """Proposes a record that is executed when it is decided, here as on every other member; returns its slot."""
+        self._propose([record], [], record.at_ns, [])
+        return self.last
+
     def close_group(self) -> None:
         """Does nothing, because each record has its own slot."""
 
@@ -136,7 +142,10 @@ class Proposer:
         )
         data, self._mark = encode_record(record)
         self._last_place = len(records)
-        self._state.applied_ahead(record, undo)
+        if self._state.waits or rollback_in(records) is not None:
+            self._state.prepared(record)
+        else:
+            self._state.applied_ahead(record, undo)
         self._acceptor.keep(self.ballot, record, data)
         if self._begun_by is UNKNOWN:
             self._begun_by = self._world.trace.at()
@@ -214,8 +223,14 @@ class Proposer:
                 self._on_unparked()
 
     def _decide(self, slot: int) -> None:
+        tally = self.tally
         for record in self._acceptor.queue.waiting_up_to(slot):
-            self._report(record)
+            mark = self._acceptor.log.mark_at(record.sn)
+            assert mark is not None
+            self._commits.emit(record, self.ballot, mark.crc, tally.holders(record.sn), tally.changes)
+            if rollback_in(record.records) is not None:
+                # Later commits belong to the new incarnation.
+                self._acceptor.decide(self.ballot, record.sn)
         self.decided, self._advanced_ns = slot, self._world.clock.monotonic_ns()
         while self._began and self._began[0][0] <= slot:
             self.flushes += 1
@@ -226,11 +241,13 @@ class Proposer:
         _run_up_to(self._on_decided, slot)
         self.pack_when_idle()
 
-    def _report(self, record: LogRecord) -> None:
-        mark = self._acceptor.log.mark_at(record.sn)
-        assert mark is not None
-        tally = self.tally
-        self._commits.emit(record, self.ballot, mark.crc, tally.holders(record.sn), tally.changes)
+    async def execute_up_to(self, slot: int) -> None:
+        """Waits until the slots up to this one are decided, and no rollback is left to be applied. Raises Stopped."""
+        state = self._state
+        while not state.stuck_sn and (self.decided < slot or state.waits):
+            await self._world.clock.sleep(LOOK_NS)
+        if state.stuck_sn:
+            raise Stopped(f"the rollback in slot {state.stuck_sn} cannot be applied here")
 
     # --- time ------------------------------------------------------------------------------------------------------
 

@@ -189,6 +189,13 @@ class Takeover:
         self._views += [each.record.view for each in redone if each.record.view]
         return Adopted(list(promised), redone)
 
+    async def check_rollbacks(self) -> None:
+        """Checks that this server can apply the rollbacks among its slots, before it proposes one. Raises Stopped."""
+        state, history = self._member.state, self._member.replica.history
+        for sn, record in history.rollbacks():
+            if sn > state.applied_sn and (state.stuck_sn or not await history.leads_to(record.barrier_sn)):
+                raise Stopped(f"the rollback in slot {sn} cannot be applied here")
+
     # --- old leases ------------------------------------------------------------------------------------------------
 
     async def outlive_old_leases(self) -> None:

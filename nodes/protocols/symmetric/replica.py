@@ -206,7 +206,7 @@ def open_replica(world: World, config: ServerConfig, group: GroupConfig, choice:
     session_ttl_ns = config.cluster.session_ttl_ms * MILLISECOND
     executions: list[Execution] = []
 
-    def execution(namespace: Namespace, sn: int, applied: object) -> Execution:
+    def execution(namespace: Namespace, sn: int, *unused: object) -> Execution:
         executions.append(Execution(namespace, sn, session_ttl_ns, appended.set))
         return executions[-1]
 

@@ -19,7 +19,7 @@ from nodes.protocols.vssp.reading import Reading
 from nodes.protocols.vssp.receiving import Receiving
 from nodes.protocols.vssp.repair import Repairs, is_whole
 from nodes.protocols.vssp.reporting import Reporting
-from nodes.protocols.vssp.retention import kept_sn, pinned_sn
+from nodes.protocols.vssp.retention import kept_sn, pinned_sn, with_barriers
 from nodes.protocols.vssp.sending import Sending
 from nodes.protocols.vssp.serving import Serving
 from nodes.slots import SeenInImage, StoredFile, StoredImage
@@ -47,6 +47,7 @@ class Pool:
         self._local_images = local_images = LocalImageDirectory(world.disk, mutations)
         self._calls = calls = Calls(world)
         self.pinned: set[int] = set()
+        self.rollbacks: dict[int, int] = {}
         self._tidying = world.scope.child("tidy")
         self._sending = Sending(world, local_images, acknowledging, partitions)
         self._receiving = Receiving(world, local_images, self._tidy)
@@ -91,7 +92,10 @@ class Pool:
         """Removes images except the newest ones and those that a pin needs, while other procedures run."""
         self._receiving.forget_below(max(self._local_images.images(), default=""))
         if not self._tidying.busy:
-            self._tidying.spawn(self._local_images.tidy(self.pinned, self._busy()), "tidy")
+            self._tidying.spawn(self._local_images.tidy(self._goals(), self._busy()), "tidy")
+
+    def _goals(self) -> set[int]:
+        return with_barriers(self._local_images.images(), self.pinned, self.rollbacks)
 
     def _on_acked(self, peer: str, message: m.ImagePacketAcked) -> None:
         if self._sending.writes(message.image):
@@ -126,10 +130,10 @@ class Pool:
         return [rank_of(image)[2] for image in self._local_images.images()]
 
     def kept_sn(self, newest: int, first_sn: int) -> int:
-        return kept_sn(self._local_images.images(), sorted(self.pinned), newest, first_sn)
+        return kept_sn(self._local_images.images(), self._goals(), newest, first_sn)
 
     def pinned_sn(self, first_sn: int) -> int | None:
-        return pinned_sn(self._local_images.images(), sorted(self.pinned), first_sn)
+        return pinned_sn(self._local_images.images(), self._goals(), first_sn)
 
     async def has_whole(self, accepts: Callable[[Mark], bool]) -> bool:
         for image in reversed(self._local_images.images()):

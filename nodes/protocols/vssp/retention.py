@@ -16,6 +16,22 @@ def at_or_below(images: list[str], sn: int) -> str | None:
     return max(fitting, default=None)
 
 
+def with_barriers(images: list[str], pinned: Iterable[int], rollbacks: dict[int, int]) -> set[int]:
+    """The pins, and the barrier of each rollback that lies between a pin, or the present, and the image from which it is reached."""
+    found = set(pinned)
+    ranks = sorted(rank_of(image)[2] for image in images)
+    present = ranks[-KEPT] if len(ranks) >= KEPT else 0
+    for sn, barrier in sorted(rollbacks.items(), reverse=True):
+        if sn > present or any(sn <= goal and _start(images, goal) < sn for goal in found):
+            found.add(barrier)
+    return found
+
+
+def _start(images: list[str], sn: int) -> int:
+    image = at_or_below(images, sn)
+    return 0 if image is None else rank_of(image)[2]
+
+
 def kept_images(images: list[str], pinned: Iterable[int]) -> set[str]:
     """The newest images, and for every pin the image that it needs."""
     pins = {at_or_below(images, sn) for sn in pinned}
@@ -39,6 +55,5 @@ def pinned_sn(images: list[str], pinned: Iterable[int], first_sn: int) -> int | 
 
     0 when it leads there without an image; None when it leads to none.
     """
-    below = [at_or_below(images, sn) for sn in pinned]
-    starts = [0 if image is None else rank_of(image)[2] for image in below]
+    starts = [_start(images, sn) for sn in pinned]
     return min((start for start in starts if start + 1 >= first_sn), default=None)

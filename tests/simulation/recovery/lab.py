@@ -8,6 +8,7 @@ from typing import Any
 from nodes.config import MILLISECOND, SECOND
 from nodes.errors import FsError
 from nodes.metadata.operations import Create, Mkdir, Operation
+from nodes.roles import LEADING
 from nodes.trace.checkpoints import BarrierWritten, TakenBack
 from nodes.trace.events import RoleChanged, StepTaken
 from nodes.wire.messages import Answer
@@ -96,4 +97,4 @@ class Checkpoints(Groups):
 
     def serve(self) -> bool:
         roles = {s.server: s.event.role for s in self.cluster.events if type(s.event) is RoleChanged}
-        return all(roles[self.active(group.number)] == "active" for group in self.config.groups)
+        return all(roles[self.active(group.number)] in LEADING for group in self.config.groups)

@@ -35,6 +35,11 @@ def after(tmp_path: Path, *events: tuple[str, Event]) -> str:
     return asyncio.run(body())
 
 
+def test_the_primary_of_a_paxos_group_is_asked(tmp_path: Path) -> None:
+    primary = ("mds2", e.RoleChanged("g1", "primary", 2, 9, "the lock"))
+    assert after(tmp_path, ("mds1", e.RoleChanged("g1", "secondary", 2, 9, "")), primary) == "mds2"
+
+
 def test_one_that_was_paused_as_the_active_is_not_asked(tmp_path: Path) -> None:
     assert after(tmp_path, active("mds1", 1), PAUSED, active("mds2", 2)) == "mds2"
 

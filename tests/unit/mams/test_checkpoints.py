@@ -74,12 +74,6 @@ def test_another_format_is_named_with_both_numbers() -> None:
         decode(bytes(data))
 
 
-@given(MARKS, MARKS, st.integers(0, 5))
-def test_what_was_set_aside_is_not_accepted(barrier: Mark, mark: Mark, incarnation: int) -> None:
-    accepted = Origin(incarnation, "one", barrier).accepts(mark)
-    assert accepted == (mark.incarnation >= incarnation or mark.sn <= barrier.sn)
-
-
 @pytest.mark.parametrize("name", ["a", "Monday", "2026-11-21_v1.0", "n" * 63])
 def test_names(name: str) -> None:
     assert checked_name(name) == name

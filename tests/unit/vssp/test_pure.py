@@ -22,7 +22,7 @@ from nodes.protocols.vssp.manifest import (
 )
 from nodes.protocols.vssp.outgoing import LAG_BYTES, WINDOW_BYTES, Outgoing
 from nodes.protocols.vssp.packets import CHUNK_BYTES, PACKET_BYTES, bad_chunk, sums
-from nodes.protocols.vssp.retention import kept_images, kept_sn
+from nodes.protocols.vssp.retention import kept_images, kept_sn, with_barriers
 from nodes.wire.messages import Mark
 
 
@@ -220,6 +220,20 @@ def test_a_pin_that_cannot_be_reached_holds_no_journal(pin: int, older: int, new
 
 
 # --- kept images -----------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(1, 30), max_size=8, unique=True), st.integers(1, 15), st.integers(1, 15))
+def test_a_barrier_is_kept_as_long_as_its_rollback_may_be_applied(
+    sns: list[int], barrier: int, between: int
+) -> None:
+    """By a server that begins from one of its two newest images, or that goes back to a pin behind the rollback."""
+    images = [image_name(Mark(0, 1, sn, 0), 0) for sn in sorted(sns)]
+    rollback = barrier + between
+    behind = [sn for sn in sns if sn >= rollback]
+    assert with_barriers(images, [], {rollback: barrier}) == (set() if len(behind) > 1 else {barrier})
+    pin = rollback + 1
+    reached = any(rollback <= sn <= pin for sn in sns)
+    assert (barrier in with_barriers(images, [pin], {rollback: barrier})) == (len(behind) < 2 or not reached)
 
 
 @given(st.lists(st.integers(1, 50), max_size=8, unique=True), st.lists(st.integers(0, 60), max_size=3))
