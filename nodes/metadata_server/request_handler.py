@@ -33,7 +33,7 @@ AGAIN_NS = 5 * MILLISECOND
 
 
 class RequestHandler:
-    """Intake of one tenure. Its backlog decides from when on requests are admitted and sequenced."""
+    """Admission of one tenure. Its backlog decides from when on requests are admitted and sequenced."""
 
     def __init__(
         self,

@@ -47,7 +47,7 @@ class Order:
         return now_ns - self.received_ns > SILENCE_NS or now_ns - self.at_ns > PATIENCE_NS
 
 
-class Intake(Protocol):
+class Admission(Protocol):
     """The calls of clients at the server that orders images."""
 
     @property
@@ -75,12 +75,12 @@ class Imaging:
         self,
         replica: GroupReplica[GroupLog],
         takers: ImageTakers,
-        intake: Intake,
+        admission: Admission,
         epoch: int,
     ):
         self._replica = replica
         self._takers = takers
-        self._intake = intake
+        self._admission = admission
         self._epoch = epoch
         self._order: Order | None = None
         self._orders = 0
@@ -130,7 +130,7 @@ class Imaging:
             limit = replica.config.cluster.log_bytes
             replica.world.trace.emit(WritesWait(replica.group.name, full, self._size, limit))
         if not full:
-            self._intake.resume()
+            self._admission.resume()
         self._waits = full
 
     # --- steps ----------------------------------------------------------------------------------------------------
@@ -254,20 +254,22 @@ class Imaging:
         return self._is_waited_for or (bool(every) and (self.taken_sn < self._due_sn or behind >= every))
 
     async def _take_alone(self) -> None:
-        """Takes an image here because no standby can. Intake waits while this server's own namespace is frozen. Raises OSError."""
-        replica, intake = self._replica, self._intake
-        intake.freeze()
+        """Takes an image here because no standby can. Admission waits while this server's own namespace is frozen. Raises OSError."""
+        replica, admission = self._replica, self._admission
+        admission.freeze()
         try:
-            while not intake.idle:
-                if intake.stalled:
+            while not admission.idle:
+                if admission.stalled:
                     return
                 await replica.world.clock.sleep(LOOK_NS)
             mark = replica.log.mark_at(replica.state.applied_sn)
             assert mark is not None
-            self._step("alone", f"{replica.name} takes an image itself: intake waits")
-            holders = await replica.images.write(replica.state.namespace, mark, [replica.name], intake.thaw)
+            self._step("alone", f"{replica.name} takes an image itself: admission waits")
+            holders = await replica.images.write(
+                replica.state.namespace, mark, [replica.name], admission.thaw
+            )
         finally:
-            intake.thaw()
+            admission.thaw()
         self._failures = min(self._failures, TRIES - 1)
         if holders:
             self._taken(mark.sn, holders)

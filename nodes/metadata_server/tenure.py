@@ -1,4 +1,4 @@
-"""One tenure of a group's leader, apart from the agreement: intake, journal writer, images, other groups, checkpoints.
+"""One tenure of a group's leader, apart from the agreement: admission, journal writer, images, other groups, checkpoints.
 
 A family adds its takeover and the way its groups become safe: `run` in a subclass, a `JournalSync`, the `ImageTakers`.
 """
@@ -161,7 +161,7 @@ class ServingLeader(Leader):
         """Continues the log in this epoch. Earlier groups are applied, and images are ordered from now on."""
         replica = self._replica
         self.writer = writer
-        imaging = self.imaging = Imaging(replica, takers, LeaderIntake(self.answering, writer), self.epoch)
+        imaging = self.imaging = Imaging(replica, takers, LeaderAdmission(self.answering, writer), self.epoch)
         replica.state.apply_ahead()
         self.answering.write_to(writer, self.epoch)
         self._tenure.spawn(imaging.run(), "images")
@@ -208,8 +208,8 @@ class ServingLeader(Leader):
         self.answering.refuse_all()
 
 
-class LeaderIntake:
-    """`Intake` of a leader's images: requests are queued while its namespace is frozen."""
+class LeaderAdmission:
+    """`Admission` of a leader's images: requests are queued while its namespace is frozen."""
 
     def __init__(self, answering: RequestHandler, writer: RecordWriter):
         self._answering = answering

@@ -67,7 +67,7 @@ class ReplicatedState:
         """Applies at most `most` groups; True when no committed group is left that this server can apply."""
         pending = self._pending
         while most and pending and pending[0].sn <= self._ready_sn and not self.stuck_sn:
-            if self._goes_back(pending[0]):
+            if self._rolls_back(pending[0]):
                 self._apply(pending.popleft(), None)
             most -= 1
         return not pending or pending[0].sn > self._ready_sn or bool(self.stuck_sn)
@@ -77,7 +77,7 @@ class ReplicatedState:
         """Groups up to it may be applied, unless frozen."""
         return self.commit_sn
 
-    def _goes_back(self, group: JournalGroup) -> bool:
+    def _rolls_back(self, group: JournalGroup) -> bool:
         """Restores the namespace at the barrier if this committed group is a rollback; False when that is impossible here.
 
         No undo log remains: everything before the group is committed.

@@ -83,7 +83,7 @@ def _role(event: e.RoleChanged, t: Terms) -> str:
 def _step(event: e.StepTaken, t: Terms) -> str:
     name = " ".join(filter(None, (event.procedure, event.step, event.checkpoint)))
     outcome = f"{event.outcome}, " if event.outcome else ""
-    took = f" after {event.took_ms:.1f} ms without intake" if event.took_ms else ""
+    took = f" after {event.took_ms:.1f} ms without admission" if event.took_ms else ""
     return f"{name} of {t.term} {event.epoch}: {outcome}{event.detail}{took} [{event.paper}]"
 
 

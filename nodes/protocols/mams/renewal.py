@@ -16,7 +16,7 @@ from nodes.replicas.log import NOTHING
 from nodes.wire.messages import Mark
 
 FINAL_GAP = 64
-"""Largest number of groups that the final synchronisation sends while intake is held."""
+"""Largest number of groups that the final synchronisation sends while admission is held."""
 DIRECT_GAP = 512
 """Largest gap in groups that the active sends by itself, without a reading phase."""
 COPY_TRIES = 2
@@ -92,7 +92,7 @@ class RenewingSessions:
     async def renew_one(self) -> None:
         """One scan of the juniors (CFS §4.2.3): a session with the nearest one.
 
-        The junior reads image and journals from the pool while service goes on. The active then sends it the remaining groups. Intake is held
+        The junior reads image and journals from the pool while service goes on. The active then sends it the remaining groups. Admission is held
         until the journals are equal and the junior is a standby. Raises LostLock, ConnectionLoss.
         """
         junior = self._select()
@@ -203,7 +203,7 @@ class RenewingSessions:
         return near and self._sync.participants.get(junior) is participant
 
     async def _synchronise(self, junior: str) -> None:
-        """The final synchronisation: intake is held until the junior has the same sn and is a standby of the view."""
+        """The final synchronisation: admission is held until the junior has the same sn and is a standby of the view."""
         began_ns = self._replica.world.clock.monotonic_ns()
         self._answering.backlog.hold()
         try:

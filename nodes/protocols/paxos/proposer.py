@@ -85,7 +85,7 @@ class Proposer:
         """Callback when a change of the view is decided."""
         self._on_unparked = on_resumed
 
-    # --- intake ----------------------------------------------------------------------------------------------------
+    # --- admission -------------------------------------------------------------------------------------------------
 
     @property
     def last(self) -> int:

@@ -21,7 +21,7 @@ from nodes.wire.messages import CheckOperation, Message, Request
 
 
 class ViewService:
-    """`Service` of the metadata server, and the `Intake` of its images."""
+    """`Service` of the metadata server, and the `Admission` of its images."""
 
     admits = True
     ahead = False
