@@ -32,6 +32,7 @@ from nodes.storage.records import (
     JournalCorrupt,
     UnknownJournal,
     check_header,
+    has_header,
     header,
     never_synced,
     pack,
@@ -161,14 +162,19 @@ class Journal:
             )
         data = self._disk.read(path)
         valid = epoch = 0
-        if len(data) >= HEADER.size:
+        if has_header(data):
             check_header(path, data, segment.first_sn)
             for entry in scan(path, data, segment.first_sn, last):
                 segment.ends.append(entry.end)
                 epoch = entry.epoch
             valid = segment.size
         elif not last:
-            raise JournalCorrupt(path, 0, segment.first_sn, "the head is cut off and another segment follows")
+            raise JournalCorrupt(
+                path,
+                0,
+                segment.first_sn,
+                "the head is cut off, or was never written, and another segment follows",
+            )
         if len(data) > valid:
             self.cut_bytes = len(data) - valid
             self._cut = (path, valid)

@@ -77,6 +77,11 @@ def check_header(file: str, data: bytes, first_sn: int) -> None:
         raise JournalCorrupt(file, len(MAGIC) + 2, first_sn, f"says that it begins with sn {first}")
 
 
+def has_header(data: bytes) -> bool:
+    """Whether a segment's first sync may have returned. Before that, a power loss leaves a shorter file, or zeros in place of the header."""
+    return len(data) >= HEADER.size and any(data[: HEADER.size])
+
+
 def record_at(data: bytes, offset: int) -> Entry | None:
     """The whole and valid record at this offset; None when there is none."""
     if offset + OVERHEAD > len(data):

@@ -175,6 +175,23 @@ def test_a_long_tail_of_zeros_is_a_torn_tail_found_at_once() -> None:
     assert journal.last_sn == 4 and journal.cut_bytes == 4 << 20
 
 
+@pytest.mark.parametrize("kept", [0, 5])
+def test_a_new_segment_whose_header_never_reached_the_disk_is_a_torn_tail(kept: int) -> None:
+    """A power loss leaves zeros of the file's length, or its last bytes behind them. Earlier segments are whole, and nothing is in doubt."""
+    disk, path = written(4)
+    rest = bytes(disk.files[path])[-kept:] if kept else b""
+    disk.files["journal/00000000000000000005.seg"] = bytearray(bytes(60) + rest)
+    journal = Journal.open(disk, "journal")
+    assert journal.last_sn == 4 and journal.cut_bytes == 60 + kept and journal.doubtful is None
+    journal.append(5, 2, b"again")
+    asyncio.run(journal.sync())
+    assert content(disk)[4:] == [(5, b"again")]
+    disk.files["journal/00000000000000000006.seg"] = bytearray(b"\0")
+    disk.files["journal/00000000000000000005.seg"][: HEADER.size] = bytes(HEADER.size)
+    with pytest.raises(JournalCorrupt, match="never written, and another segment follows"):
+        Journal.open(disk, "journal")
+
+
 def test_after_a_failed_sync_everything_is_refused_until_it_is_opened_again() -> None:
     disk, _path = written(3)
     journal = Journal.open(disk, "journal")
