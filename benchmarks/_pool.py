@@ -15,6 +15,7 @@ from zlib import crc32
 
 import uvloop
 
+from nodes.config import NO_KNOBS
 from nodes.mechanisms import IMAGE_STORES, MESSAGES
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made
@@ -118,7 +119,7 @@ class Node:
         if store is None:
             make = IMAGE_STORES[strategy]
             store = self.stores[strategy, partitions] = make(
-                self.world, partitions, list, lambda: 1, NO_MUTATIONS
+                self.world, partitions, list, lambda: 1, NO_MUTATIONS, NO_KNOBS
             )
         return store
 

@@ -108,7 +108,7 @@ class JournalConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Knobs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Sizes inside the servers that change no promise; tiny ones make rare paths frequent. 0 selects the built-in value."""
+    """Sizes inside servers and clients that change no promise; tiny ones make rare paths frequent. 0 selects the built-in value."""
 
     segment_bytes: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 0
     """Size in bytes beyond which a journal's file takes no more records."""
@@ -121,6 +121,17 @@ class Knobs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Groups that the active itself sends a junior. A junior that lacks more first reads from other servers."""
     ledger_entries: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 0
     """Number of entries after which a writer begins a new ledger."""
+    open_slots: Annotated[int, msgspec.Meta(ge=0, le=2_048)] = 0
+    """Largest number of slots that a Paxos primary has open. Members accept some multiples of it ahead of what is decided."""
+    open_calls: Annotated[int, msgspec.Meta(ge=0, le=1 << 16)] = 0
+    """Largest number of open calls of one client, and so of results that a session remembers."""
+    cached_directories: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] = 0
+    """Largest number of directories in a client's dentry cache."""
+    images_kept: Annotated[int, msgspec.Meta(ge=2, le=64)] = 2
+    """Number of images that a server keeps beside the pinned ones: at least the newest and the one to begin from when that has rotted."""
+
+
+NO_KNOBS = Knobs()
 
 
 class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

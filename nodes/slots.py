@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 import msgspec
 
-from nodes.config import Holes
+from nodes.config import Holes, Knobs
 from nodes.listeners import Listeners
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Attributes, Result
@@ -139,9 +139,9 @@ class ImageStore(Protocol):
 
 
 MakeImageStore = Callable[
-    [World, int, Callable[[], list[StoredFile]], Callable[[], int], Mutations], ImageStore
+    [World, int, Callable[[], list[StoredFile]], Callable[[], int], Mutations, Knobs], ImageStore
 ]
-"""(world, partitions, the journals of this server's report, first sn of its journal, mutations)."""
+"""(world, partitions, the journals of this server's report, first sn of its journal, mutations, knobs)."""
 
 
 class ImageTakers(Protocol):

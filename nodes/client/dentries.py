@@ -15,9 +15,11 @@ KEPT = 100_000
 class Dentries:
     """Inode numbers of directories by path."""
 
-    def __init__(self, stale: bool = False) -> None:
+    def __init__(self, stale: bool = False, kept: int = 0) -> None:
+        """`kept`: largest number of directories; 0 selects the built-in limit."""
         self._stale = stale
         """The known bug `stale_dentry_cache`."""
+        self._kept = kept or KEPT
         self._known: dict[str, int] = {}
         self.moves = 0
 
@@ -37,7 +39,7 @@ class Dentries:
             return False
         self.forget_all(moves)
         if is_directory(start.inode) and start.depth:
-            if len(self._known) >= KEPT:
+            if len(self._known) >= self._kept:
                 del self._known[next(iter(self._known))]
             self._known["/" + "/".join(path.split("/")[1 : start.depth + 1])] = start.inode
         return True

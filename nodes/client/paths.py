@@ -34,12 +34,15 @@ class Paths:
     """The paths of one client, with its dentry cache. `stat` asks for the attributes of a path and raises FsError."""
 
     def __init__(
-        self, world: World, groups: Container[int], stale: bool, stat: Callable[[str], Awaitable[Answer]]
+        self,
+        world: World,
+        groups: Container[int],
+        dentries: Dentries,
+        stat: Callable[[str], Awaitable[Answer]],
     ):
-        """`stale` opens the mutation of a cache that forgets nothing (`stale_dentry_cache`)."""
         self._world = world
         self._groups = groups
-        self._dentries = Dentries(stale)
+        self._dentries = dentries
         self._stat = stat
 
     @property

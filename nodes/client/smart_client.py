@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 
 from nodes.client.deadlines import Deadlines
+from nodes.client.dentries import Dentries
 from nodes.client.keeping import Keeping, SessionCall
 from nodes.client.paths import Paths
 from nodes.client.pending_call import PendingCall, Reply, called
@@ -68,7 +69,9 @@ class SmartClient:
         """Every server that answers reads knows the leader by its lease, so that the server that it names is asked at once."""
         self._alone = len(self._groups) == 1
         self._long_ns = 0 if reports_calls else LONG_NS
-        self._paths = Paths(world, self._groups, cluster.mutations.stale_dentry_cache, self._stat)
+        dentries = Dentries(cluster.mutations.stale_dentry_cache, cluster.knobs.cached_directories)
+        self._paths = Paths(world, self._groups, dentries, self._stat)
+        self._open_max = cluster.knobs.open_calls or OPEN_MAX
         self._seen_ns = 0
         self._next = 0
         self._open: dict[int, PendingCall] = {}
@@ -137,11 +140,14 @@ class SmartClient:
             return await summary(self._run, operation.path)
         return await self._run(operation)
 
-    async def _run(self, operation: Operation, reported: bool = True) -> Answer:
-        while self._open and self._next + 1 - next(iter(self._open)) >= OPEN_MAX:
+    async def _run(self, operation: Operation) -> Answer:
+        while self._open and self._next + 1 - next(iter(self._open)) >= self._open_max:
             room = self._loop.create_future()
             self._waiting_for_room.append(room)
             await room
+        return await self._run_now(operation)
+
+    async def _run_now(self, operation: Operation, reported: bool = True) -> Answer:
         pending = self._pending(operation, ROOT_GROUP)
         answer = None
         try:
@@ -181,8 +187,9 @@ class SmartClient:
                 room.set_result(None)
 
     async def _stat(self, path: str) -> Answer:
-        """A `Stat` as part of another call, which is not reported as a call."""
-        return await self._run(Stat(path), reported=False)
+        """A `Stat` as part of another call, which is not reported as a call. It does not wait for room: that other call may be the one that has to
+        end first, and no session remembers a read."""
+        return await self._run_now(Stat(path), reported=False)
 
     async def _run_session(self, operation: SessionCall, group: int) -> Answer | None:
         pending = self._pending(operation, group)

@@ -107,6 +107,10 @@ def draw_knobs(rng: random.Random) -> Knobs:
         broadcasts=rng.choice((0, 1, 2)),
         direct_groups=rng.choice((0, 1, 4)),
         ledger_entries=rng.choice((0, 1, 3, 20)),
+        open_slots=rng.choice((0, 1, 4, 32)),
+        open_calls=rng.choice((0, 1, 2, 16)),
+        cached_directories=rng.choice((0, 1, 3)),
+        images_kept=rng.choice((2, 3, 5)),
     )
 
 

@@ -133,9 +133,10 @@ def _chunk(kind: str, rows: list[Any]) -> bytes:
 class Loader:
     """Fills one namespace from the partitions of one image, in pieces of any of them."""
 
-    def __init__(self, mutations: Mutations = NO_MUTATIONS) -> None:
+    def __init__(self, mutations: Mutations = NO_MUTATIONS, open_calls: int = 0) -> None:
         self._mutations = mutations
-        """Mutations of the loading process; an image does not carry them."""
+        """Mutations of the loading process; an image carries neither them nor its limit of open calls."""
+        self._open_calls = open_calls
         self.namespace = Namespace()
         self.header: Header | None = None
         self.loaded: set[int] = set()
@@ -168,7 +169,7 @@ class Loader:
         if self.header is None:
             self.header = header
             self.namespace = Namespace(
-                header.group, header.short_memory, header.dentry_locks_only, self._mutations
+                header.group, header.short_memory, header.dentry_locks_only, self._mutations, self._open_calls
             )
             self.namespace.tree.inodes.clear()
         elif msgspec.structs.replace(header, partition=self.header.partition) != self.header:

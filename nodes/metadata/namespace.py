@@ -67,8 +67,11 @@ class Namespace:
         short_memory: bool = False,
         dentry_locks_only: bool = False,
         mutations: Mutations = NO_MUTATIONS,
+        open_calls: int = 0,
     ):
+        """`open_calls`: largest number of open calls of one client; 0 selects the built-in limit."""
         self.group = group
+        self._open_max = open_calls or OPEN_MAX
         self.short_memory = short_memory
         self.dentry_locks_only = dentry_locks_only
         self.tree = Tree(group, dentry_locks_only, mutations.promised_across_move)
@@ -139,7 +142,7 @@ class Namespace:
             type(operation) is not OpenSession
             and sessions.known(op_id.client)
             and op_id.number >= sessions.lowest_open(op_id.client)
-            and 0 <= op_id.number - lowest_open < OPEN_MAX
+            and 0 <= op_id.number - lowest_open < self._open_max
         )
 
     def _check_call(self, operation: Write, op_id: OpId, lowest_open: int) -> None:
@@ -150,8 +153,8 @@ class Namespace:
             raise FsError("ESTALE", f"the session {op_id.client} is not open")
         if op_id.number < sessions.lowest_open(op_id.client):
             raise FsError("ESTALE", f"call {op_id.number} of {op_id.client} was answered and forgotten")
-        if not 0 <= op_id.number - lowest_open < OPEN_MAX:
-            raise FsError("EAGAIN", f"a client has at most {OPEN_MAX} calls open")
+        if not 0 <= op_id.number - lowest_open < self._open_max:
+            raise FsError("EAGAIN", f"a client has at most {self._open_max} calls open")
 
     def apply(self, record: Record, undo: Undo = None) -> None:
         """Carries out a record; `undo` collects the entries that reverse it."""

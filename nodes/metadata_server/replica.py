@@ -137,7 +137,8 @@ def open_replica(
     identity = Identity(world, journal)
     replica: Replica
     images = image_store(
-        world, cluster.image_partitions, lambda: replica.journal_report(), lambda: replica.log.base.sn + 1, mutations
+        world, cluster.image_partitions, lambda: replica.journal_report(), lambda: replica.log.base.sn + 1, mutations,
+        cluster.knobs,
     )  # fmt: skip
     images.bar(origin.incarnation, origin.barrier.sn)
     namespace, image = stored_namespace(images, journal, config, group)
@@ -190,8 +191,10 @@ def report_applied(world: World, sn: int, epoch: int, digest: int) -> None:
 
 
 def empty_namespace(config: ServerConfig, group: GroupConfig) -> Namespace:
-    holes, mutations = config.cluster.holes, config.cluster.mutations
-    return Namespace(group.number, holes.short_duplicate_memory, holes.dentry_locks_only, mutations)
+    cluster, holes = config.cluster, config.cluster.holes
+    return Namespace(
+        group.number, holes.short_duplicate_memory, holes.dentry_locks_only, cluster.mutations, cluster.knobs.open_calls
+    )  # fmt: skip
 
 
 async def keep_aside(replica: Replica, sn: int) -> None:

@@ -22,7 +22,7 @@ from itertools import pairwise
 
 import msgspec
 
-from nodes.config import Knobs
+from nodes.config import NO_KNOBS, Knobs
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.storage.appending import Appending
 from nodes.storage.records import (
@@ -46,7 +46,6 @@ SEGMENT_BYTES = 16 << 20
 SEGMENT_NAME = re.compile(r"^[0-9]{20}$")
 RECENT = 512
 """Records kept in memory for readers of the end."""
-NO_KNOBS = Knobs()
 RUN_BYTES = 1 << 20
 """Bytes of a segment that are read at once, if not a single record."""
 

@@ -11,8 +11,6 @@ from nodes.world import World
 RESEND_NS = 100 * MILLISECOND
 GAP_NS = 10 * MILLISECOND
 """Time that reordered messages have to fill a gap before the primary resends."""
-UNACKNOWLEDGED_MAX = 4_096
-"""Most slots sent beyond the last acknowledged one."""
 
 
 class Follower:
@@ -28,7 +26,9 @@ class Follower:
         world: World,
         disk: int,
         needs: int,
+        window: int,
     ):
+        """`window`: most slots sent beyond the last acknowledged one."""
         self.name = name
         self._ballot = ballot
         self._packing = packing
@@ -40,6 +40,7 @@ class Follower:
         self.disk = disk
         """Instance of the member's disk. Acknowledgements of another disk do not count."""
         self._needs = needs
+        self._window = window
         self._acknowledged = -1
         self.executed = success
         self.sent = success
@@ -84,7 +85,7 @@ class Follower:
         if self.lacks:
             self._refer_to_images()
             return
-        last = min(last, self.accepted + UNACKNOWLEDGED_MAX)
+        last = min(last, self.accepted + self._window)
         while True:
             records = self._log.encoded(self.sent + 1, last, MESSAGE_BYTES)
             messages = list(

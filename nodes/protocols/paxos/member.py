@@ -124,7 +124,8 @@ def open_member(
     log.load()
     replica: GroupReplica[SlotLog]
     images = image_store(
-        world, cluster.image_partitions, lambda: replica.journal_report(), lambda: replica.log.base.sn + 1, mutations
+        world, cluster.image_partitions, lambda: replica.journal_report(), lambda: replica.log.base.sn + 1, mutations,
+        cluster.knobs,
     )  # fmt: skip
     namespace, image = _stored_namespace(images, log, config, group)
     log.open_behind(image)
@@ -181,7 +182,7 @@ def _open_acceptor(
 ) -> tuple[CoordinationQueue, Acceptor, Packing]:
     """Restores the slots accepted after the image and executes those up to the success pointer. Raises SealBroken, OSError."""
     cluster, image_sn = config.cluster, state.commit_sn
-    queue = CoordinationQueue(cluster.mutations)
+    queue = CoordinationQueue(cluster.mutations, cluster.knobs.open_slots)
     queue.begin_behind(image_sn)
     promised = stored_ballot(world.disk)
     for ballot, record in log.accepted():

@@ -189,7 +189,7 @@ class Primary(ServingLeader):
         proposer = self.proposer = Proposer(
             member.world, self._commits(), self.takeover.configured, self.epoch, member.acceptor, member.state,
             member.packing, member.config.cluster.holes.answer_set_shrinks, mark, mark.sn, self._arrange_soon.set,
-            self.answering.backlog.resume,
+            self.answering.backlog.resume, member.config.cluster.knobs.open_slots,
         )  # fmt: skip
         tally = proposer.tally
         for name in names:
@@ -281,7 +281,7 @@ class Primary(ServingLeader):
             if not changing
             and name not in present
             and not follower.lacks
-            and proposer.last - follower.accepted <= NEAR
+            and proposer.last - follower.accepted <= min(NEAR, proposer.open_max)
             and name not in silent
         ]
         view = [name for name in [*present, *come] if name not in leave][:VIEW_MAX]

@@ -52,8 +52,10 @@ class Proposer:
         made: int,
         on_recorded: Step,
         on_resumed: Step,
+        open_slots: int = 0,
     ):
-        """`on_resumed` is called when there is room for writes again."""
+        """`on_resumed` is called when there is room for writes again. `open_slots`: most open slots at once; 0 selects the built-in limit."""
+        self.open_max = open_slots or OPEN_MAX
         self._world = world
         self._ignoring = Ignoring(world)
         self._commits = commits
@@ -110,7 +112,7 @@ class Proposer:
 
     @property
     def full(self) -> bool:
-        return self.last - self.executed >= OPEN_MAX
+        return self.last - self.executed >= self.open_max
 
     def apply(self, record: Record) -> tuple[int, int]:
         """Executes a record and proposes it in the next slot. Returns the slot and the record's place in it."""
@@ -185,7 +187,15 @@ class Proposer:
     def admit(self, name: str, success: int, disk: int) -> Follower:
         """Starts to send to this member, which has every slot up to the decided slot `success`."""
         follower = self.tally.followers[name] = Follower(
-            name, self.ballot, success, self._packing, self._acceptor.log, self._world, disk, self.last
+            name,
+            self.ballot,
+            success,
+            self._packing,
+            self._acceptor.log,
+            self._world,
+            disk,
+            self.last,
+            2 * self.open_max,
         )
         self.pack_when_idle()
         return follower

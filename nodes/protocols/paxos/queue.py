@@ -13,6 +13,8 @@ from nodes.protocols.paxos.messages import LogRecord
 
 SLOTS_MAX = 8_192
 """Most slots after the success pointer that a member accepts; more than a primary ever has open."""
+OPEN_TIMES = 4
+"""That limit as a multiple of the open slots."""
 READS_MAX = 10_000
 SUCCESS, ACCEPT, EMPTY = "success", "accept", "empty"
 
@@ -22,8 +24,10 @@ Read = Callable[[], None]
 class CoordinationQueue:
     """Slots up to `success` are decided; `current` is the last slot with a record."""
 
-    def __init__(self, mutations: Mutations = NO_MUTATIONS) -> None:
+    def __init__(self, mutations: Mutations = NO_MUTATIONS, open_slots: int = 0) -> None:
+        """`open_slots`: most slots that a primary has open; 0 selects the built-in limit."""
         self._mutations = mutations
+        self._slots_max = OPEN_TIMES * open_slots or SLOTS_MAX
         self.success = 0
         self.current = 0
         self.ballot = 0
@@ -79,7 +83,7 @@ class CoordinationQueue:
 
     def takes(self, slot: int) -> bool:
         """Whether this slot is undecided and within the queue's bound."""
-        return self.success < slot <= self.success + SLOTS_MAX
+        return self.success < slot <= self.success + self._slots_max
 
     def accept(self, ballot: int, record: LogRecord) -> None:
         """Puts a record into its slot, in place of one of a lower ballot. The caller has checked `takes`."""

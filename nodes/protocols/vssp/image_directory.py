@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from nodes.config import NO_KNOBS, Knobs
 from nodes.metadata.images import ImageDamaged, Loader
 from nodes.metadata.namespace import Namespace
 from nodes.mutations import NO_MUTATIONS, Mutations
@@ -28,9 +29,10 @@ PARTIAL_KEPT = 2
 
 
 class LocalImageDirectory:
-    def __init__(self, disk: Disk, mutations: Mutations = NO_MUTATIONS):
+    def __init__(self, disk: Disk, mutations: Mutations = NO_MUTATIONS, knobs: Knobs = NO_KNOBS):
         self._disk = disk
         self.mutations = mutations
+        self._knobs = knobs
         self.bar = (0, 0)
         """(incarnation, sn): images of earlier incarnations that go beyond do not count."""
         self.refused: set[str] = set()
@@ -65,9 +67,12 @@ class LocalImageDirectory:
         """Raises ImageDamaged, OSError."""
         return decode(self._disk.read(path_of(manifest_file(image))), image)
 
+    def loader(self) -> Loader:
+        return Loader(self.mutations, self._knobs.open_calls)
+
     def load(self, manifest: Manifest) -> Namespace:
         """Reads all partitions, one after the other. Raises ImageDamaged, OSError."""
-        loader, partitions = Loader(self.mutations), manifest.partitions
+        loader, partitions = self.loader(), manifest.partitions
         if self.mutations.image_without_last_partition:
             partitions = partitions[:-1]
         for partition, entry in enumerate(partitions):
@@ -157,7 +162,7 @@ class LocalImageDirectory:
         everything, whole = list(self.files()), self.images()
         newest = max(whole, default="")
         partial = [image for image in everything if image not in whole and image > newest]
-        stays = kept_images(whole, pinned) | set(partial[-PARTIAL_KEPT:]) | busy
+        stays = kept_images(whole, pinned, self._knobs.images_kept) | set(partial[-PARTIAL_KEPT:]) | busy
         gone = [image for image in everything if image not in stays]
         for image in gone:
             self.remove(manifest_file(image))

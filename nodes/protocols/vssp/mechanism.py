@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.calls import Calls
+from nodes.config import NO_KNOBS, Knobs
 from nodes.metadata.images import ImageDamaged, UnknownFormat
 from nodes.metadata.namespace import Namespace
 from nodes.mutations import NO_MUTATIONS, Mutations
@@ -42,9 +43,11 @@ class Pool:
         journals: Callable[[], list[StoredFile]],
         journal_first: Callable[[], int],
         mutations: Mutations = NO_MUTATIONS,
+        knobs: Knobs = NO_KNOBS,
     ):
         self._world = world
-        self._local_images = local_images = LocalImageDirectory(world.disk, mutations)
+        self._knobs = knobs
+        self._local_images = local_images = LocalImageDirectory(world.disk, mutations, knobs)
         self._calls = calls = Calls(world)
         self.pinned: set[int] = set()
         self.rollbacks: dict[int, int] = {}
@@ -95,7 +98,9 @@ class Pool:
             self._tidying.spawn(self._local_images.tidy(self._goals(), self._busy()), "tidy")
 
     def _goals(self) -> set[int]:
-        return with_barriers(self._local_images.images(), self.pinned, self.rollbacks)
+        return with_barriers(
+            self._local_images.images(), self.pinned, self.rollbacks, self._knobs.images_kept
+        )
 
     def _on_acked(self, peer: str, message: m.ImagePacketAcked) -> None:
         if self._sending.writes(message.image):

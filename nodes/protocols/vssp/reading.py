@@ -94,7 +94,7 @@ class Reading:
         self, manifest: Manifest, sources: list[str], progress: Callable[[], None]
     ) -> Namespace:
         """Fetches all partitions at once, each from another source first. Raises ImageDamaged, NotFetched."""
-        loader = Loader(self._local_images.mutations)
+        loader = self._local_images.loader()
         ends = await asyncio.gather(
             *(
                 self._partition(loader, manifest, partition, rotated(sources, partition), progress)

@@ -6,9 +6,6 @@ from collections.abc import Iterable
 
 from nodes.protocols.vssp.manifest import rank_of
 
-KEPT = 2
-"""The newest image, and the one before it. The older one may still be read, and a server begins from it when the newest has rotted."""
-
 
 def at_or_below(images: list[str], sn: int) -> str | None:
     """The newest image without groups after sn."""
@@ -16,11 +13,12 @@ def at_or_below(images: list[str], sn: int) -> str | None:
     return max(fitting, default=None)
 
 
-def with_barriers(images: list[str], pinned: Iterable[int], rollbacks: dict[int, int]) -> set[int]:
-    """The pins, and the barrier of each rollback that lies between a pin, or the present, and the image from which it is reached."""
+def with_barriers(images: list[str], pinned: Iterable[int], rollbacks: dict[int, int], kept: int) -> set[int]:
+    """The pins, and the barrier of each rollback that lies between a pin, or the present, and the image from which it is reached: for the present
+    the oldest of the `kept` newest."""
     found = set(pinned)
     ranks = sorted(rank_of(image)[2] for image in images)
-    present = ranks[-KEPT] if len(ranks) >= KEPT else 0
+    present = ranks[-kept] if len(ranks) >= kept else 0
     for sn, barrier in sorted(rollbacks.items(), reverse=True):
         if sn > present or any(sn <= goal and _start(images, goal) < sn for goal in found):
             found.add(barrier)
@@ -32,10 +30,11 @@ def _start(images: list[str], sn: int) -> int:
     return 0 if image is None else rank_of(image)[2]
 
 
-def kept_images(images: list[str], pinned: Iterable[int]) -> set[str]:
-    """The newest images, and for every pin the image that it needs."""
+def kept_images(images: list[str], pinned: Iterable[int], kept: int) -> set[str]:
+    """The `kept` newest images, and for every pin the image that it needs. The older ones may still be read, and a server begins from the second
+    when the newest has rotted."""
     pins = {at_or_below(images, sn) for sn in pinned}
-    return {*sorted(images)[-KEPT:], *(image for image in pins if image is not None)}
+    return {*sorted(images)[-kept:], *(image for image in pins if image is not None)}
 
 
 def kept_sn(images: list[str], pinned: Iterable[int], newest: int, first_sn: int) -> int:

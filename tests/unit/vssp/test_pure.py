@@ -230,17 +230,19 @@ def test_a_barrier_is_kept_as_long_as_its_rollback_may_be_applied(
     images = [image_name(Mark(0, 1, sn, 0), 0) for sn in sorted(sns)]
     rollback = barrier + between
     behind = [sn for sn in sns if sn >= rollback]
-    assert with_barriers(images, [], {rollback: barrier}) == (set() if len(behind) > 1 else {barrier})
+    assert with_barriers(images, [], {rollback: barrier}, 2) == (set() if len(behind) > 1 else {barrier})
     pin = rollback + 1
     reached = any(rollback <= sn <= pin for sn in sns)
-    assert (barrier in with_barriers(images, [pin], {rollback: barrier})) == (len(behind) < 2 or not reached)
+    assert (barrier in with_barriers(images, [pin], {rollback: barrier}, 2)) == (
+        len(behind) < 2 or not reached
+    )
 
 
 @given(st.lists(st.integers(1, 50), max_size=8, unique=True), st.lists(st.integers(0, 60), max_size=3))
 def test_every_pin_keeps_its_image_and_its_journal(sns: list[int], pins: list[int]) -> None:
     """Safety rule 14."""
     images = [image_name(Mark(0, 1, sn, 0), 0) for sn in sorted(sns)]
-    kept, floor = kept_images(images, pins), kept_sn(images, pins, 2, 1)
+    kept, floor = kept_images(images, pins, 2), kept_sn(images, pins, 2, 1)
     assert set(images[-2:]) <= kept
     for goal in [*pins, *([max(sns)] if sns else [])]:
         below = [sn for sn in sns if sn <= goal]
