@@ -72,7 +72,7 @@ def shape_of(inventory: Inventory, protocol: str) -> Shape:
     return Shape(
         protocol=protocol,
         members=tuple(tuple(group) for group in inventory.groups),
-        nodes=tuple(inventory.data_nodes),
+        hosts=inventory.nodes,
     )
 
 

@@ -12,7 +12,7 @@ from ruamel.yaml import YAML
 
 from backend.repository import REPOSITORY
 from backend.scenarios.model import Scenario
-from nodes.families import family_named
+from nodes.kinds import KINDS
 
 COMPOSE_FILE = REPOSITORY / "compose.yaml"
 SAMPLES = {"mds": "mds1", "dn": "dn1"}
@@ -30,7 +30,7 @@ class Hosts(msgspec.Struct, frozen=True):
         """Hosts that suffice for each of the scenarios."""
         return cls(
             max(servers_of(scenario) for scenario in scenarios),
-            max(scenario.cluster.data_nodes for scenario in scenarios),
+            max(scenario.cluster.counts()["data_node"] for scenario in scenarios),
         )
 
     def names(self, kind: str) -> list[str]:
@@ -39,10 +39,10 @@ class Hosts(msgspec.Struct, frozen=True):
 
 
 def servers_of(scenario: Scenario) -> int:
-    """Number of servers, with those added on the way and those that carry journal nodes."""
+    """Number of servers, with those added on the way and those that carry nodes."""
     cluster = scenario.cluster
     added = sum(step.fault == "add_server" for step in scenario.steps)
-    carried = cluster.journal_nodes or family_named(cluster.protocol).journal_nodes
+    carried = sum(count for kind, count in cluster.counts().items() if not KINDS[kind].own_hosts)
     return cluster.groups * (cluster.standbys + 1) + added + carried
 
 

@@ -24,7 +24,9 @@ from backend.pool.volume import State
 from backend.served import served_as
 from backend.store.encoding import BIG, KINDS, TAKEN
 from backend.vocabulary import Vocabulary, vocabularies
-from nodes.faults.model import Target
+from nodes.mechanisms import MESSAGES
+from nodes.roles import LETTERS
+from nodes.wire.messages import Topic
 
 FILE = Path(__file__).resolve().parents[1] / "frontend" / "src" / "api" / "schema.ts"
 HEAD = "/** Made by `python -m backend.page_types --write`; edit the models there, which say what each field means. */\n"
@@ -36,7 +38,7 @@ ALIASES = {
     "Letter": events.Letter,
     "CellState": events.CellState,
     "ReplicaState": State,
-    "VerbTarget": Target,
+    "Topic": Topic,
 }
 """Literals by the names that the page gives them."""
 READ = ("CheckFailed", "Configured", "FaultInjected", "LockHeld", "Placed", "Serving")
@@ -121,6 +123,12 @@ def schema() -> str:
     words = "".join(
         f'  "{name}": {msgspec.json.encode(each).decode()},\n' for name, each in vocabularies().items()
     )
+    topics = ", ".join(
+        f'{each.__name__}: ["{each.topic}", {str(each.is_reply).lower()}]' for each in MESSAGES
+    )
+    parts.append(f"export const MESSAGES: Record<string, readonly [Topic, boolean]> = {{ {topics} }};")
+    letters = ", ".join(f'{role or "down"}: "{letter}"' for role, letter in LETTERS.items())
+    parts.append(f"export const LETTERS: Record<Role, Letter> = {{ {letters} }};")
     parts.append(f"export const FAMILIES = {{\n{words}}} satisfies Record<string, Vocabulary>;")
     return HEAD + "\n".join(parts) + "\n"
 

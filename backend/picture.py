@@ -9,13 +9,11 @@ import msgspec
 
 from backend.names import COORDINATION
 from nodes.config import ClusterConfig
-from nodes.faults.model import Target
 from nodes.faults.table import BY_NAME, lasts
+from nodes.kinds import KINDS, Kind, nodes_of
 from nodes.states import ProcessState
 from nodes.trace import events as e
 from nodes.trace.base import Event
-from nodes.trace.block_events import NodeHolds
-from nodes.trace.journal_events import JournalStored
 
 PAUSED = "paused"
 
@@ -52,35 +50,31 @@ class GroupState(msgspec.Struct):
     commit_sn: int = 0
 
 
-class DataNodeState(msgspec.Struct):
+class NodeState(msgspec.Struct):
+    """A node of any kind (nodes/kinds.py)."""
+
     name: str
+    kind: str
+    figures: dict[str, int]
+    """Numbers that it reports, by the columns of its kind."""
     process: ProcessState = "stopped"
     pid: int = 0
     address: str = ""
-    blocks: int = 0
-    size: int = 0
-    damaged: int = 0
-    """Number of replicas that are known to be damaged."""
     faults: list[int] = []
     warning: str = ""
 
+    @classmethod
+    def of(cls, name: str, kind: Kind) -> NodeState:
+        return cls(name, kind.name, dict.fromkeys((column.field for column in kind.columns), 0))
 
-class JournalNodeState(msgspec.Struct):
-    """A journal node or a bookie."""
-
-    name: str
-    process: ProcessState = "stopped"
-    pid: int = 0
-    address: str = ""
-    sn: int = 0
-    """Sn of the last stored group."""
-    epoch: int = 0
-    """Epoch of the last writer; at a bookie the number of the ledger."""
-    faults: list[int] = []
-    warning: str = ""
+    def row(self) -> dict[str, Any]:
+        """The state with its numbers beside the other fields."""
+        row = {**self.figures, **msgspec.structs.asdict(self)}
+        del row["kind"], row["figures"]
+        return row
 
 
-FaultTarget = ServerState | DataNodeState | JournalNodeState
+FaultTarget = ServerState | NodeState
 
 
 class FaultState(msgspec.Struct):
@@ -103,8 +97,7 @@ class Picture(msgspec.Struct):
     seq: int = 0
     servers: dict[str, ServerState] = {}
     groups: dict[str, GroupState] = {}
-    data_nodes: dict[str, DataNodeState] = {}
-    journal_nodes: dict[str, JournalNodeState] = {}
+    nodes: dict[str, NodeState] = {}
     clients: dict[str, ClientState] = {}
     ensemble: list[str] = []
     """Names of the coordination servers, when faults can target each of them."""
@@ -119,8 +112,7 @@ class Picture(msgspec.Struct):
         return cls(
             servers={name: ServerState(name, group) for name, group in homes.items()},
             groups=groups,
-            data_nodes={name: DataNodeState(name) for name in cluster.data.nodes},
-            journal_nodes={name: JournalNodeState(name) for name in cluster.journal.nodes},
+            nodes={name: NodeState.of(name, kind) for name, kind in nodes_of(cluster).items()},
             clients={name: ClientState(name) for name in clients},
         )
 
@@ -132,11 +124,13 @@ class Picture(msgspec.Struct):
         if step is not None:
             step(self, stamped, stamped.event)
 
-    def kind_of(self, name: str) -> Target | None:
+    def kind_of(self, name: str) -> str | None:
         """The kind of fault target with this name; None for an unknown name."""
-        named: dict[Target, Collection[str]] = {
-            "server": self.servers, "data_node": self.data_nodes, "journal_node": self.journal_nodes, "client": self.clients,
-            "coordination": (COORDINATION, *self.ensemble), "group": self.groups,
+        if name in self.nodes:
+            return self.nodes[name].kind
+        named: dict[str, Collection[str]] = {
+            "server": self.servers, "client": self.clients, "coordination": (COORDINATION, *self.ensemble),
+            "group": self.groups,
         }  # fmt: skip
         return next((kind for kind, names in named.items() if name in names), None)
 
@@ -146,11 +140,8 @@ class Picture(msgspec.Struct):
         return self.servers[name]
 
     def process(self, name: str) -> FaultTarget | None:
-        """The metadata server, data node or journal node of that name."""
-        return self.servers.get(name) or self.node(name)
-
-    def node(self, name: str) -> DataNodeState | JournalNodeState | None:
-        return self.data_nodes.get(name) or self.journal_nodes.get(name)
+        """The metadata server or node of that name."""
+        return self.servers.get(name) or self.nodes.get(name)
 
     def group(self, name: str) -> GroupState:
         return self.groups.setdefault(name, GroupState(name))
@@ -160,7 +151,7 @@ def started(picture: Picture, stamped: e.Stamped, event: e.Started) -> None:
     if stamped.server in picture.clients:
         picture.clients[stamped.server].pid = event.pid
         return
-    node = picture.node(stamped.server)
+    node = picture.nodes.get(stamped.server)
     if node is not None:
         node.process, node.pid, node.address, node.warning = "running", event.pid, event.address, ""
         return
@@ -174,7 +165,7 @@ def stopped(picture: Picture, stamped: e.Stamped, event: e.Stopped) -> None:
 
 
 def mark_stopped(picture: Picture, name: str, at_ns: int) -> None:
-    server, node = picture.servers.get(name), picture.node(name)
+    server, node = picture.servers.get(name), picture.nodes.get(name)
     if server is not None:
         server.process, server.believes, server.pid = "stopped", "none", 0
         server.stopped_ns, server.fenced = at_ns, False
@@ -182,16 +173,10 @@ def mark_stopped(picture: Picture, name: str, at_ns: int) -> None:
         node.process, node.pid = "stopped", 0
 
 
-def node_holds(picture: Picture, stamped: e.Stamped, event: NodeHolds) -> None:
-    node = picture.data_nodes.get(stamped.server)
-    if node is not None:
-        node.blocks, node.size, node.damaged = event.blocks, event.size, event.damaged
-
-
-def journal_stored(picture: Picture, stamped: e.Stamped, event: JournalStored) -> None:
-    node = picture.journal_nodes.get(stamped.server)
-    if node is not None:
-        node.sn, node.epoch = event.sn, event.epoch
+def node_reports(picture: Picture, stamped: e.Stamped, event: Event) -> None:
+    node = picture.nodes.get(stamped.server)
+    if node is not None and isinstance(event, KINDS[node.kind].reports):
+        node.figures = {field: getattr(event, field) for field in node.figures}
 
 
 def role_changed(picture: Picture, stamped: e.Stamped, event: e.RoleChanged) -> None:
@@ -282,8 +267,8 @@ def apply_fault(picture: Picture, faulted: FaultTarget, event: e.FaultInjected, 
     verb = BY_NAME.get(event.verb)
     if verb is not None and verb.ends_process:
         mark_stopped(picture, faulted.name, at_ns)
-        if verb.empties and isinstance(faulted, DataNodeState):
-            faulted.blocks = faulted.size = faulted.damaged = 0
+        if verb.empties and isinstance(faulted, NodeState):
+            faulted.figures = dict.fromkeys(faulted.figures, 0)
     elif verb is not None and verb.leaves:
         faulted.process = verb.leaves
 
@@ -307,9 +292,7 @@ def process_found(picture: Picture, stamped: e.Stamped, event: e.ProcessFound) -
 def fault_ended(picture: Picture, stamped: e.Stamped, event: e.FaultEnded) -> None:
     picture.faults.pop(event.fault, None)
     verb = BY_NAME.get(event.verb)
-    everybody: list[FaultTarget] = [
-        *picture.servers.values(), *picture.data_nodes.values(), *picture.journal_nodes.values()
-    ]  # fmt: skip
+    everybody: list[FaultTarget] = [*picture.servers.values(), *picture.nodes.values()]
     for faulted in everybody:
         if event.fault in faulted.faults:
             faulted.faults = [number for number in faulted.faults if number != event.fault]
@@ -328,5 +311,5 @@ STEPS: dict[type[Event], Callable[[Picture, e.Stamped, Any], None]] = {
     e.LockHeld: lock_held, e.EpochRaised: epoch_raised, e.Configured: configured, e.FaultInjected:
     fault_injected,
     e.FaultEnded: fault_ended, e.ProcessEnded: process_ended, e.ProcessFound: process_found, e.CheckFailed: check_failed,
-    NodeHolds: node_holds, JournalStored: journal_stored,
+    **{kind.reports: node_reports for kind in KINDS.values()},
 }  # fmt: skip

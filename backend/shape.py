@@ -11,6 +11,7 @@ import msgspec
 from backend.errors import CannotStart, Malformed
 from nodes.config import ClusterConfig, DataConfig, GroupConfig, Holes, JournalConfig, many_groups, opened
 from nodes.families import Family, family_named, paper_holes
+from nodes.kinds import KINDS, Kind, names_of
 from nodes.metadata.placement import Granularity
 
 SERVERS_MAX = 16
@@ -18,7 +19,6 @@ GRANULARITY = re.compile(r"^(\d{1,6})-(\d{1,6})-(\d{1,9})$")
 QUORUMS = re.compile(r"^([1-9])-([1-9])-([1-9])$")
 LITERAL_ORDER = "fast_literal_order"
 PROTOCOL = "mams"
-DATA_NODES = 3
 
 
 class Shape(msgspec.Struct, frozen=True):
@@ -32,20 +32,19 @@ class Shape(msgspec.Struct, frozen=True):
     granularity: str | None = None
     """`DirDep-DirWid-FileWid` of the placement ddg."""
     cross_group: str | None = None
-    data_nodes: int | None = None
     order: str | None = None
     """Order mechanism of symmetric members."""
     holes: tuple[str, ...] | None = None
     """The paper's holes to open, beside those of the variant."""
     members: tuple[tuple[str, ...], ...] = ()
     """The servers of each group, when a container inventory names them."""
-    nodes: tuple[str, ...] = ()
-    """The data nodes, when a container inventory names them."""
+    hosts: dict[str, list[str]] = {}
+    """The nodes of each kind, when a container inventory names them."""
     variant: str | None = None
     """`safe` or `paper`."""
     ddg_as_printed: bool | None = None
-    journal_nodes: int | None = None
-    """Number of journal nodes or bookies, in a family with a shared journal."""
+    nodes: dict[str, int] = {}
+    """Number of nodes by kind."""
     quorums: str | None = None
     """`E-Qw-Qa` of the protocol bookkeeper."""
 
@@ -75,9 +74,11 @@ def new_config(shape: Shape, name: str) -> ClusterConfig:
         wishes["granularity"] = granularity(shape.granularity)
     wishes["ddg_as_printed"] = places_as_printed(shape)
     wishes["holes"] = Holes(**dict.fromkeys(holes_of(shape, protocol), True))
-    count = DATA_NODES if shape.data_nodes is None else shape.data_nodes
-    wishes["data"] = DataConfig(nodes=[f"dn{n}" for n in range(1, count + 1)])
-    wishes["journal"] = journal_of(shape, protocol, family)
+    names = {name: kind.named(family, count_of(shape, kind, family)) for name, kind in KINDS.items()}
+    names |= shape.hosts
+    wishes["data"] = DataConfig(nodes=names.pop("data_node"))
+    wishes["journal"] = journal_of(names.pop("journal_node"), shape, protocol, family)
+    wishes["nodes"] = {name: nodes for name, nodes in names.items() if nodes}
     try:
         cluster = many_groups(groups, standbys, cluster=name)
         cluster = msgspec.convert(
@@ -87,7 +88,7 @@ def new_config(shape: Shape, name: str) -> ClusterConfig:
         raise Malformed(f"no such cluster: {error}") from None
     if shape.members:
         named = [GroupConfig(f"g{i}", i, list(members)) for i, members in enumerate(shape.members, 1)]
-        cluster = msgspec.structs.replace(cluster, groups=named, data=DataConfig(nodes=list(shape.nodes)))
+        cluster = msgspec.structs.replace(cluster, groups=named)
     return cluster
 
 
@@ -124,10 +125,15 @@ def places_as_printed(shape: Shape) -> bool:
     return shape.ddg_as_printed
 
 
-def journal_of(shape: Shape, protocol: str, family: Family) -> JournalConfig:
+def count_of(shape: Shape, kind: Kind, family: Family) -> int:
+    """The requested number of nodes of a kind, or else that of the family or the kind."""
+    return shape.nodes.get(kind.name, kind.needed(family) or kind.count)
+
+
+def journal_of(names: list[str], shape: Shape, protocol: str, family: Family) -> JournalConfig:
     """Nodes of a shared journal, and BookKeeper's three quorum sizes. Raises Malformed."""
-    count = family.journal_nodes if shape.journal_nodes is None else shape.journal_nodes
-    if not family.journal_nodes and shape.journal_nodes is not None:
+    count = len(names)
+    if not family.journal_nodes and count:
         raise Malformed(f"the servers of {protocol} share no journal: it has no journal nodes")
     if family.journal_nodes == 1 and count != 1:
         raise Malformed(f"{protocol} has one filer, not {count}")
@@ -137,7 +143,7 @@ def journal_of(shape: Shape, protocol: str, family: Family) -> JournalConfig:
             f"ensemble, write quorum and acknowledgement quorum are of bookkeeper, not of {protocol}"
         )
     try:
-        journal = JournalConfig(family.journal_names(count), *quorums(shape.quorums))
+        journal = JournalConfig(names, *quorums(shape.quorums))
     except ValueError as error:
         raise Malformed(str(error)) from None
     if bookies and count < journal.ensemble:
@@ -166,8 +172,9 @@ def granularity(text: str) -> Granularity:
 def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
     """Raises CannotStart when the cluster in the data directory differs from the requested shape."""
     facts = facts_of(have)
+    asked = msgspec.structs.asdict(shape) | {KINDS[kind].table: count for kind, count in shape.nodes.items()}
     for name, fact in facts.items():
-        wanted = getattr(shape, name)
+        wanted = asked.get(name)
         if wanted is not None and wanted != fact and shape.members:
             raise CannotStart(
                 f"{path} has a cluster with {name} {fact}, not {wanted}; request that, or remove the volumes (docker compose down -v)"
@@ -180,12 +187,20 @@ def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
     if shape.holes is not None and not fits(have, shape.holes):
         has = ", ".join(opened(have.holes)) or "no hole"
         raise CannotStart(f"{path} has a cluster with {has} open; leave --hole out or give another --data")
-    named = [list(members) for members in shape.members], list(shape.nodes)
-    there = [list(group.members) for group in have.groups], list(have.data.nodes)
-    if shape.members and named != there:
+    check_names(path, have, shape)
+
+
+def check_names(path: Path, have: ClusterConfig, shape: Shape) -> None:
+    """Raises CannotStart when the inventory of the containers names other servers or nodes."""
+    wanted, hosts = [list(members) for members in shape.members], list(shape.hosts.values())
+    groups, nodes = (
+        [group.members for group in have.groups],
+        [names_of(have, KINDS[kind]) for kind in shape.hosts],
+    )
+    if shape.members and (wanted, hosts) != (groups, nodes):
         raise CannotStart(
-            f"{path} has a cluster of the groups {words(there[0])} and the data nodes {words([there[1]])}, not of"
-            f" {words(named[0])} and {words([named[1]])}; configure those, or remove the volumes (docker compose down -v)"
+            f"{path} has a cluster of the groups {words(groups)} and the nodes {words(nodes)}, not of"
+            f" {words(wanted)} and {words(hosts)}; configure those, or remove the volumes (docker compose down -v)"
         )
 
 
@@ -201,9 +216,8 @@ def facts_of(have: ClusterConfig) -> dict[str, Any]:
         "granularity": "-".join(str(part) for part in msgspec.structs.astuple(have.granularity)),
         "ddg_as_printed": have.ddg_as_printed,
         "cross_group": have.cross_group,
-        "data_nodes": len(have.data.nodes),
         "order": have.order,
-        "journal_nodes": len(journal.nodes),
+        **{kind.table: len(names_of(have, kind)) for kind in KINDS.values()},
         "quorums": f"{journal.ensemble}-{journal.write_quorum}-{journal.ack_quorum}",
     }
 

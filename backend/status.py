@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from nodes.kinds import KINDS
 from nodes.roles import LETTERS
 
-DATA_NODE_KEYS = ("name", "process", "blocks", "size", "pid", "address")
-JOURNAL_NODE_KEYS = ("name", "process", "sn", "pid", "address")
+NODE_KEYS = ("name", "process", "pid", "address")
 SERVER_KEYS = ("name", "group", "role", "process", "epoch", "sn", "pid", "address")
 
 GROUP_KEYS = ("name", "epoch", "active", "commit_sn", "counters")
@@ -21,10 +21,21 @@ def short(cluster: dict[str, Any]) -> dict[str, Any]:
         "cluster": cluster["cluster"],
         "protocol": cluster["protocol"],
         "servers": servers,
-        "data_nodes": [{key: node[key] for key in DATA_NODE_KEYS} for node in cluster["data_nodes"]],
-        "journal_nodes": [{key: node[key] for key in JOURNAL_NODE_KEYS} for node in cluster["journal_nodes"]],
+        **tables(cluster["nodes"]),
         "groups": [{key: group[key] for key in GROUP_KEYS} for group in cluster["groups"]],
         "replicated": cluster["replicated"],
+    }
+
+
+def tables(nodes: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Nodes by the word of their kind, with their numbers as fields."""
+    return {
+        kind.table: [
+            {key: node[key] for key in NODE_KEYS} | node["figures"]
+            for node in nodes
+            if node["kind"] == kind.name
+        ]
+        for kind in KINDS.values()
     }
 
 
@@ -44,22 +55,15 @@ def table(cluster: dict[str, Any]) -> str:
                 s["address"] or "-",
             )
         )
-    for node in cluster["data_nodes"]:
-        held = f"{node['blocks']} blocks"
-        rows.append(("", node["name"], held, node["process"], "", "", node["pid"] or "-", node["address"]))
-    for node in cluster["journal_nodes"]:
-        rows.append(
-            (
-                "",
-                node["name"],
-                "journal",
-                node["process"],
-                node["epoch"],
-                node["sn"],
-                node["pid"] or "-",
-                node["address"],
-            )
-        )
+    for node in cluster["nodes"]:
+        kind, figures = KINDS[node["kind"]], dict(node["figures"])
+        epoch, sn = figures.pop("epoch", ""), figures.pop("sn", "")
+        first = [
+            f"{figures[column.field]} {column.label}" for column in kind.columns if column.field in figures
+        ]
+        does = first[0] if first else kind.label
+        place = node["pid"] or "-", node["address"]
+        rows.append(("", node["name"], does, node["process"], epoch, sn, *place))
     service = cluster["coordination"]
     rows.append(
         ("", "coordination", "", service["process"], "", "", service["pid"] or "-", service["address"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -10,12 +12,39 @@ import typer
 from backend.settings import DEFAULT_PORT, Settings, default_data
 from backend.shape import Shape
 from nodes.families import FAMILIES
+from nodes.kinds import KINDS
 
 Port = Annotated[
     int | None, typer.Option("--port", min=1, max=65535, help="Port of the control plane (8080).")
 ]
 
 
+def with_nodes(command: Callable[..., None]) -> Callable[..., None]:
+    """Gives a command an option for each kind of node."""
+    signature = inspect.signature(command, eval_str=True)
+    *fixed, _ = signature.parameters.values()
+    options = [
+        inspect.Parameter(
+            kind.table,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=Annotated[
+                int | None, typer.Option(f"--{kind.role}s", min=kind.least, max=kind.most, help=kind.help)
+            ],
+        )
+        for kind in KINDS.values()
+    ]
+    command.__signature__ = signature.replace(parameters=[*fixed, *options])  # type: ignore[attr-defined]
+    return command
+
+
+def counts(given: Mapping[str, int | None]) -> dict[str, int]:
+    """The requested numbers of nodes by kind, from a table of them by the words of the kinds."""
+    found = {kind.name: given.get(kind.table) for kind in KINDS.values()}
+    return {name: count for name, count in found.items() if count is not None}
+
+
+@with_nodes
 def up(
     context: typer.Context,
     port: Port = None,
@@ -48,18 +77,9 @@ def up(
         str | None,
         typer.Option(help="Commit protocol of cross-group operations: s2pc_mp (default), two_phase."),
     ] = None,
-    data_nodes: Annotated[
-        int | None, typer.Option("--data-nodes", min=0, max=9, help="Servers that keep blocks of files (3).")
-    ] = None,
     order: Annotated[
         str | None,
         typer.Option(help="Total order of symmetric members: fast (default), plain."),
-    ] = None,
-    journal_nodes: Annotated[
-        int | None,
-        typer.Option(
-            "--journal-nodes", min=1, max=9, help="Journal nodes (3) or bookies (4) of a shared journal."
-        ),
     ] = None,
     quorums: Annotated[
         str | None,
@@ -75,14 +95,15 @@ def up(
         str | None, typer.Option(help="host:port,… of a real ensemble in place of the embedded server.")
     ] = None,
     data: Annotated[Path | None, typer.Option(help="The data directory (~/.local/share/cloverlab).")] = None,
+    **nodes: int | None,
 ) -> None:
     """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it."""
     from backend.up import run_up
 
     holes = tuple(sorted(set(hole))) if hole else None
     shape = Shape(
-        groups, standbys, protocol, placement, granularity, cross_group, data_nodes, order, holes,
-        variant=variant, ddg_as_printed=ddg_as_printed, journal_nodes=journal_nodes, quorums=quorums,
+        groups, standbys, protocol, placement, granularity, cross_group, order, holes, variant=variant,
+        ddg_as_printed=ddg_as_printed, quorums=quorums, nodes=counts(nodes),
     )  # fmt: skip
     settings = Settings(data or default_data(), port or context.obj or DEFAULT_PORT, shape, zookeeper)
     raise typer.Exit(run_up(settings))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
+from nodes.config import ClusterConfig
 from nodes.families import FAMILIES
+from nodes.kinds import KINDS, Column, Kind, names_of
 from nodes.trace.prose import Terms
 
 State = tuple[str, str]
@@ -63,10 +67,6 @@ class Vocabulary(msgspec.Struct, frozen=True, kw_only=True):
     begins: str = "as a junior"
     """First task of an added server."""
     messages: Messages = Messages()
-    journalNodes: str = ""
-    """Name of journal nodes; empty for families without them."""
-    journalTerm: str = "epoch"
-    """Name of the number of an epoch at a journal node."""
     locked: bool = True
     """Whether one server at a time holds the group's lock and leads; otherwise the members of a view agree."""
     lacks: list[str] = []
@@ -80,7 +80,6 @@ SHARED_JOURNAL = Vocabulary(
     elected="taking over",
     messages=Messages(renewing="reading the journal"),
     states=States(p=("written", "in this server's own journal, not known to be committed")),
-    journalNodes="journal nodes",
 )
 PAXOS = Vocabulary(
     called="Multi-Paxos",
@@ -139,8 +138,8 @@ WORDS = {
     "2pc": of(MAMS, "two-phase commit"),
     "backupnode": of(MAMS, "BackupNode"),
     "qjm": of(SHARED_JOURNAL, "QJM"),
-    "bookkeeper": of(SHARED_JOURNAL, "BookKeeper", journalNodes="bookies", journalTerm="ledger"),
-    "avatar": of(SHARED_JOURNAL, "AvatarNode", journalNodes="filer"),
+    "bookkeeper": of(SHARED_JOURNAL, "BookKeeper"),
+    "avatar": of(SHARED_JOURNAL, "AvatarNode"),
     "hadoop-ha": of(SHARED_JOURNAL, "Hadoop HA"),
     "packed-paxos": of(PAXOS, "Packed Multi-Paxos"),
     "multi-paxos": PAXOS,
@@ -156,6 +155,39 @@ def vocabularies() -> dict[str, Vocabulary]:
         lacks = [] if family.checkpoints else ["checkpoints"]
         found[name] = msgspec.structs.replace(words, locked=family.locked, lacks=lacks)
     return found
+
+
+NODE_WORDS = {
+    "bookkeeper": {"journal node": "bookie", "epoch": "ledger"},
+    "avatar": {"journal node": "filer"},
+}
+"""Names of kinds of node and of their columns, where a family has its own."""
+
+
+class Lane(msgspec.Struct):
+    """A kind of node on the page; the fields are those of `nodes.kinds.Kind`."""
+
+    kind: str
+    label: str
+    says: str
+    sign: str
+    linked: Literal["servers", "clients"]
+    counted: bool
+    columns: list[Column]
+
+
+def lanes(cluster: ClusterConfig) -> list[Lane]:
+    """The kinds of node that a cluster has, in the words of its family."""
+    words = {"sn": terms_of(cluster.protocol).place, **NODE_WORDS.get(cluster.protocol, {})}
+
+    def called(word: str) -> str:
+        return words.get(word, word)
+
+    def lane(kind: Kind) -> Lane:
+        columns = [msgspec.structs.replace(column, label=called(column.label)) for column in kind.columns]
+        return Lane(kind.name, called(kind.label), kind.says, kind.sign, kind.linked, kind.counted, columns)
+
+    return [lane(kind) for kind in KINDS.values() if names_of(cluster, kind)]
 
 
 def terms_of(protocol: str) -> Terms:

@@ -1,4 +1,4 @@
-"""`python -m nodes server|data-node|journal-node|bookie|workload|caller --config FILE.json`: one process of a cluster."""
+"""`python -m nodes server|data-node|…|workload|caller --config FILE.json`: one process of a cluster."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from nodes.kinds import KINDS
 from nodes.real.caller import run_caller
 from nodes.real.loop import CausalLoop
 from nodes.real.process import (
     AGAIN_EXIT,
     CannotStart,
     ProcessFile,
-    run_data_node,
-    run_journal_node,
+    run_node,
     run_server,
     run_workload,
 )
@@ -27,11 +28,9 @@ from nodes.real.process import (
 WRONG_INPUT_EXIT = 2
 ROLES: dict[str, Callable[[ProcessFile], Coroutine[Any, Any, int]]] = {
     "server": run_server,
-    "data-node": run_data_node,
-    "journal-node": run_journal_node,
-    "bookie": run_journal_node,
     "workload": run_workload,
     "caller": run_caller,
+    **{kind.role: partial(run_node, kind) for kind in KINDS.values()},
 }
 
 

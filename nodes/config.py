@@ -11,7 +11,8 @@ from nodes.mutations import Mutations
 
 MILLISECOND = 1_000_000
 SECOND = 1_000_000_000
-JOURNAL_NODES_MAX = 9
+NODES_MAX = 9
+"""Largest number of nodes of one kind (nodes/kinds.py)."""
 
 Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=3_600_000)]
@@ -92,11 +93,11 @@ class JournalConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """
 
     nodes: list[Name] = []
-    ensemble: Annotated[int, msgspec.Meta(ge=1, le=JOURNAL_NODES_MAX)] = 3
+    ensemble: Annotated[int, msgspec.Meta(ge=1, le=NODES_MAX)] = 3
     """Bookies over which the entries of a ledger are spread."""
-    write_quorum: Annotated[int, msgspec.Meta(ge=1, le=JOURNAL_NODES_MAX)] = 3
+    write_quorum: Annotated[int, msgspec.Meta(ge=1, le=NODES_MAX)] = 3
     """Number of bookies of the ensemble that each entry is sent to."""
-    ack_quorum: Annotated[int, msgspec.Meta(ge=1, le=JOURNAL_NODES_MAX)] = 3
+    ack_quorum: Annotated[int, msgspec.Meta(ge=1, le=NODES_MAX)] = 3
     """Number of bookies that have an entry durably before its calls are answered."""
 
     def __post_init__(self) -> None:
@@ -171,6 +172,8 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The mechanism that moves images: vssp, hdfs_pipeline."""
     data: DataConfig = DataConfig()
     journal: JournalConfig = JournalConfig()
+    nodes: dict[str, list[Name]] = {}
+    """Nodes by kind, of kinds without settings of their own."""
     knobs: Knobs = Knobs()
 
 
@@ -182,16 +185,13 @@ class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cluster: ClusterConfig
 
 
-class DataNodeConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class NodeConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Configuration of a node of any kind (nodes/kinds.py)."""
+
     name: Name
     cluster: ClusterConfig
     capacity: Annotated[int, msgspec.Meta(ge=0)] = 1 << 40
-    """Capacity for blocks in bytes."""
-
-
-class JournalNodeConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    name: Name
-    cluster: ClusterConfig
+    """Largest number of bytes of blocks that it keeps."""
 
 
 class WorkloadConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

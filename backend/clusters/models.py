@@ -73,21 +73,11 @@ class Server(NodeProcess):
     )
 
 
-class DataNode(NodeProcess):
-    """A server that keeps replicas of blocks."""
+class Node(NodeProcess):
+    """A process of a kind of nodes/kinds.py."""
 
-    blocks: int = Field(description="Replicas on this node.")
-    size: int
-    damaged: int = Field(description="Replicas that are known to be damaged.")
-    faults: list[int]
-    warning: str
-
-
-class JournalNode(NodeProcess):
-    """A journal node or bookie: keeps the journal that a family's servers share."""
-
-    sn: int = Field(description="Sn of the last stored journal group.")
-    epoch: int = Field(description="Epoch of the last writer; at a bookie the number of the ledger.")
+    kind: str
+    figures: dict[str, int] = Field(description="Numbers that it reports, by the columns of its kind.")
     faults: list[int]
     warning: str
 
@@ -162,8 +152,9 @@ class Cluster(BaseModel):
         description="By server; empty where the family has no jobs and locks."
     )
     servers: list[Server]
-    data_nodes: list[DataNode]
-    journal_nodes: list[JournalNode]
+    nodes: list[Node]
+    data_nodes: list[dict[str, Any]] = Field(description="Rows of `nodes`, with their numbers as fields.")
+    journal_nodes: list[dict[str, Any]]
     clients: list[Client]
     coordination: Coordination
     links: list[Link]
@@ -178,8 +169,7 @@ class PictureOut(BaseModel):
     seq: int
     servers: dict[str, Server]
     groups: dict[str, Group]
-    data_nodes: dict[str, DataNode]
-    journal_nodes: dict[str, JournalNode]
+    nodes: dict[str, Node]
     faults: list[Fault]
     invariants: dict[str, str] = Field(description="Invariants violated by then, with the explanation.")
 

@@ -8,9 +8,10 @@ import msgspec
 
 from backend.clusters import views
 from backend.names import COORDINATION
-from backend.picture import DataNodeState, JournalNodeState, ServerState
+from backend.picture import FaultTarget, NodeState
 from backend.running import Running
 from nodes.config import opened
+from nodes.kinds import KINDS
 from nodes.real.clock import monotonic_ns
 from nodes.supervisor.supervisor import SERVER_PORT
 
@@ -38,8 +39,8 @@ def cluster(running: Running) -> dict[str, Any]:
         "replicated": msgspec.to_builtins(running.counted.servers),
         "pipelines": msgspec.to_builtins(running.counted.pipelines),
         "servers": servers(running),
-        "data_nodes": data_nodes(running),
-        "journal_nodes": journal_nodes(running),
+        "nodes": nodes(running),
+        **tables(running),
         "clients": clients(running),
         "coordination": coordination(running),
         "links": links(running),
@@ -69,26 +70,33 @@ def servers(running: Running) -> list[dict[str, Any]]:
     return reported
 
 
-def place(running: Running, state: ServerState | DataNodeState | JournalNodeState) -> dict[str, str]:
+def place(running: Running, state: FaultTarget) -> dict[str, str]:
     """Where it listens, and what it runs in."""
     box = running.fabric.box(state.name)
     where = f"{box['address']}:{SERVER_PORT}" if box["address"] else state.address
     return {**box, "address": where or running.fabric.peers().get(state.name, "")}
 
 
-def data_nodes(running: Running) -> list[dict[str, Any]]:
-    return [node(running, state) for state in running.fabric.picture.data_nodes.values()]
+def nodes(running: Running) -> list[dict[str, Any]]:
+    return [
+        msgspec.structs.asdict(state) | of_process(running, state)
+        for state in running.fabric.picture.nodes.values()
+    ]
 
 
-def journal_nodes(running: Running) -> list[dict[str, Any]]:
-    return [node(running, state) for state in running.fabric.picture.journal_nodes.values()]
+def tables(running: Running) -> dict[str, list[dict[str, Any]]]:
+    """The nodes by the word of their kind."""
+    rows: dict[str, list[dict[str, Any]]] = {kind.table: [] for kind in KINDS.values()}
+    for state in running.fabric.picture.nodes.values():
+        rows[KINDS[state.kind].table].append(state.row() | of_process(running, state))
+    return rows
 
 
-def node(running: Running, state: DataNodeState | JournalNodeState) -> dict[str, Any]:
+def of_process(running: Running, state: NodeState) -> dict[str, Any]:
+    fabric = running.fabric
     return {
-        **msgspec.structs.asdict(state),
-        "process": running.fabric.state_of(state.name),
-        "pid": running.fabric.pid_of(state.name),
+        "process": fabric.state_of(state.name),
+        "pid": fabric.pid_of(state.name),
         **place(running, state),
     }
 

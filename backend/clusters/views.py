@@ -8,7 +8,7 @@ import msgspec
 
 from backend.picture import FaultTarget, GroupState, Picture, ServerState
 
-TABLES = ("servers", "groups", "data_nodes", "journal_nodes")
+TABLES = ("servers", "groups", "nodes")
 """Parts of a picture that have rows by name."""
 FENCED = "serves no client: its coordination session is not confirmed"
 
@@ -47,8 +47,7 @@ def picture(state: Picture) -> dict[str, Any]:
         "seq": state.seq,
         "servers": {name: server(each) for name, each in state.servers.items()},
         "groups": {name: group(each) for name, each in state.groups.items()},
-        "data_nodes": {name: node(each) for name, each in state.data_nodes.items()},
-        "journal_nodes": {name: node(each) for name, each in state.journal_nodes.items()},
+        "nodes": {name: node(each) for name, each in state.nodes.items()},
         "faults": faults(state),
         "invariants": dict(state.broken),
     }

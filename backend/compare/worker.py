@@ -19,14 +19,13 @@ from backend.scenarios.model import ClusterPart, ExpectPart, Scenario, StepPart
 from backend.scenarios.on_family import impossible
 from backend.scenarios.reading import read
 from backend.scenarios.runner import Run
-from backend.scenarios.translation import translated
+from backend.scenarios.translation import OF_ONE_FAMILY, translated
 from nodes.config import Holes
 from nodes.counting import LOGS
 from nodes.trace.events import Stamped
 from nodes.wire.messages import Message
 
 REPORT_NS = 1_000_000_000
-OF_ONE_FAMILY = ("journal_nodes", "quorums")
 
 
 class Task(msgspec.Struct, forbid_unknown_fields=True):
@@ -40,7 +39,7 @@ def on_another(scenario: Scenario, change: dict[str, Any]) -> Scenario:
     """The same workload and faults on another cluster, without expectations. Raises Malformed."""
     own = msgspec.to_builtins(scenario.cluster)
     if change.get("protocol", own["protocol"]) != own["protocol"]:
-        own |= dict.fromkeys(OF_ONE_FAMILY)
+        own |= OF_ONE_FAMILY
     if "variant" in change or "holes" in change:
         own |= {"variant": None, "holes": []}
     wanted = own | change

@@ -15,6 +15,7 @@ from backend.events.messages import MessageLine
 from backend.events.models import Stamp
 from backend.fabrics.counters import Counted
 from backend.faults.models import VerbOut
+from backend.vocabulary import Lane
 
 Row = dict[str, Any]
 
@@ -26,6 +27,8 @@ class HelloFrame(msgspec.Struct, tag="hello"):
     seq: int
     picture: Annotated[Row, clusters.PictureOut]
     verbs: list[Annotated[Row, VerbOut]]
+    lanes: list[Lane]
+    """Kinds of node that the cluster has."""
     invariants: list[Annotated[Row, clusters.InvariantStatus]]
     now_ns: int
     left_out: int
@@ -59,8 +62,7 @@ class ProcessesFrame(msgspec.Struct, tag="processes"):
     """Who runs: sent on every change."""
 
     servers: list[Annotated[Row, clusters.NodeProcess]]
-    data_nodes: list[Annotated[Row, clusters.DataNode]]
-    journal_nodes: list[Annotated[Row, clusters.JournalNode]]
+    """Metadata servers and nodes."""
     clients: list[Annotated[Row, clusters.Client]]
     coordination: Annotated[Row, clusters.Coordination]
     links: list[Annotated[Row, clusters.Link]]

@@ -19,7 +19,7 @@ from backend.fabrics.counters import counted
 from backend.faults.served import served
 from backend.running import Running
 from backend.store.encoding import OF_ONE_GROUP, named
-from backend.vocabulary import terms_of
+from backend.vocabulary import lanes, terms_of
 from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Stamped
 from nodes.trace.prose import Terms
@@ -113,6 +113,7 @@ class Hub:
             seq=picture["seq"],
             picture=picture,
             verbs=served(lab.family, lab.fabric.kind),
+            lanes=lanes(lab.home.file.cluster),
             invariants=lab.checks.invariants(),
             now_ns=monotonic_ns(),
             left_out=left_out,
@@ -231,11 +232,9 @@ def events_frame(
 
 
 def processes_frame(running: Running) -> frames.ProcessesFrame:
-    servers = [{key: row[key] for key in NodeProcess.model_fields} for row in service.servers(running)]
+    rows = [*service.servers(running), *service.nodes(running)]
     return frames.ProcessesFrame(
-        servers,
-        service.data_nodes(running),
-        service.journal_nodes(running),
+        [{key: row[key] for key in NodeProcess.model_fields} for row in rows],
         service.clients(running),
         service.coordination(running),
         service.links(running),

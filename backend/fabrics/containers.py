@@ -26,12 +26,11 @@ from backend.picture import Picture
 from nodes.config import (
     ClientConfig,
     ClusterConfig,
-    DataNodeConfig,
-    JournalNodeConfig,
+    NodeConfig,
     ServerConfig,
     WorkloadConfig,
 )
-from nodes.families import family_named
+from nodes.kinds import KINDS, names_of, nodes_of
 from nodes.supervisor.messages import Status
 from nodes.trace.events import Stamped, Warned
 
@@ -83,8 +82,7 @@ class ContainerFabric(ClusterFabric):
     async def start(self) -> None:
         self._tasks += [asyncio.create_task(host.keep_connected()) for host in self.hosts.values()]
         starts = dict.fromkeys(self.home.servers(), self.start_server)
-        starts |= dict.fromkeys(self.home.data_nodes(), self.start_data_node)
-        starts |= dict.fromkeys(self.home.journal_nodes(), self.start_journal_node)
+        starts |= dict.fromkeys(self.home.nodes(), self.start_node)
         wanted = [*self.inventory.zookeepers, *starts, CLIENT]
         await wait_until(lambda: not self._missing(wanted), REACH_S if self.boot == 1 else REACH_AGAIN_S)
         await wait_until(self._has_majority, REACH_S)
@@ -105,7 +103,7 @@ class ContainerFabric(ClusterFabric):
             )
         await self.apply_rules()
         if self._ends_servers:
-            others = [*self.inventory.servers(), *self.inventory.data_nodes]
+            others = [*self.inventory.servers(), *chain.from_iterable(self.inventory.nodes.values())]
             await asyncio.gather(*(self._clear(name) for name in others if name not in starts))
         await asyncio.gather(*(self._server(name, start) for name, start in starts.items()))
         self._follow(CLIENT)
@@ -186,12 +184,8 @@ class ContainerFabric(ClusterFabric):
         config = ServerConfig(name, self.home.servers()[name], self.home.file.cluster)
         await self._launch(name, "server", config, self.inventory.coordination(self.home.name))
 
-    async def start_data_node(self, name: str) -> None:
-        await self._launch(name, "data-node", DataNodeConfig(name, self.home.file.cluster))
-
-    async def start_journal_node(self, name: str) -> None:
-        role = family_named(self.home.file.cluster.protocol).journal_role
-        await self._launch(name, role, JournalNodeConfig(name, self.home.file.cluster))
+    async def start_node(self, name: str) -> None:
+        await self._launch(name, self.home.nodes()[name].role, NodeConfig(name, self.home.file.cluster))
 
     async def start_client(self) -> None:
         await self.hosts[CLIENT].stop()
@@ -344,14 +338,17 @@ def in_containers(
     Raises CannotStart when there are too few.
     """
     reported = Inventory.reported(os.environ)
-    groups, nodes = [list(group.members) for group in config.groups], list(config.data.nodes)
+    groups = [list(group.members) for group in config.groups]
     wanted = list(chain.from_iterable(groups))
-    for names, there in ((wanted, reported.servers()), (nodes, reported.data_nodes)):
+    own = [(names_of(config, KINDS[kind]), hosts) for kind, hosts in reported.nodes.items()]
+    for names, there in ((wanted, reported.servers()), *own):
         missing = [name for name in names if name not in there]
         if missing:
             raise CannotStart(f"{missing[0]} has no container here; there are {', '.join(there) or 'none'}")
     free = [name for name in reported.servers() if name not in wanted]
-    inventory = msgspec.structs.replace(reported, groups=groups, spares=free).carrying(config.journal.nodes)
+    inventory = msgspec.structs.replace(reported, groups=groups, spares=free).carrying(
+        [name for name, kind in nodes_of(config).items() if not kind.own_hosts]
+    )
     named = msgspec.structs.replace(config, cluster=f"run-{secrets.token_hex(4)}")
     home = Home.make(directory, named, seed, TOKEN_FILE)
     return ContainerFabric(inventory, home, on_events, workload, ends_servers=True)

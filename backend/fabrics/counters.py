@@ -9,6 +9,7 @@ import msgspec
 
 from backend.errors import Unavailable
 from backend.fabrics.fabric import ClusterFabric
+from nodes.kinds import KINDS
 from nodes.metadata.pages import Counters
 
 TIMEOUT_S = 0.5
@@ -63,9 +64,10 @@ async def counted(fabric: ClusterFabric) -> Counted:
     """Queries the counters of each group's active, the jobs of all servers, and the replication costs of servers and journal nodes."""
     picture = fabric.picture
     leading = {group.name: group.active for group in picture.groups.values() if group.active}
+    keepers = [node.name for node in picture.nodes.values() if KINDS[node.kind].counted]
     reported, spent = await asyncio.gather(
         answers(fabric, "counters", list(picture.servers), CounterReport),
-        answers(fabric, "replication", [*picture.servers, *picture.journal_nodes], Replicated),
+        answers(fabric, "replication", [*picture.servers, *keepers], Replicated),
     )
     groups = {group: reported[name].counters for group, name in leading.items() if name in reported}
     return Counted(

@@ -62,9 +62,7 @@ class Driver(Protocol):
 
     async def start_server(self, name: str) -> None: ...
 
-    async def start_data_node(self, name: str) -> None: ...
-
-    async def start_journal_node(self, name: str) -> None: ...
+    async def start_node(self, name: str) -> None: ...
 
     async def start_client(self) -> None: ...
 
@@ -85,7 +83,7 @@ class Driver(Protocol):
         return
 
     def peers(self) -> dict[str, str]:
-        """Addresses of the servers and the data nodes."""
+        """Addresses of the servers and the nodes."""
 
     def is_unseen(self, name: str) -> bool:
         """Whether the state of the process is unknown, because its host cannot be reached."""

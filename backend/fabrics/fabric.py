@@ -82,12 +82,9 @@ class ClusterFabric(Driver):
 
     def recall(self, name: str) -> None:
         """Seeds the state of a server that kept running from the last picture, because its role event is old; newer events correct it."""
-        node = self.last.data_nodes.get(name)
+        node = self.last.nodes.get(name)
         if node is not None:
-            self.picture.data_nodes[name] = msgspec.structs.replace(node, faults=[], process="running")
-        keeper = self.last.journal_nodes.get(name)
-        if keeper is not None:
-            self.picture.journal_nodes[name] = msgspec.structs.replace(keeper, faults=[], process="running")
+            self.picture.nodes[name] = msgspec.structs.replace(node, faults=[], process="running")
         old = self.last.servers.get(name)
         if old is not None:
             self.picture.servers[name] = msgspec.structs.replace(
@@ -99,10 +96,8 @@ class ClusterFabric(Driver):
             await self.start_server(name)
         elif name == CLIENT:
             await self.start_client()
-        elif name in self.home.data_nodes():
-            await self.start_data_node(name)
-        elif name in self.home.journal_nodes():
-            await self.start_journal_node(name)
+        elif name in self.home.nodes():
+            await self.start_node(name)
         elif name == COORDINATION:
             await self.ensemble.restart()
         else:

@@ -182,7 +182,7 @@ class Faults:
     ) -> list[tuple[str, str, Any]]:
         coordination = self.fabric.spread([COORDINATION])
         picture = self.fabric.picture
-        apart = [*picture.data_nodes, *picture.journal_nodes, *picture.clients]
+        apart = [*picture.nodes, *picture.clients]
         """Processes without a link to coordination."""
         everybody = [*picture.servers, *apart, *coordination]
         if island and len(targets) > 1:

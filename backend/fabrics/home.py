@@ -19,6 +19,7 @@ from backend.errors import CannotStart, reason_of
 from backend.shape import Shape, check, new_config
 from nodes.config import ClusterConfig
 from nodes.format_number import of_other_version
+from nodes.kinds import Kind, nodes_of
 
 FORMAT = 2
 """Raised with the format of any file in the directory, so that an older directory is refused as a whole."""
@@ -106,16 +107,9 @@ class Home:
         first = {name: group.name for group in self.file.cluster.groups for name in group.members}
         return {**first, **self.file.added}
 
-    def data_nodes(self) -> list[str]:
-        return list(self.file.cluster.data.nodes)
-
-    def journal_nodes(self) -> list[str]:
-        """Journal nodes or bookies, in a family with a shared journal."""
-        return list(self.file.cluster.journal.nodes)
-
-    def nodes(self) -> list[str]:
-        """Data nodes and journal nodes: processes without a session at coordination."""
-        return [*self.data_nodes(), *self.journal_nodes()]
+    def nodes(self) -> dict[str, Kind]:
+        """Every node and its kind."""
+        return nodes_of(self.file.cluster)
 
     def directory(self, *parts: str) -> Path:
         directory = self.path.joinpath(*parts)

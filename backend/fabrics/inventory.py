@@ -12,6 +12,7 @@ import msgspec
 from backend.errors import CannotStart
 from backend.names import CLIENT
 from nodes.families import family_named
+from nodes.kinds import KINDS
 from nodes.supervisor.messages import PORT
 from nodes.supervisor.supervisor import SERVER_PORT
 from nodes.supervisor.zookeeper import CLIENT_PORT
@@ -27,11 +28,12 @@ class Inventory(msgspec.Struct, frozen=True):
     """The servers of each replica group."""
     spares: list[str]
     """Hosts without a server, for `add_server` into any group."""
-    data_nodes: list[str]
+    nodes: dict[str, list[str]]
+    """Hosts of the nodes of each kind that has hosts of its own."""
     zookeepers: list[str]
     supervisor: str
     carried: dict[str, str] = {}
-    """Hosts of the journal nodes or bookies, which have no hosts of their own."""
+    """Hosts of the nodes of all other kinds, taken from the spares."""
 
     @classmethod
     def reported(cls, environment: Mapping[str, str]) -> Inventory:
@@ -43,7 +45,11 @@ class Inventory(msgspec.Struct, frozen=True):
         inventory = cls(
             [group.split() for group in environment.get("CLOVERLAB_GROUPS", "").split(",")],
             names("CLOVERLAB_SPARES"),
-            names("CLOVERLAB_DATA_NODES"),
+            {
+                kind.name: names(f"CLOVERLAB_{kind.table.upper()}")
+                for kind in KINDS.values()
+                if kind.own_hosts
+            },
             names("CLOVERLAB_ZOOKEEPERS"),
             environment.get("CLOVERLAB_SUPERVISOR", f"{{name}}.control:{PORT}"),
         )
@@ -62,31 +68,32 @@ class Inventory(msgspec.Struct, frozen=True):
         return inventory
 
     def of_family(self, protocol: str) -> Inventory:
-        """The inventory with as many groups and servers as the family runs. The other hosts become spares, and the first spares carry the
-        family's journal nodes. The last groups are left out when spares are missing. Raises CannotStart."""
+        """The inventory with as many groups and servers as the family runs. The other hosts become spares, and the first spares carry
+        the nodes that the family needs. The last groups are left out when spares are missing. Raises CannotStart."""
         try:
             family = family_named(protocol)
         except ValueError as error:
             raise CannotStart(str(error)) from None
         groups = [group[: family.standbys_max + 1] for group in self.groups[: family.groups_max]]
-        journal_nodes = family.journal_names()
-        while len(groups) > 1 and len(self._beside(groups)) < len(journal_nodes):
+        needed = chain.from_iterable(kind.named(family, kind.needed(family)) for kind in KINDS.values())
+        nodes = list(needed)
+        while len(groups) > 1 and len(self._beside(groups)) < len(nodes):
             groups.pop()
         spares = self._beside(groups)
-        return msgspec.structs.replace(self, groups=groups, spares=spares).carrying(journal_nodes)
+        return msgspec.structs.replace(self, groups=groups, spares=spares).carrying(nodes)
 
     def _beside(self, groups: list[list[str]]) -> list[str]:
         used = set(chain.from_iterable(groups))
         return [name for name in self.servers() if name not in used]
 
-    def carrying(self, journal_nodes: list[str]) -> Inventory:
-        """The inventory whose first spares carry these journal nodes. Raises CannotStart when there are too few."""
-        if len(self.spares) < len(journal_nodes):
+    def carrying(self, nodes: list[str]) -> Inventory:
+        """The inventory whose first spares carry these nodes. Raises CannotStart when there are too few."""
+        if len(self.spares) < len(nodes):
             raise CannotStart(
-                f"{', '.join(journal_nodes)} need a container each, and beside the servers' there are"
+                f"{', '.join(nodes)} need a container each, and beside the servers' there are"
                 f" {len(self.spares)}; take servers out of CLOVERLAB_GROUPS"
             )
-        carried = dict(zip(journal_nodes, self.spares, strict=False))
+        carried = dict(zip(nodes, self.spares, strict=False))
         return msgspec.structs.replace(self, carried=carried, spares=self.spares[len(carried) :])
 
     def servers(self) -> list[str]:
@@ -94,8 +101,14 @@ class Inventory(msgspec.Struct, frozen=True):
         return [*chain.from_iterable(self.groups), *self.spares]
 
     def processes(self) -> list[str]:
-        """Processes that run or may run. A host has the name of its process, unless it carries a journal node."""
-        return [*self.zookeepers, *self.servers(), *self.data_nodes, *self.carried, CLIENT]
+        """Processes that run or may run. A host has the name of its process, unless it is a spare that carries a node."""
+        return [
+            *self.zookeepers,
+            *self.servers(),
+            *chain.from_iterable(self.nodes.values()),
+            *self.carried,
+            CLIENT,
+        ]
 
     def hosts(self) -> list[str]:
         return [self.host_of(name) for name in self.processes()]

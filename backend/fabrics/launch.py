@@ -9,8 +9,7 @@ import msgspec
 
 from backend.fabrics.home import Home, replace_file
 from backend.names import CLIENT
-from nodes.config import ClientConfig, DataNodeConfig, JournalNodeConfig, ServerConfig, WorkloadConfig
-from nodes.families import family_named
+from nodes.config import ClientConfig, NodeConfig, ServerConfig, WorkloadConfig
 
 
 def address(port: int) -> str:
@@ -45,32 +44,15 @@ def server_file(home: Home, name: str, coordination: str) -> Path:
     return write(home.directory("config") / f"{name}.json", reported)
 
 
-def data_node_file(home: Home, name: str) -> Path:
-    config = DataNodeConfig(name, home.file.cluster)
+def node_file(home: Home, name: str) -> Path:
     reported = {
-        "role": "data-node",
-        "config": config,
+        "role": home.nodes()[name].role,
+        "config": NodeConfig(name, home.file.cluster),
         "listen": address(home.file.ports[name]),
         "coordination": "",
         **common(home, name, server_directory(home, name)),
     }
     return write(home.directory("config") / f"{name}.json", reported)
-
-
-def journal_node_file(home: Home, name: str) -> Path:
-    reported = {
-        "role": journal_role(home),
-        "config": JournalNodeConfig(name, home.file.cluster),
-        "listen": address(home.file.ports[name]),
-        "coordination": "",
-        **common(home, name, server_directory(home, name)),
-    }
-    return write(home.directory("config") / f"{name}.json", reported)
-
-
-def journal_role(home: Home) -> str:
-    """`journal-node` or `bookie`."""
-    return family_named(home.file.cluster.protocol).journal_role
 
 
 def client_file(home: Home, workload: WorkloadConfig) -> Path:

@@ -1,4 +1,4 @@
-"""A cluster of operating-system processes on this machine: coordination, relays, metadata servers, data nodes
+"""A cluster of operating-system processes on this machine: coordination, relays, metadata servers, nodes
 and the workload's client."""
 
 from __future__ import annotations
@@ -60,8 +60,7 @@ class ProcessFabric(ClusterFabric):
         await self.ensemble.start(leftovers)
         await self.relays.start(leftovers, list(self.home.servers()), self.ensemble.hosts)
         starts = dict.fromkeys(self.home.servers(), self.start_server)
-        starts |= dict.fromkeys(self.home.data_nodes(), self.start_data_node)
-        starts |= dict.fromkeys(self.home.journal_nodes(), self.start_journal_node)
+        starts |= dict.fromkeys(self.home.nodes(), self.start_node)
         for name in starts:
             self._follow(name)
             self.home.port_of(name, in_use=name in leftovers)
@@ -92,7 +91,7 @@ class ProcessFabric(ClusterFabric):
     async def _server(
         self, name: str, leftover: Child | None, start: Callable[[str], Awaitable[None]]
     ) -> None:
-        """Adopts a running server or data node, or starts it."""
+        """Adopts a running server or node, or starts it."""
         if leftover is not None:
             with contextlib.suppress(Unavailable):
                 await self.ask(name, {"do": "rules", "rules": []})
@@ -106,15 +105,9 @@ class ProcessFabric(ClusterFabric):
         await self.children.spawn(name, "server", "nodes", "server", "--config", str(file))
         await self.apply_rules([name])
 
-    async def start_data_node(self, name: str) -> None:
+    async def start_node(self, name: str) -> None:
         self.home.port_of(name)
-        file = launch.data_node_file(self.home, name)
-        await self.children.spawn(name, "data-node", "nodes", "data-node", "--config", str(file))
-        await self.apply_rules([name])
-
-    async def start_journal_node(self, name: str) -> None:
-        self.home.port_of(name)
-        file, role = launch.journal_node_file(self.home, name), launch.journal_role(self.home)
+        file, role = launch.node_file(self.home, name), self.home.nodes()[name].role
         await self.children.spawn(name, role, "nodes", role, "--config", str(file))
         await self.apply_rules([name])
 

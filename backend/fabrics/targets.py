@@ -16,12 +16,12 @@ WORDS = re.compile(
 
 
 def resolve(word: str, picture: Picture, rng: random.Random) -> list[str]:
-    """Names of servers, data nodes, journal nodes, clients, groups or `coordination`. Raises NotThere for an unknown name, Impossible when no
+    """Names of servers, nodes, clients, groups or `coordination`. Raises NotThere for an unknown name, Impossible when no
     server has the role now."""
     if word == "clients":
         return sorted(picture.clients) or nobody(word)
     named = [
-        *sorted(picture.servers), *sorted(picture.data_nodes), *sorted(picture.journal_nodes), *sorted(picture.clients),
+        *sorted(picture.servers), *sorted(picture.nodes), *sorted(picture.clients),
         "coordination", *picture.ensemble, *sorted(picture.groups)
     ]  # fmt: skip
     if word in named:

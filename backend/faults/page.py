@@ -8,24 +8,22 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nodes.faults.check import options_of
-from nodes.faults.model import Option, Target, Verb
-from nodes.faults.table import VERBS
+from nodes.faults.model import Option, Verb
+from nodes.faults.table import PROCESSES, VERBS
+from nodes.kinds import KINDS
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "faults.md"
 PART = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end -->\n)", re.DOTALL)
-WORDS: dict[Target, str] = {
-    "data_node": "data node",
-    "journal_node": "journal node",
+WORDS = {kind.name: kind.label for kind in KINDS.values()} | {
     "coordination": "`coordination`",
     "links": "nothing",
 }
-EVERY_PROCESS = ("server", "data_node", "journal_node", "client", "coordination")
 
 
 def target_words(verb: Verb) -> str:
     if verb.on_links:
         return "one or two names" + (" or none" if not verb.counts[0] else "")
-    if verb.targets == EVERY_PROCESS:
+    if verb.targets == PROCESSES:
         return "any process, `coordination`"
     return "" if verb.targets == ("cluster",) else ", ".join(WORDS.get(each, each) for each in verb.targets)
 

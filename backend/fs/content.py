@@ -13,7 +13,7 @@ from nodes.client.files import FileClient
 
 def files(lab: Running) -> FileClient:
     """Raises Impossible when the cluster has no data nodes."""
-    if not lab.fabric.picture.data_nodes:
+    if not any(node.kind == "data_node" for node in lab.fabric.picture.nodes.values()):
         raise Impossible("this cluster has no data nodes; start a new one with --data-nodes 3")
     return lab.client.files()
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
 from nodes.explore.files import plan_of
 from nodes.explore.plan import Plan
+from nodes.families import family_named
+from nodes.kinds import KINDS
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(gt=0)]
@@ -17,7 +19,21 @@ class _Part(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=Tru
     pass
 
 
-class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+if TYPE_CHECKING:
+    _NodeCounts = _Part
+else:
+    _NodeCounts = msgspec.defstruct(
+        "_NodeCounts",
+        [
+            (kind.table, Annotated[int, msgspec.Meta(ge=kind.least, le=kind.most)] | None, None)
+            for kind in KINDS.values()
+        ],
+        bases=(_Part,), forbid_unknown_fields=True, kw_only=True, frozen=True,
+    )  # fmt: skip
+    """`data_nodes`, `journal_nodes`, …: numbers of nodes by kind. The default is the number that the family needs."""
+
+
+class ClusterPart(_NodeCounts, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """The cluster that the scenario makes."""
 
     protocol: str = "mams"
@@ -34,11 +50,8 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     ddg_as_printed: bool | None = None
     """A directory inherits `file_mds`, as DCFS2 Fig. 2 has it (placement ddg)."""
     cross_group: Literal["s2pc_mp", "two_phase"] = "s2pc_mp"
-    data_nodes: Annotated[int, msgspec.Meta(ge=0, le=9)] = 0
     order: Literal["fast", "plain"] = "fast"
     """Order mechanism of the protocol symmetric."""
-    journal_nodes: Annotated[int, msgspec.Meta(ge=1, le=9)] | None = None
-    """Number of journal nodes or bookies, in a family with a shared journal. The default is the family's own number."""
     quorums: str | None = None
     """`E-Qw-Qa` of the protocol bookkeeper: ensemble, write quorum, acknowledgement quorum (3-3-3)."""
     session_timeout: str = "5s"
@@ -57,6 +70,12 @@ class ClusterPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """Switches of the paper's holes to open, beside those of the variant."""
     mutations: list[str] = []
     """Known bugs to switch on (nodes/mutations.py)."""
+
+    def counts(self) -> dict[str, int]:
+        """Number of nodes by kind. Raises ValueError for an unknown family."""
+        family = family_named(self.protocol)
+        given = {kind: getattr(self, kind.table) for kind in KINDS.values()}
+        return {kind.name: kind.needed(family) if count is None else count for kind, count in given.items()}
 
 
 class WorkloadPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):

@@ -10,7 +10,7 @@ from backend.errors import LabError, Malformed
 from backend.scenarios.durations import nanoseconds
 from backend.scenarios.model import ExpectPart, Scenario
 from backend.scenarios.reading import targets
-from backend.scenarios.translation import NODE, SERVER, translated
+from backend.scenarios.translation import NODES, SERVER, translated
 from nodes.families import Family, family_named
 from nodes.faults.table import AWAY, BY_NAME, VERBS
 
@@ -67,9 +67,12 @@ def impossible(scenario: Scenario, protocol: str) -> Iterator[str]:
         if (found := UPGRADE.match(step.when or "")) and int(found[1]) > family.upgrade_steps:
             yield f"its takeover has no step upgrade {found[1]}"
     for name in names(scenario):
-        if NODE.match(name) and name not in family.journal_names(scenario.cluster.journal_nodes):
+        if name not in NODES:
+            continue
+        kind, _ = NODES[name]
+        if name not in kind.named(family, scenario.cluster.counts()[kind.name]):
             yield f"it targets {name}, {protocol} has no such node"
-        elif NODE.match(name) and family.journal_nodes == 1:
+        elif kind.needed(family) == 1:
             yield f"it targets {name}, without which no server answers"
 
 

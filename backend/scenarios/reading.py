@@ -190,7 +190,7 @@ def check(scenario: Scenario, lines: Lines) -> None:
                     f"{kind!r} is not an operation; there are {', '.join(OPERATIONS)}",
                     ["workload", "mix", kind],
                 )
-            if kind in WITH_CONTENT and not scenario.cluster.data_nodes:
+            if kind in WITH_CONTENT and not scenario.cluster.counts()["data_node"]:
                 raise lines.wrong(f"{kind} needs data_nodes in the cluster", ["workload", "mix", kind])
     for index, step in enumerate(scenario.steps):
         check_step(step, lines, ["steps", index])

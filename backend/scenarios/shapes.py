@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from backend.errors import Malformed
 from backend.scenarios.model import ClusterPart
 from backend.shape import Shape
 
 
 def shape_of(part: ClusterPart) -> Shape:
+    """Raises Malformed for an unknown family."""
+    try:
+        nodes = part.counts()
+    except ValueError as error:
+        raise Malformed(str(error)) from None
     return Shape(
         groups=part.groups, standbys=part.standbys, protocol=part.protocol, placement=part.placement,
-        granularity=part.granularity, cross_group=part.cross_group, data_nodes=part.data_nodes, order=part.order,
+        granularity=part.granularity, cross_group=part.cross_group, order=part.order,
         holes=tuple(part.holes), variant=part.variant, ddg_as_printed=part.ddg_as_printed,
-        journal_nodes=part.journal_nodes, quorums=part.quorums,
+        quorums=part.quorums, nodes=nodes,
     )  # fmt: skip

@@ -8,23 +8,29 @@ from msgspec.structs import replace
 
 from backend.scenarios.model import ClusterPart, ExpectPart, Scenario, StepPart
 from backend.scenarios.reading import targets
-from nodes.families import Family, family_named
+from nodes.families import FAMILIES, Family, family_named
+from nodes.kinds import KINDS
 from nodes.roles import LETTERS
 
-NODE = re.compile(r"^(?:jn|bookie)(\d+)$")
 SERVER = re.compile(r"^mds(\d+)$")
+NEEDED = [kind for kind in KINDS.values() if any(map(kind.needed, FAMILIES.values()))]
+"""Kinds of node that some family cannot serve without."""
+NODES = {
+    name: (kind, place)
+    for kind in NEEDED
+    for family in FAMILIES.values()
+    for place, name in enumerate(kind.named(family, kind.most))
+}
+"""Their nodes in all families, each with its place among them."""
+OF_ONE_FAMILY = dict.fromkeys(["quorums", *(kind.table for kind in NEEDED)])
+"""Keys of a cluster that another family has by itself."""
 
 
 def translated(scenario: Scenario, protocol: str) -> Scenario:
     """The scenario on a cluster of another family. Raises ValueError for an unknown family."""
     family = family_named(protocol)
-    cluster = replace(
-        scenario.cluster,
-        protocol=protocol,
-        standbys=standbys_of(scenario, family),
-        journal_nodes=None,
-        quorums=None,
-    )
+    standbys = standbys_of(scenario, family)
+    cluster = replace(scenario.cluster, protocol=protocol, standbys=standbys, **OF_ONE_FAMILY)
     absent = absent_steps(scenario, cluster, family)
     return replace(
         scenario,
@@ -65,7 +71,7 @@ def absent_steps(scenario: Scenario, cluster: ClusterPart, family: Family) -> se
 
 
 def step_of(step: StepPart, cluster: ClusterPart, family: Family) -> StepPart:
-    """A step with the family's names of journal nodes and its roles. Where members agree without a lock, losing the lock is a change of the view."""
+    """A step with the family's names of nodes and its roles. Where members agree without a lock, losing the lock is a change of the view."""
     if step.expect is not None:
         return replace(step, expect=expectation_of(step.expect, cluster, family))
     if step.fault is None:
@@ -79,11 +85,12 @@ def step_of(step: StepPart, cluster: ClusterPart, family: Family) -> StepPart:
 
 
 def node_of(target: str, family: Family) -> str:
-    """The family's journal node of the same number, if it has one."""
-    found, names = NODE.match(target), family.journal_names()
-    if found is None or int(found[1]) > len(names):
+    """The family's node in the same place of its kind, if it has one."""
+    if target not in NODES:
         return target
-    return names[int(found[1]) - 1]
+    kind, place = NODES[target]
+    names = kind.named(family, kind.needed(family))
+    return names[place] if place < len(names) else target
 
 
 def expectation_of(expect: ExpectPart, cluster: ClusterPart, family: Family) -> ExpectPart:

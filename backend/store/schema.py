@@ -11,9 +11,10 @@ import msgspec
 
 from backend.errors import CannotStart
 from nodes.format_number import of_other_version
+from nodes.kinds import KINDS
 
 MAGIC = 0x436C6F76
-FORMAT = 3
+FORMAT = 4
 OF_FORMAT_1 = "ALTER TABLE events ADD COLUMN cause_server TEXT NOT NULL DEFAULT ''"
 """What makes a database of format 1 one of format 2."""
 FENCED_IN_FORMAT_2 = "answers nobody: its coordination session is not confirmed"
@@ -71,18 +72,21 @@ async def prepare(connection: aiosqlite.Connection, path: Path) -> None:
     await connection.execute("PRAGMA synchronous=NORMAL")
     if not empty and form == 1:
         await connection.executescript(f"BEGIN; {OF_FORMAT_1}; PRAGMA user_version=2; COMMIT;")
-    if not empty and form in (1, 2):
-        await from_format_2(connection)
+    if not empty and form < FORMAT:
+        await convert_pictures(connection, form)
     if empty:
         await connection.executescript(
             f"BEGIN; PRAGMA application_id={MAGIC}; PRAGMA user_version={FORMAT}; {TABLES} COMMIT;"
         )
 
 
-async def from_format_2(connection: aiosqlite.Connection) -> None:
+async def convert_pictures(connection: aiosqlite.Connection, form: int) -> None:
     await connection.execute("BEGIN")
     for run, seq, body in await connection.execute_fetchall("SELECT run, seq, body FROM pictures"):
-        picture = msgspec.msgpack.encode(picture_of_format_3(msgspec.msgpack.decode(body)))
+        found = msgspec.msgpack.decode(body)
+        picture = msgspec.msgpack.encode(
+            picture_of_format_4(picture_of_format_3(found) if form < 3 else found)
+        )
         change = "UPDATE pictures SET body = ? WHERE run = ? AND seq = ?"
         await connection.execute(change, (picture, run, seq))
     await connection.execute(f"PRAGMA user_version={FORMAT}")
@@ -98,6 +102,16 @@ def picture_of_format_3(picture: dict[str, Any]) -> dict[str, Any]:
         if "octets" in node:
             node["size"] = node.pop("octets")
     return picture
+
+
+def picture_of_format_4(picture: dict[str, Any]) -> dict[str, Any]:
+    """Until format 3 each kind of node had a table of its own."""
+    nodes: dict[str, Any] = {}
+    for kind in (KINDS["journal_node"], KINDS["data_node"]):
+        for name, row in picture.pop(kind.table, {}).items():
+            figures = {column.field: row.pop(column.field, 0) for column in kind.columns}
+            nodes[name] = {**row, "kind": kind.name, "figures": figures}
+    return {**picture, "nodes": nodes}
 
 
 async def pragma(connection: aiosqlite.Connection, name: str) -> int:

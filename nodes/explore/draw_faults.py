@@ -16,6 +16,7 @@ from nodes.explore.progress import CLIENT_MESSAGES, messages_of
 from nodes.families import Family, family_named
 from nodes.faults.table import FAILING, TORN
 from nodes.faults.table import VERBS as FAULTS
+from nodes.kinds import nodes_of
 from nodes.sim.triggers import Trigger
 
 COORDINATION = "coordination"
@@ -47,7 +48,7 @@ class FaultDrawer:
         self._family: Family = family_named(cluster.protocol)
         self._groups = [group.name for group in cluster.groups]
         self._servers = [name for group in cluster.groups for name in group.members]
-        self._all = self._servers + cluster.journal.nodes + cluster.data.nodes
+        self._all = [*self._servers, *nodes_of(cluster)]
         self._clients = clients
         self._span_ms = span_ms
         self._checkpoints = 0

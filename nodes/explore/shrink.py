@@ -12,6 +12,7 @@ from nodes.explore.calls import CONTENT
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.families import family_named
 from nodes.faults.table import LINK_VERBS
+from nodes.kinds import nodes_of
 from nodes.sim.conditions import CALM
 
 T = TypeVar("T")
@@ -165,7 +166,7 @@ def in_cluster(plan: Plan, **changes: Any) -> Plan:
 
 def names_of(cluster: ClusterConfig) -> set[str]:
     servers = {name for group in cluster.groups for name in group.members}
-    return servers | set(cluster.data.nodes) | set(cluster.journal.nodes)
+    return servers | set(nodes_of(cluster))
 
 
 def words_of(fault: Fault) -> set[str]:

@@ -6,12 +6,13 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from nodes.faults.model import Fabric, Option, Target, Verb
+from nodes.faults.model import Fabric, Option, Verb
 from nodes.faults.table import BY_NAME, PROCESSES
+from nodes.kinds import KINDS
 
 WORD_MOST = 80
-A_KIND: dict[Target, str] = {
-    "server": "a metadata server", "data_node": "a data node", "journal_node": "a journal node or bookie", "client": "a client",
+A_KIND = {
+    "server": "a metadata server", **{kind.name: f"a {kind.label}" for kind in KINDS.values()}, "client": "a client",
     "coordination": "coordination", "group": "a group",
 }  # fmt: skip
 
@@ -82,7 +83,7 @@ def check_count(verb: Verb, targets: list[str], options: dict[str, Any]) -> None
     )
 
 
-def check_kind(verb: Verb, targets: list[str], kind_of: Callable[[str], Target | None]) -> None:
+def check_kind(verb: Verb, targets: list[str], kind_of: Callable[[str], str | None]) -> None:
     """Checks that the verb takes targets of these kinds. Several targets are all checked if they are ends of a link or separate faults;
     otherwise only the last one is. Unknown names are left to other checks. Raises WrongFault."""
     takes = {*verb.targets, *(PROCESSES if verb.on_links else ())}

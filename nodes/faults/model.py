@@ -6,15 +6,14 @@ from typing import Any, Literal
 
 import msgspec
 
+from nodes.kinds import KINDS
 from nodes.states import ProcessState
 
 Fabric = Literal["simulated", "processes", "containers"]
 FABRICS: tuple[Fabric, ...] = ("simulated", "processes", "containers")
 SIMULATED: tuple[Fabric, ...] = ("simulated",)
-Target = Literal[
-    "server", "data_node", "journal_node", "client", "coordination", "link", "group", "cluster", "links"
-]
-"""`link`: one or two names, the ends. `links`: the same, where no name means all links. `cluster`: no target."""
+TARGETS = ("server", *KINDS, "client", "coordination", "link", "group", "cluster", "links")
+"""Kinds of target. `link`: one or two names, the ends. `links`: the same, where no name means all links. `cluster`: no target."""
 OptionType = Literal["direction", "choice", "whole", "number", "share", "switch", "names", "word"]
 """`direction` is one of both, to, from; `share` a number from 0 to 1; `names` one name or a list."""
 MANY = 32
@@ -59,7 +58,8 @@ class Verb(msgspec.Struct, frozen=True, kw_only=True):
     """Name on the page, as is `label_one`: the name that a verb on links or groups has at a single process, where it is offered there."""
     does: str
     """Description for docs/faults.md; Markdown."""
-    targets: tuple[Target, ...]
+    targets: tuple[str, ...]
+    """Words of TARGETS."""
     label_one: str = ""
     key: str = ""
     """Key on the page; empty for a verb of the simulator alone."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from nodes.families import Family
-from nodes.faults.model import MANY, SIMULATED, Option, Target, Undo, Verb
+from nodes.faults.model import MANY, SIMULATED, Option, Undo, Verb
+from nodes.kinds import KINDS
 from nodes.states import ProcessState
 from nodes.storage.rot import CORRUPTIBLE, DRAWN
 
@@ -15,8 +16,8 @@ TORN = ("prefix", "nothing", "everything", "sectors", "zeros", "any")
 without any byte, or one of these for each loss."""
 FAILING = ("all", "sync", "read", "write")
 
-NODES: tuple[Target, ...] = ("server", "data_node", "journal_node")
-PROCESSES: tuple[Target, ...] = (*NODES, "client", "coordination")
+NODES = ("server", *KINDS)
+PROCESSES = (*NODES, "client", "coordination")
 RUNS: tuple[ProcessState, ...] = ("running", "paused")
 
 DIRECTIONS = ("both", "to", "from")

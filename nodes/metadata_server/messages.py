@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.wire.messages import Message
+from nodes.wire.messages import Message, about
 
 
 class TakeImage(Message, array_like=True, tag=True, gc=False):
@@ -37,4 +37,4 @@ class Prune(Message, array_like=True, tag=True, gc=False):
     sn: int
 
 
-MESSAGES: tuple[type[Message], ...] = (TakeImage, ImageTaken, ImageGoesOn, Prune)
+MESSAGES = about("renewing", TakeImage, Prune, replies=(ImageTaken, ImageGoesOn))

@@ -19,8 +19,9 @@ from typing import Any
 
 import msgspec
 
-from nodes.config import MILLISECOND, ClientConfig, DataNodeConfig, JournalNodeConfig, ServerConfig
+from nodes.config import MILLISECOND, ClientConfig, NodeConfig, ServerConfig
 from nodes.errors import Damaged
+from nodes.kinds import Kind, start_node
 from nodes.real.clock import RealClock, monotonic_ns
 from nodes.real.connection import Identity
 from nodes.real.control import BadQuestion, Control, Step
@@ -288,22 +289,11 @@ async def run_server(file: ProcessFile) -> int:
     )
 
 
-async def run_data_node(file: ProcessFile) -> int:
+async def run_node(kind: Kind, file: ProcessFile) -> int:
     """Raises CannotStart, msgspec.ValidationError."""
-    from nodes.servers.data_node import start_data_node
-
-    config = msgspec.json.decode(file.config, type=DataNodeConfig)
+    config = msgspec.json.decode(file.config, type=NodeConfig)
     process = Process(file, config.name, config.cluster.cluster)
-    return await process.run(lambda world: start_data_node(world, config), 0)
-
-
-async def run_journal_node(file: ProcessFile) -> int:
-    """A journal node or a bookie, as the file's role says. Raises CannotStart, msgspec.ValidationError."""
-    from nodes.servers.journal import start_journal
-
-    config = msgspec.json.decode(file.config, type=JournalNodeConfig)
-    process = Process(file, config.name, config.cluster.cluster)
-    return await process.run(lambda world: start_journal(file.role, world, config), 0)
+    return await process.run(lambda world: start_node(kind, world, config), 0)
 
 
 async def run_workload(file: ProcessFile) -> int:

@@ -12,7 +12,7 @@ from bisect import bisect_left, insort
 
 import msgspec
 
-from nodes.config import JournalNodeConfig
+from nodes.config import NodeConfig
 from nodes.errors import Damaged
 from nodes.ignoring import Ignoring
 from nodes.replicas.anew import start_anew_if_damaged
@@ -70,7 +70,7 @@ class LedgerPart(msgspec.Struct):
 
 
 class Bookie:
-    def __init__(self, world: World, config: JournalNodeConfig):
+    def __init__(self, world: World, config: NodeConfig):
         self._world = world
         self._ignoring = Ignoring(world)
         self._journal = Journal.open(world.disk, "journal", config.cluster.mutations, config.cluster.knobs)
@@ -252,6 +252,6 @@ class Bookie:
         ]
 
 
-def start_bookie(world: World, config: JournalNodeConfig) -> None:
+def start_bookie(world: World, config: NodeConfig) -> None:
     """Starts a bookie in this world. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of the disk's content."""
     start_anew_if_damaged(world, lambda: Bookie(world, config).start(), [LOW_WATER_FILE])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.config import MILLISECOND, SECOND, DataNodeConfig
+from nodes.config import MILLISECOND, SECOND, NodeConfig
 from nodes.servers.command_authorizer import CommandAuthorizer
 from nodes.servers.copying import Copying
 from nodes.servers.reporting import Reporter
@@ -46,7 +46,7 @@ SCRUBBED = 16
 
 
 class DataNode:
-    def __init__(self, world: World, config: DataNodeConfig):
+    def __init__(self, world: World, config: NodeConfig):
         self._world = world
         self._config = config
         data = config.cluster.data
@@ -269,6 +269,6 @@ class DataNode:
             await self._world.clock.sleep(HOLDS_NS)
 
 
-def start_data_node(world: World, config: DataNodeConfig) -> None:
+def start(world: World, config: NodeConfig) -> None:
     """Starts a data node in this world. Raises UnknownFormat, OSError of the disk's content."""
     DataNode(world, config).start()

@@ -12,7 +12,7 @@ import msgspec
 from crc32c import crc32c
 
 from nodes.calls import Calls
-from nodes.config import MILLISECOND, JournalNodeConfig
+from nodes.config import MILLISECOND, NodeConfig
 from nodes.errors import Damaged
 from nodes.ignoring import Ignoring
 from nodes.replicas.anew import start_anew_if_damaged
@@ -85,7 +85,7 @@ def files_of(group: int) -> Files:
 class KeptJournal:
     """The journal of one group on one node."""
 
-    def __init__(self, world: World, config: JournalNodeConfig, group: int, calls: Calls):
+    def __init__(self, world: World, config: NodeConfig, group: int, calls: Calls):
         """Raises Damaged, OSError."""
         self._world = world
         self._group = group
@@ -315,7 +315,7 @@ class KeptJournal:
 class JournalNode:
     """One process: the journals of all groups, each with a promise, a procedure and an identity of its own."""
 
-    def __init__(self, world: World, config: JournalNodeConfig):
+    def __init__(self, world: World, config: NodeConfig):
         self._world = world
         self._config = config
         self._calls = Calls(world)
@@ -351,6 +351,6 @@ class JournalNode:
             )
 
 
-def start_journal_node(world: World, config: JournalNodeConfig) -> None:
+def start_journal_node(world: World, config: NodeConfig) -> None:
     """Starts a journal node in this world. Raises UnknownJournal, UnknownSeal, other Damaged, OSError of the disk's content."""
     JournalNode(world, config).start()

@@ -17,18 +17,16 @@ from nodes.config import (
     SECOND,
     ClientConfig,
     ClusterConfig,
-    DataNodeConfig,
-    JournalNodeConfig,
+    NodeConfig,
     ServerConfig,
     WorkloadConfig,
 )
 from nodes.errors import Damaged
 from nodes.families import family_named
+from nodes.kinds import Kind, nodes_of, start_node
 from nodes.mechanisms import MESSAGES, start_server
 from nodes.metadata.operations import Operation
 from nodes.roles import IN_STEP, LEADING, LETTERS
-from nodes.servers.data_node import start_data_node
-from nodes.servers.journal import start_journal
 from nodes.sim.clock import Rate, SimClock
 from nodes.sim.conditions import CALM, Conditions, check
 from nodes.sim.coordination import HeldWrites, SimCoordination
@@ -132,13 +130,16 @@ class SimCluster:
         self.workload: Workload | None = None
         self.faults = SimFaults(self)
         self.triggers = Triggers(self)
-        for name in config.journal.nodes:
-            self.add_journal_node(name)
+        nodes = nodes_of(config)
+        first = [name for name, kind in nodes.items() if kind.linked == "servers"]
+        for name in first:
+            self.add_node(nodes[name], name)
         for group in config.groups:
             for name in group.members:
                 self.add(name, group.name)
-        for name in config.data.nodes:
-            self.add_data_node(name)
+        for name in nodes:
+            if name not in first:
+                self.add_node(nodes[name], name)
         if workload is not None:
             self.add_workload(workload)
 
@@ -174,15 +175,9 @@ class SimCluster:
         server.client = True
         return SimClient(self, server, *made[0])
 
-    def add_data_node(self, name: str, capacity: int = 1 << 40) -> None:
-        config = DataNodeConfig(name, self.config, capacity)
-        self._start_new(name, "", lambda world: start_data_node(world, config))
-
-    def add_journal_node(self, name: str) -> None:
-        """Adds a journal node or bookie, according to the cluster's family."""
-        config = JournalNodeConfig(name, self.config)
-        role = family_named(self.config.protocol).journal_role
-        self._start_new(name, "", lambda world: start_journal(role, world, config))
+    def add_node(self, kind: Kind, name: str, capacity: int = 1 << 40) -> None:
+        config = NodeConfig(name, self.config, capacity)
+        self._start_new(name, "", lambda world: start_node(kind, world, config))
 
     def _start_new(self, name: str, group: str, starter: Starter) -> Server:
         self._settled = None

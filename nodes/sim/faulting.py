@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from nodes.config import MILLISECOND
 from nodes.faults.check import FaultUnsupported, options_of, resolved, verb_named
-from nodes.faults.model import Target
 from nodes.faults.table import lasts
+from nodes.kinds import nodes_of
 from nodes.sim.ensemble import COORDINATION, MEMBERS
 from nodes.states import ProcessState
 from nodes.trace.events import FaultEnded, FaultInjected, Stopped
@@ -81,16 +81,15 @@ class Faulting:
             world.coordination.stopped()
         machine.die()
 
-    def _kind_of(self, name: str) -> Target | None:
+    def _kind_of(self, name: str) -> str | None:
         cluster = self._cluster
         if name in (COORDINATION, *MEMBERS):
             return "coordination"
         if name in [group.name for group in cluster.config.groups]:
             return "group"
-        if name in cluster.config.journal.nodes:
-            return "journal_node"
-        if name in cluster.config.data.nodes:
-            return "data_node"
+        node = nodes_of(cluster.config).get(name)
+        if node is not None:
+            return node.name
         server = cluster.servers.get(name)
         return None if server is None else "server" if server.group else "client"
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from nodes.kinds import KINDS
 from nodes.real.clock import monotonic_ns
 from nodes.real.connection import Connection
 from nodes.real.control import LINE_MAX, BadQuestion
@@ -40,9 +41,9 @@ READY_S = 45.0
 """Timeout of a start, on a machine on which a whole cluster starts at once."""
 STOP_S = 2.0
 SERVER_PORT = 7000
-LISTENING = ("server", "data-node", "journal-node", "bookie")
+LISTENING = ("server", *(kind.role for kind in KINDS.values()))
 """Kinds of process that others send messages to, and that have a disk."""
-KINDS = (*LISTENING, "workload")
+LAUNCHED = (*LISTENING, "workload")
 RELAY_PORT = 21_810
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
@@ -229,8 +230,8 @@ class Supervisor:
             self._start_zookeeper()
             return
         launch = msgspec.convert({**args, "config": msgspec.Raw(msgspec.json.encode(args["config"]))}, Launch)
-        if launch.kind not in KINDS:
-            raise BadQuestion(f"{launch.kind[:40]!r} is not offered; there are {', '.join(KINDS)}")
+        if launch.kind not in LAUNCHED:
+            raise BadQuestion(f"{launch.kind[:40]!r} is not offered; there are {', '.join(LAUNCHED)}")
         self._directory(launch.cluster)
         self._starting = True
         try:

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from nodes.wire.messages import Message, Question, Reply
+from nodes.wire.messages import Message, Question, Reply, about
 
 Removal = Literal["freed", "excess", "stale", "damaged", "replaced", "set aside"]
 """Reasons for a removal: the first four are the active's; `replaced` is by a later writing, `set aside` by a recovery to a checkpoint."""
@@ -223,7 +223,7 @@ LOCATED_MAX = 256
 CHAIN_MAX = 16
 """Largest number of data nodes in one pipeline, and in one answer to `Choose`."""
 PACKET_BYTES = 1 << 16
-DATA_MESSAGES: tuple[type[Message], ...] = (
-    Heartbeat, FullReport, Changes, WantReport, HeartbeatAck, Replicate, Remove, Locate, Located, Choose, Chosen,
-    WriteBlock, WriteOpened, Packet, PacketAcked, AskReplica, ReplicaIs, ReadBlock, BlockRead,
+DATA_MESSAGES = about(
+    "data", Heartbeat, FullReport, Changes, WantReport, Replicate, Remove, Locate, Located, Choose, Chosen,
+    WriteBlock, Packet, AskReplica, ReplicaIs, ReadBlock, BlockRead, replies=(HeartbeatAck, WriteOpened, PacketAcked),
 )  # fmt: skip

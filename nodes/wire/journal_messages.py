@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.units import DiskId
-from nodes.wire.messages import Mark, Message, Question, Reply
+from nodes.wire.messages import Mark, Message, Question, Reply, about
 
 # --- journal nodes ---------------------------------------------------------------------------------------------------
 
@@ -181,8 +181,13 @@ class EntriesRead(Reply, array_like=True, tag=True, gc=False):
     disk: DiskId = DiskId(0)
 
 
-JOURNAL_MESSAGES: tuple[type[Message], ...] = (
-    NewEpoch, EpochPromised, HigherEpoch, AcceptJournal, JournalAccepted, FinishSegment, SegmentFinished, StartSegment,
-    WriteJournal, PruneJournal, JournalWritten, OutOfStep, ReadJournal, JournalRead,
-    AddEntry, EntryAdded, LedgerFenced, ForgetLedgers, ReadEntries, EntriesRead,
+JOURNAL_MESSAGES = (
+    *about(
+        "journal", FinishSegment, StartSegment, WriteJournal, PruneJournal, AddEntry,
+        ForgetLedgers, replies=(SegmentFinished, JournalWritten, OutOfStep, EntryAdded),
+    ),
+    *about(
+        "takeover", NewEpoch, AcceptJournal, replies=(EpochPromised, HigherEpoch, JournalAccepted, LedgerFenced),
+    ),
+    *about("renewing", ReadJournal, JournalRead, ReadEntries, EntriesRead),
 )  # fmt: skip

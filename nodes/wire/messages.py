@@ -5,15 +5,23 @@ Each family adds its own in `protocols/<family>/messages.py`; `mechanisms.MESSAG
 
 from __future__ import annotations
 
+from typing import ClassVar, Literal
+
 import msgspec
 
 from nodes.metadata.lookup import Start
 from nodes.metadata.operations import Operation, Result
 from nodes.metadata.records import Record
 
+Topic = Literal["call", "journal", "takeover", "renewing", "crossing", "view", "data"]
+"""Purpose of a message: the page has a colour for each."""
+
 
 class Message(msgspec.Struct, array_like=True, tag=True, gc=False):
     """Base of all messages; the tag is the class name."""
+
+    topic: ClassVar[Topic]
+    is_reply: ClassVar[bool] = False
 
 
 class Question(Message, array_like=True, tag=True, gc=False):
@@ -25,7 +33,19 @@ class Question(Message, array_like=True, tag=True, gc=False):
 class Reply(Message, array_like=True, tag=True, gc=False):
     """Base of the replies to questions."""
 
+    is_reply: ClassVar[bool] = True
     call: int
+
+
+def about(
+    topic: Topic, *messages: type[Message], replies: tuple[type[Message], ...] = ()
+) -> tuple[type[Message], ...]:
+    """Declares the topic of messages, and which of them reply beside the subclasses of Reply."""
+    for message in (*messages, *replies):
+        message.topic = topic
+    for message in replies:
+        message.is_reply = True
+    return (*messages, *replies)
 
 
 class CrossGroupMessage(Message, array_like=True, tag=True, gc=False):
@@ -144,6 +164,7 @@ class ViewCopy(Message, array_like=True, tag=True, gc=False):
     """Group of the copy; 0 for that of the metadata server that sends it."""
 
 
-CLIENT_MESSAGES: tuple[type[Message], ...] = (
-    Request, Answer, Refused, Referred, CheckOperation, Checked, AskView, ViewCopy
-)  # fmt: skip
+CLIENT_MESSAGES = (
+    *about("call", Request, CheckOperation, replies=(Answer, Refused, Referred, Checked)),
+    *about("view", AskView, replies=(ViewCopy,)),
+)

@@ -41,7 +41,8 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.config": {"nodes.metadata", "nodes.mutations"},
     "nodes.mutations": set(),
     "nodes.families": set(),
-    "nodes.faults": {"nodes.states", "nodes.faults", "nodes.families", "nodes.storage.rot"},
+    "nodes.kinds": {"nodes.config", "nodes.families", "nodes.trace", "nodes.world"},
+    "nodes.faults": {"nodes.states", "nodes.faults", "nodes.families", "nodes.kinds", "nodes.storage.rot"},
     "nodes.roles": set(),
     "nodes.metadata": PURE | {"nodes.mutations"},
     "nodes.listeners": set(),
@@ -88,13 +89,14 @@ ALLOWED: dict[str, set[str]] = {
         "nodes.invariants",
     },
     "nodes.real": FLOOR
-    | {"nodes.real", "nodes.mechanisms", "nodes.servers", "nodes.workloads", "nodes.client"}
+    | {"nodes.kinds", "nodes.real", "nodes.mechanisms", "nodes.servers", "nodes.workloads", "nodes.client"}
     | SCRIPT,
     "nodes.sim": FLOOR
     | TREE
     | {
         "nodes.sim",
         "nodes.faults",
+        "nodes.kinds",
         "nodes.mechanisms",
         "nodes.servers",
         "nodes.workloads",
@@ -102,10 +104,17 @@ ALLOWED: dict[str, set[str]] = {
         "nodes.invariants",
     },
     "nodes.explore": FLOOR
-    | {"nodes.explore", "nodes.faults", "nodes.sim", "nodes.client", "nodes.invariants"},
+    | {"nodes.explore", "nodes.faults", "nodes.kinds", "nodes.sim", "nodes.client", "nodes.invariants"},
     **dict.fromkeys(sorted(SCRIPT), FLOOR | SCRIPT | {"nodes.client"}),
-    "nodes.__main__": {"nodes.real"},
-    "nodes.supervisor": {"nodes.states", "nodes.supervisor", "nodes.real", "nodes.wire", "nodes.trace"},
+    "nodes.__main__": {"nodes.kinds", "nodes.real"},
+    "nodes.supervisor": {
+        "nodes.kinds",
+        "nodes.states",
+        "nodes.supervisor",
+        "nodes.real",
+        "nodes.wire",
+        "nodes.trace",
+    },
     "backend": {"backend", "nodes"},
     "benchmarks": {"backend", "benchmarks", "nodes"},
 }

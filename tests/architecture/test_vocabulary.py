@@ -1,4 +1,4 @@
-"""The page has terms for every family, and the servers' letter for every role."""
+"""The page has terms for every family, and the code has none of the old dialect."""
 
 from __future__ import annotations
 
@@ -9,20 +9,12 @@ from pathlib import Path
 
 from backend.vocabulary import WORDS
 from nodes.families import FAMILIES
-from nodes.roles import LETTERS
 
 ROOT = Path(__file__).resolve().parents[2]
 OLD = re.compile(
     r"(?i)(?<![a-z])(beats|bringing|course|eras?|goes_back|handed|handing|heard|hearing|heed|heeding|intake|lamps?|octets|parked|photographer"
     r"|shelf|sits|somebody|strangers?|strikes?|struck|telling|told)(?![a-z])"
 )
-ROLES = ROOT / "frontend" / "src" / "families" / "roles.ts"
-
-
-def test_every_role_has_the_letter_of_the_servers_table() -> None:
-    table = ROLES.read_text().split("export const ROLES", 1)[1].split("\n};", 1)[0]
-    shown = dict(re.findall(r'^  (\w+): \{\n    letter: "(.)"', table, re.MULTILINE))
-    assert shown == {role or "down": letter for role, letter in LETTERS.items()}
 
 
 def test_every_family_has_words() -> None:

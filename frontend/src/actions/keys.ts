@@ -1,6 +1,6 @@
 /** Effects of the keys. Menus, the help and the handler are made from the verbs of the control plane. */
 
-import type { Verb, VerbTarget } from "../api/schema";
+import type { Verb } from "../api/schema";
 import { stepBack, stepForward, toggleFrozen } from "../store/moment";
 import { shownPicture, useLab } from "../store/store";
 import { toast } from "../store/toasts";
@@ -80,7 +80,7 @@ function severalOptions(verb: Verb, targets: string[]): Record<string, unknown> 
 /** Targets of a verb's key: the part of the selection that the verb accepts; null when that is empty. */
 function targetsFor(verb: Verb): string[] | null {
   const { selection } = useLab.getState();
-  const takes = (kind: VerbTarget): boolean => verb.targets.includes(kind);
+  const takes = (kind: string): boolean => verb.targets.includes(kind);
   if (takes("cluster")) return [];
   if (takes("group")) return groupOfSelection();
   if (!takes("link")) return selection?.kind === "server" ? [selection.name] : null;
@@ -98,10 +98,10 @@ function groupOfSelection(): string[] | null {
   return name === undefined ? null : [name];
 }
 
-/** Servers, journal nodes and data nodes, in the order of the topology. */
+/** Servers and nodes, in the order of the topology. */
 function selectable(): string[] {
-  const { servers, journal_nodes, data_nodes } = shownPicture(useLab.getState());
-  return [servers, journal_nodes, data_nodes].flatMap((nodes) => Object.keys(nodes));
+  const { servers, nodes } = shownPicture(useLab.getState());
+  return [...Object.keys(servers), ...Object.keys(nodes)];
 }
 
 function selectNth(index: number): void {

@@ -1,13 +1,12 @@
-/** Roles of all families in the global view: letter, shape, colour and meaning. */
+/** Roles of all families in the global view: shape, colour and meaning. */
 
-import type { Letter, Role } from "../api/schema";
+import { LETTERS, type Letter, type Role } from "../api/schema";
 
 /** Name of a set of colours: `--active`, `--active-wash`, `--on-active`. */
 export type Tone = "active" | "standby" | "junior" | "down";
 export type Shape = "ring" | "hexagon" | "square" | "triangle" | "hollow";
 
 export interface RoleWords {
-  letter: Letter;
   shape: Shape;
   tone: Tone;
   /** Task of a server with this role. */
@@ -16,49 +15,41 @@ export interface RoleWords {
 
 export const ROLES: Record<Role, RoleWords> = {
   active: {
-    letter: "A",
     shape: "ring",
     tone: "active",
     says: "answers every call of its group",
   },
   standby: {
-    letter: "S",
     shape: "square",
     tone: "standby",
     says: "has the same journal and waits to take over",
   },
   junior: {
-    letter: "J",
     shape: "triangle",
     tone: "junior",
     says: "lacks a part of the journal and catches up; it cannot take over",
   },
   primary: {
-    letter: "P",
     shape: "ring",
     tone: "active",
     says: "gives every write its slot and answers it",
   },
   secondary: {
-    letter: "S",
     shape: "square",
     tone: "standby",
     says: "accepts the primary's proposals and serves reads",
   },
   member: {
-    letter: "M",
     shape: "hexagon",
     tone: "active",
     says: "is in the view: it answers reads and writes like every other member",
   },
   joining: {
-    letter: "J",
     shape: "triangle",
     tone: "junior",
     says: "is outside the view, serves no client, and asks to join",
   },
   down: {
-    letter: "-",
     shape: "hollow",
     tone: "down",
     says: "has no role in the global view",
@@ -77,7 +68,7 @@ export function serves({ believes, process }: { believes: string; process: strin
   return process === "running" && leads(believes as Role);
 }
 
-const TONES = new Map(Object.values(ROLES).map(({ letter, tone }) => [letter, tone]));
+const TONES = new Map(Object.entries(ROLES).map(([role, { tone }]) => [LETTERS[role as Role], tone]));
 
 /** The colours of a letter; roles that share a letter share them. */
 export function toneOf(letter: Letter): Tone {

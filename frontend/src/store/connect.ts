@@ -56,8 +56,6 @@ function onFrame(frame: StreamFrame): void {
       changes = {
         ...changes,
         processes: frame.servers,
-        dataNodes: frame.data_nodes,
-        journalNodes: frame.journal_nodes,
         clients: frame.clients,
         coordination: frame.coordination,
         links: frame.links,
@@ -95,8 +93,8 @@ function onHello(hello: HelloFrame): void {
   if (otherRun) for (const ring of [events, stories, rates, messages, tallies]) ring.clear();
   [fresh, changes] = [[], {}];
   const forgotten = otherRun ? { failovers: [] } : {};
-  const { run: liveRun, picture: live, invariants, verbs } = hello;
-  useLab.setState({ live, liveRun, invariants, verbs, ...forgotten });
+  const { run: liveRun, picture: live, invariants, verbs, lanes } = hello;
+  useLab.setState({ live, liveRun, invariants, verbs, lanes, ...forgotten });
   void refresh();
 }
 
@@ -113,11 +111,9 @@ export async function refresh(): Promise<void> {
 }
 
 function factsOf(cluster: Cluster): Partial<LabState> {
-  const { groups, links, clients, coordination, invariants, servers } = cluster;
+  const { groups, links, clients, coordination, invariants, servers, nodes, replicated, pipelines } = cluster;
   const counters: LabState["counters"] = {};
   for (const { name, counters: counted } of groups) if (counted !== null) counters[name] = counted;
-  const { data_nodes: dataNodes, journal_nodes: journalNodes, replicated, pipelines } = cluster;
-  const nodes = { dataNodes, journalNodes };
   return {
     cluster,
     counters,
@@ -127,8 +123,7 @@ function factsOf(cluster: Cluster): Partial<LabState> {
     clients,
     coordination,
     invariants,
-    processes: servers,
-    ...nodes,
+    processes: [...servers, ...nodes],
   };
 }
 

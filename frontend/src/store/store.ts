@@ -4,13 +4,13 @@ import type {
   Cluster,
   Coordination,
   Counters,
-  DataNode,
   Failover,
   InvariantStatus,
-  JournalNode,
   LabEvent,
+  Lane,
   Link,
   MessageLine,
+  Node,
   NodeProcess,
   Picture,
   PictureChanges,
@@ -27,7 +27,7 @@ import { Ring } from "./ring";
 import { MachineClock } from "./time";
 
 export const EMPTY_PICTURE: Picture = {
-  ...{ at_ns: 0, seq: 0, servers: {}, groups: {}, data_nodes: {}, journal_nodes: {} },
+  ...{ at_ns: 0, seq: 0, servers: {}, groups: {}, nodes: {} },
   ...{ faults: [], invariants: {} },
 };
 
@@ -38,8 +38,7 @@ export function patched(old: Picture, changes: PictureChanges): Picture {
     ...changes,
     servers: { ...old.servers, ...changes.servers },
     groups: { ...old.groups, ...changes.groups },
-    data_nodes: { ...old.data_nodes, ...changes.data_nodes },
-    journal_nodes: { ...old.journal_nodes, ...changes.journal_nodes },
+    nodes: { ...old.nodes, ...changes.nodes },
   };
 }
 
@@ -96,6 +95,8 @@ export interface LabState {
   /** Facts that events do not carry: names, timing, addresses; requested at each hello. */
   cluster: Cluster | null;
   verbs: Verb[];
+  /** Kinds of node that the cluster has, as the page shows them. */
+  lanes: Lane[];
   runs: Run[];
   /** The present, as the stream tells it, once per animation frame. */
   live: Picture;
@@ -104,11 +105,8 @@ export interface LabState {
   links: Link[];
   clients: Client[];
   coordination: Coordination | null;
-  /** State and pid of each process, from the operating system. */
+  /** State and pid of each server and node, from the operating system. */
   processes: NodeProcess[];
-  /** The same of data nodes and of journal nodes. */
-  dataNodes: DataNode[];
-  journalNodes: JournalNode[];
   /** Failovers of the live run, oldest first, at most 100; a later frame for the same epoch replaces the earlier one. */
   failovers: Failover[];
   /** Present counters by group; a group whose active does not answer is left out. */
@@ -136,6 +134,7 @@ export const useLab = create<LabState>()(() => ({
   connection: { state: "connecting", since_ms: 0, retry_at_ms: 0 },
   cluster: null,
   verbs: [],
+  lanes: [],
   runs: [],
   live: EMPTY_PICTURE,
   liveRun: null,
@@ -144,8 +143,6 @@ export const useLab = create<LabState>()(() => ({
   clients: [],
   coordination: null,
   processes: [],
-  dataNodes: [],
-  journalNodes: [],
   failovers: [],
   counters: {},
   replicated: {},
@@ -203,62 +200,32 @@ export function runStart(state: LabState): number {
 
 export const usePicture = (): Picture => useLab(shownPicture);
 
-const overlaid = new WeakMap<Server, Server>();
+const overlaid = new WeakMap<NodeProcess, NodeProcess>();
 
-/** The server with the operating system's state; the same input gives the same object. */
-function withProcess(server: Server, known: NodeProcess | undefined): Server {
-  if (known === undefined) return server;
+/** The server or node with the operating system's state; the same input gives the same object. */
+function withProcess<Kind extends NodeProcess>(shown: Kind, known: NodeProcess | undefined): Kind {
+  if (known === undefined) return shown;
   const { process, pid, container, image } = known;
-  const same = (other: Server): boolean =>
+  const same = (other: NodeProcess): boolean =>
     other.process === process && other.pid === pid && other.container === container;
-  if (same(server)) return server;
-  const before = overlaid.get(server);
-  if (before !== undefined && same(before)) return before;
-  const after = { ...server, process, pid, container, image };
-  overlaid.set(server, after);
+  if (same(shown)) return shown;
+  const before = overlaid.get(shown);
+  if (before !== undefined && same(before)) return before as Kind;
+  const after = { ...shown, process, pid, container, image };
+  overlaid.set(shown, after);
   return after;
 }
 
-/** Shown servers; in the present the operating system decides which of them run. */
-export function shownServers(state: LabState): Server[] {
-  const servers = Object.values(shownPicture(state).servers);
-  if (!isLive(state)) return servers;
-  return servers.map((server) =>
-    withProcess(
-      server,
-      state.processes.find(({ name }) => name === server.name),
-    ),
-  );
+/** In the present the operating system decides which processes run. */
+function shownAs<Kind extends NodeProcess>(state: LabState, table: Record<string, Kind>): Kind[] {
+  const shown = Object.values(table);
+  if (!isLive(state)) return shown;
+  const known = new Map(state.processes.map((process) => [process.name, process]));
+  return shown.map((each) => withProcess(each, known.get(each.name)));
 }
 
-type Node = DataNode | JournalNode;
-
-const nodesOverlaid = new WeakMap<Node, Node>();
-
-/** In the present the operating system decides which processes run; the same input gives the same object. */
-function withProcesses<Kind extends Node>(nodes: Kind[], processes: readonly Kind[]): Kind[] {
-  return nodes.map((node) => {
-    const known = processes.find(({ name }) => name === node.name);
-    if (known === undefined || (known.process === node.process && known.pid === node.pid)) return node;
-    const before = nodesOverlaid.get(node);
-    if (before?.process === known.process && before.pid === known.pid) return before as Kind;
-    const after = { ...node, process: known.process, pid: known.pid };
-    nodesOverlaid.set(node, after);
-    return after;
-  });
-}
-
-/** Shown data nodes. */
-export function shownDataNodes(state: LabState): DataNode[] {
-  const nodes = Object.values(shownPicture(state).data_nodes);
-  return isLive(state) ? withProcesses(nodes, state.dataNodes) : nodes;
-}
-
-/** Shown journal nodes. */
-export function shownJournalNodes(state: LabState): JournalNode[] {
-  const nodes = Object.values(shownPicture(state).journal_nodes);
-  return isLive(state) ? withProcesses(nodes, state.journalNodes) : nodes;
-}
+export const shownServers = (state: LabState): Server[] => shownAs(state, shownPicture(state).servers);
+export const shownNodes = (state: LabState): Node[] => shownAs(state, shownPicture(state).nodes);
 
 /** The terms of the cluster's family. */
 export const useWords = (): Vocabulary => useLab((state) => vocabularyOf(state.cluster?.protocol));

@@ -1,9 +1,10 @@
-import type { Role } from "../api/schema";
+import { LETTERS, type Role } from "../api/schema";
 import { ROLES } from "../families/roles";
 
 /** A role as letter and shape, with a colour besides: a ringed disc, a hexagon, a square, a triangle, an empty ring. */
 export function RoleMark({ role, size = "3.6rem" }: { role: Role; size?: string }) {
-  const { letter, shape, tone } = ROLES[role];
+  const { shape, tone } = ROLES[role];
+  const letter = LETTERS[role];
   const low = shape === "triangle";
   return (
     <svg className={`mark mark-${tone}`} viewBox="0 0 48 48" width={size} height={size} aria-hidden="true">

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.wire.messages import Mark, Message, Question, Reply
+from nodes.wire.messages import Mark, Message, Question, Reply, about
 
 
 class BeginMarking(Question, array_like=True, tag=True, gc=False):
@@ -73,7 +73,7 @@ class Reach(Reply, array_like=True, tag=True, gc=False):
 
 
 TO_ACTIVE: tuple[type[Message], ...] = (Drain, WriteBarrier, CheckpointDecided)
-MESSAGES: tuple[type[Message], ...] = (
-    BeginMarking, MarkingEnded, TimeQuestion, TimeReply, Drain, Drained, WriteBarrier, BarrierStands, CheckpointDecided,
-    AskReach, Reach,
+MESSAGES = about(
+    "crossing", BeginMarking, MarkingEnded, TimeQuestion, TimeReply, Drain, Drained, WriteBarrier, BarrierStands,
+    CheckpointDecided, AskReach, Reach,
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.metadata.changes import Change
-from nodes.wire.messages import CrossGroupMessage, Message
+from nodes.wire.messages import CrossGroupMessage, about
 
 
 class OpReq(CrossGroupMessage, array_like=True, tag=True, gc=False):
@@ -154,7 +154,7 @@ class RecoverEnded(CrossGroupMessage, array_like=True, tag=True, gc=False):
     at_ns: int
 
 
-MESSAGES: tuple[type[Message], ...] = (
-    OpReq, CommitReq, AbortReq, Ack, DecisionReq, VoteReq, Vote, Decision, Decided, OutcomeReq, LookUp, Found,
-    RecoverBegin, RecoverBegun, RecoverEnd, RecoverEnded,
+MESSAGES = about(
+    "crossing", OpReq, Ack, DecisionReq, VoteReq, Decision, OutcomeReq, LookUp, RecoverBegin, RecoverBegun,
+    RecoverEnd, RecoverEnded, replies=(CommitReq, AbortReq, Vote, Decided, Found),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.units import DiskId
-from nodes.wire.messages import Mark, Message, Question, Reply
+from nodes.wire.messages import Mark, Message, Question, Reply, about
 
 
 class Prepare(Message, array_like=True, tag=True, gc=False):
@@ -124,7 +124,8 @@ class Renewed(Message, array_like=True, tag=True, gc=False):
 TO_WRITER: tuple[type[Message], ...] = (Prepared, Mismatch, DecisionLogged)
 """Replies of participants to the writer of journal groups."""
 
-MESSAGES: tuple[type[Message], ...] = (
-    Prepare, Prepared, Mismatch, Commit, CommitDecision, DecisionLogged, Recover, Promise, Stale, FetchGroups, Groups,
-    Register, Renew, Renewed,
-)  # fmt: skip
+MESSAGES = (
+    *about("journal", Prepare, Commit, CommitDecision, replies=(Prepared, Mismatch, DecisionLogged)),
+    *about("takeover", Recover, replies=(Promise, Stale)),
+    *about("renewing", FetchGroups, Groups, Register, Renew, replies=(Renewed,)),
+)

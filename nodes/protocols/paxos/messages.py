@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from nodes.units import DiskId
-from nodes.wire.messages import JournalGroup, Message
+from nodes.wire.messages import JournalGroup, Message, about
 
 
 class LogRecord(JournalGroup, array_like=True, gc=False):
@@ -123,6 +123,9 @@ def records_of(message: Message) -> int | None:
     return 0 if isinstance(message, Success) else None
 
 
-MESSAGES: tuple[type[Message], ...] = (
-    PaxosPrepare, PaxosPromise, Accept, Accepted, Success, LogBegins, Outbid, AskLease, LeaseGranted, PaxosJoin,
-)  # fmt: skip
+MESSAGES = (
+    *about("journal", Accept, Success, replies=(Accepted,)),
+    *about("takeover", PaxosPrepare, replies=(PaxosPromise, Outbid)),
+    *about("renewing", LogBegins, PaxosJoin),
+    *about("view", AskLease, replies=(LeaseGranted,)),
+)

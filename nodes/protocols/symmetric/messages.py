@@ -6,7 +6,7 @@ import msgspec
 
 from nodes.metadata.records import Record
 from nodes.units import DiskId
-from nodes.wire.messages import Mark, Message, Question, Reply
+from nodes.wire.messages import Mark, Message, Question, Reply, about
 
 
 class Numbered(msgspec.Struct, array_like=True, frozen=True, gc=False):
@@ -153,6 +153,8 @@ class Installed(Message, array_like=True, tag=True, gc=False):
     view: int
 
 
-MESSAGES: tuple[type[Message], ...] = (
-    Broadcast, Held, Missing, Alive, Leaving, JoinView, Welcome, Flush, Flushed, Fetch, Fetched, Settle, Settled, Installed
-)  # fmt: skip
+MESSAGES = (
+    *about("journal", Broadcast, Missing, replies=(Held,)),
+    *about("takeover", Flush, Flushed, Fetch, Fetched, Settle, Settled),
+    *about("view", Alive, Leaving, JoinView, Installed, replies=(Welcome,)),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.slots import StoredFile
-from nodes.wire.messages import Mark, Message, Question, Reply
+from nodes.wire.messages import Mark, Message, Question, Reply, about
 
 
 class OpenImage(Message, array_like=True, tag=True, gc=False):
@@ -130,7 +130,7 @@ class RemoveFile(Message, array_like=True, tag=True, gc=False):
     file: str
 
 
-MESSAGES: tuple[type[Message], ...] = (
-    OpenImage, ImagePacket, ImagePacketAcked, PacketNotTaken, CloseImage, ImageShelved, AskImages, ImagesReply, FetchFile,
-    FilePiece, AskSums, SumsReply, AskReport, FileReport, RecoverFile, RemoveFile,
+MESSAGES = about(
+    "renewing", OpenImage, ImagePacket, CloseImage, AskImages, ImagesReply, FetchFile, FilePiece, AskSums, SumsReply,
+    AskReport, FileReport, RecoverFile, RemoveFile, replies=(ImagePacketAcked, PacketNotTaken, ImageShelved),
 )  # fmt: skip

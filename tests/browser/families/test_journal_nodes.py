@@ -19,10 +19,10 @@ def test_a_journal_node_is_crashed_and_the_others_keep_the_journal(page: Page, f
     opened(page, family.url)
     name = active(page)
     goes_on(page, name)
-    running = page.get_by_test_id("journal-nodes-running")
+    running = page.get_by_test_id("running-journal_node")
     expect(running).to_have_text("3 of 3")
     expect(link_state(page, name, "jn1")).to_have_attribute("data-state", "open")
-    node = page.get_by_test_id("journalnode-jn1")
+    node = page.get_by_test_id("node-jn1")
     assert int(node.get_attribute("data-sn") or 0) > 0
     expect(page.get_by_test_id("page-pool")).to_have_count(1)
     expect(page.get_by_test_id("page-checkpoints")).to_have_count(0)
@@ -37,5 +37,5 @@ def test_a_journal_node_is_crashed_and_the_others_keep_the_journal(page: Page, f
     expect(running).to_have_text("3 of 3")
     seen = int(node.get_attribute("data-sn") or 0)
     page.wait_for_function(
-        "seen => Number(document.querySelector('[data-testid=journalnode-jn1]').dataset.sn) > seen", arg=seen
+        "seen => Number(document.querySelector('[data-testid=node-jn1]').dataset.sn) > seen", arg=seen
     )

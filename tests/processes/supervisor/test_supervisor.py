@@ -21,7 +21,7 @@ from backend.errors import Unavailable
 from backend.fabrics.fabric import wait_until
 from backend.fabrics.home import free_port
 from backend.fabrics.host import Host
-from nodes.config import DataNodeConfig, ServerConfig, one_group
+from nodes.config import NodeConfig, ServerConfig, one_group
 from nodes.supervisor.supervisor import BEAT_S
 from nodes.trace.events import Started
 
@@ -139,7 +139,7 @@ def test_it_keeps_a_server_and_reports_its_events_and_its_end(tmp_path: Path) ->
 
 
 def test_it_keeps_a_data_node_and_takes_what_it_had_not_synced(tmp_path: Path) -> None:
-    config = msgspec.to_builtins(DataNodeConfig("mds1", one_group(cluster=CLUSTER)))
+    config = msgspec.to_builtins(NodeConfig("mds1", one_group(cluster=CLUSTER)))
 
     async def play_it() -> None:
         async with played(tmp_path) as (_, host):

@@ -8,6 +8,7 @@ import pytest
 
 from nodes.config import SECOND
 from nodes.errors import FsError
+from nodes.kinds import KINDS
 from nodes.metadata.operations import Delete, Mkdir, Open
 from nodes.wire.data_messages import Packet, ReadBlock
 from tests.simulation.data.lab import DataLab, content
@@ -122,7 +123,7 @@ def test_lossy_links_slow_disks_and_full_nodes_do_no_harm() -> None:
     lab.faults.lose("dn1", share=0.02)
     lab.faults.duplicate("dn2", share=0.05)
     lab.faults.slow_disk("dn3", 20)
-    lab.cluster.add_data_node("dn5", capacity=100_000)
+    lab.cluster.add_node(KINDS["data_node"], "dn5", capacity=100_000)
     data = content(11, LENGTH)
     lab.put("/f", data)
     assert lab.get("/f") == data

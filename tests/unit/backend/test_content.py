@@ -14,7 +14,7 @@ from tests.unit.backend.test_api import one_line, with_api
 
 def test_a_cluster_without_data_nodes_says_so(tmp_path: Path) -> None:
     async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
-        lab.fabric.picture.data_nodes.clear()
+        lab.fabric.picture.nodes.clear()
         for method in ("PUT", "POST", "GET"):
             answer = await client.request(method, "/api/fs/content?path=/f", content=b"x")
             assert answer.status_code == 409 and "--data-nodes" in one_line(answer)

@@ -21,14 +21,14 @@ def test_a_data_node_is_no_metadata_server() -> None:
         )
     ):
         picture.apply(story(at_ms, server, event), 0)
-    node = picture.data_nodes["dn1"]
-    assert (node.process, node.pid, node.blocks, node.size, node.damaged) == ("paused", 7, 3, 9, 1)
+    node = picture.nodes["dn1"]
+    assert (node.process, node.pid, list(node.figures.values())) == ("paused", 7, [3, 9, 1])
     assert node.warning == "the disk is full" and node.faults == [1]
     picture.apply(story(9, "control", e.FaultEnded(1, "pause", ["dn1"])), 0)
     assert (node.process, node.faults) == ("running", [])
     picture.apply(story(10, "control", e.FaultInjected(2, "crash", ["dn1"], {})), 0)
     assert (node.process, node.pid) == ("stopped", 0)
-    assert node.blocks == 3
+    assert node.figures["blocks"] == 3
     picture.apply(story(11, "control", e.FaultInjected(3, "new_disk", ["dn1"], {})), 0)
-    assert (node.blocks, node.size, node.damaged) == (0, 0, 0)
-    assert list(picture.servers) == servers and picture.data_nodes["dn2"].process == "stopped"
+    assert list(node.figures.values()) == [0, 0, 0]
+    assert list(picture.servers) == servers and picture.nodes["dn2"].process == "stopped"

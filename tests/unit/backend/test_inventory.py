@@ -61,7 +61,11 @@ def test_every_family_finds_its_hosts_in_compose_yaml(tmp_path: Path, protocol: 
     assert sorted(ours.hosts()) == sorted(reported.hosts())
     home = Home.open(tmp_path, shape_of(ours, protocol))
     assert list(home.servers()) == [name for group in ours.groups for name in group]
-    assert home.journal_nodes() == FAMILIES[protocol].journal_names() == list(ours.carried)
+    assert (
+        [name for name in home.nodes() if name not in reported.nodes["data_node"]]
+        == FAMILIES[protocol].journal_names()
+        == list(ours.carried)
+    )
     assert protocol_of({}, tmp_path) == protocol
     home.close()
 
@@ -102,7 +106,7 @@ def test_volumes_of_another_family_are_refused_in_one_line(tmp_path: Path) -> No
 def test_the_cluster_has_the_groups_and_data_nodes_of_the_containers(tmp_path: Path) -> None:
     shape = shape_of(Inventory.reported(REPORTED), "mams")
     home = Home.open(tmp_path, shape)
-    assert home.servers() == {"mds1": "g1", "mds2": "g1", "mds3": "g2"} and home.data_nodes() == [
+    assert home.servers() == {"mds1": "g1", "mds2": "g1", "mds3": "g2"} and list(home.nodes()) == [
         "dn1",
         "dn2",
     ]

@@ -24,8 +24,8 @@ def test_a_journal_node_is_made_from_events() -> None:
         )
     ):
         picture.apply(story(at_ms, server, event), 0)
-    node = picture.journal_nodes["jn1"]
-    assert (node.process, node.pid, node.sn, node.epoch, node.faults) == ("paused", 7, 12, 3, [1])
+    node = picture.nodes["jn1"]
+    assert (node.process, node.figures, node.faults) == ("paused", {"sn": 12, "epoch": 3}, [1])
     picture.apply(story(9, "control", e.FaultEnded(1, "pause", ["jn1"])), 0)
     assert (node.process, node.faults) == ("running", [])
     assert resolve("jn2", picture, random.Random(1)) == ["jn2"]

@@ -53,8 +53,8 @@ def test_the_plain_order_has_no_literal_rule_of_the_fast_one() -> None:
         ),
         (Shape(ddg_as_printed=True), "of the placement ddg, not of hash"),
         (Shape(placement="ddg", ddg_as_printed=False, variant="paper"), "choose one of the two"),
-        (Shape(journal_nodes=3), "mams share no journal"),
-        (Shape(protocol="avatar", journal_nodes=3), "one filer"),
+        (Shape(nodes={"journal_node": 3}), "mams share no journal"),
+        (Shape(protocol="avatar", nodes={"journal_node": 3}), "one filer"),
         (Shape(protocol="qjm", quorums="3-2-2"), "of bookkeeper, not of qjm"),
         (Shape(protocol="bookkeeper", quorums="3-2"), "not E-Qw-Qa"),
         (Shape(protocol="bookkeeper", quorums="2-3-1"), "each is no greater"),
@@ -68,10 +68,12 @@ def test_what_does_not_go_together(shape: Shape, words: str) -> None:
 
 
 def test_three_numbers() -> None:
-    journal = new_config(Shape(protocol="bookkeeper", quorums="5-3-2", journal_nodes=6), "c").journal
+    journal = new_config(
+        Shape(protocol="bookkeeper", quorums="5-3-2", nodes={"journal_node": 6}), "c"
+    ).journal
     assert (journal.ensemble, journal.write_quorum, journal.ack_quorum) == (5, 3, 2)
     assert journal.nodes == [f"bookie{number}" for number in range(1, 7)]
-    assert len(new_config(Shape(protocol="qjm", journal_nodes=5), "c").journal.nodes) == 5
+    assert len(new_config(Shape(protocol="qjm", nodes={"journal_node": 5}), "c").journal.nodes) == 5
 
 
 def test_another_cluster_lies_there() -> None:
@@ -84,7 +86,7 @@ def test_another_cluster_lies_there() -> None:
         (new_config(Shape(), "c"), Shape(variant="paper"), "variant safe"),
         (new_config(Shape(), "c"), Shape(holes=("no_fencing",)), "no hole open"),
         (books, Shape(quorums="3-3-2"), "quorums 3-3-3"),
-        (books, Shape(journal_nodes=5), "journal-nodes 4"),
+        (books, Shape(nodes={"journal_node": 5}), "journal-nodes 4"),
     ):
         with pytest.raises(CannotStart) as caught:
             check(Path("d"), have, shape)

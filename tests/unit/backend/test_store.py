@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 from backend.errors import CannotStart, NotThere
-from backend.picture import Picture, ServerState
+from backend.picture import NodeState, Picture, ServerState
 from backend.store import queries
 from backend.store import store as store_module
 from backend.store.buckets import BUCKET_NS, Buckets
 from backend.store.latencies import Latencies
-from backend.store.schema import FENCED_IN_FORMAT_2, picture_of_format_3
+from backend.store.schema import FENCED_IN_FORMAT_2, picture_of_format_3, picture_of_format_4
 from backend.store.store import Store
 from nodes.config import one_group
 from nodes.trace import events as e
@@ -162,7 +162,7 @@ def test_another_format_is_refused_with_both_numbers_and_left_alone(tmp_path: Pa
         database.execute("CREATE TABLE x (y)")
         database.execute("PRAGMA user_version = 7")
     before = path.read_bytes()
-    with pytest.raises(CannotStart, match=r"format 7; this version reads format 3.*a new --data"):
+    with pytest.raises(CannotStart, match=r"format 7; this version reads format 4.*a new --data"):
         asyncio.run(Store.open(path))
     assert path.read_bytes() == before
 
@@ -258,3 +258,11 @@ def test_what_finds_no_room_waits_and_is_written_later(tmp_path: Path) -> None:
 def test_data_nodes_of_the_second_format_are_read_in_the_words_of_the_third() -> None:
     picture = picture_of_format_3({"servers": {}, "data_nodes": {"dn1": {"octets": 7}}})
     assert picture == {"servers": {}, "data_nodes": {"dn1": {"size": 7}}}
+
+
+def test_nodes_of_the_third_format_are_in_one_table_of_the_fourth() -> None:
+    node = {"name": "jn1", "process": "running", "sn": 4, "epoch": 2}
+    picture = picture_of_format_4({"servers": {}, "data_nodes": {}, "journal_nodes": {"jn1": node}})
+    assert msgspec.convert(picture, Picture).nodes["jn1"] == NodeState(
+        "jn1", "journal_node", {"sn": 4, "epoch": 2}, "running"
+    )

@@ -8,9 +8,10 @@ from backend.events.failovers import Failover
 from backend.events.frames import StreamFrame
 from backend.events.hub import BATCH_EVENTS, QUEUE_FRAMES, Page, thinned
 from backend.lab import Lab
-from backend.picture import DataNodeState, FaultState, JournalNodeState
+from backend.picture import FaultState, NodeState
 from backend.served import served_as
 from backend.settings import Settings
+from nodes.kinds import KINDS
 from nodes.trace import events as e
 from tests.unit.backend.story import Story, durable
 
@@ -41,8 +42,8 @@ def test_every_frame_is_as_the_page_is_told(tmp_path: Path) -> None:
             e.CheckFailed("one_active", "two", [("mds1", 1)]),
         ):
             lab.fabric.picture.apply(story(1, "mds1", event), 1)
-        lab.fabric.picture.data_nodes["dn1"] = DataNodeState("dn1")
-        lab.fabric.picture.journal_nodes["jn1"] = JournalNodeState("jn1")
+        lab.fabric.picture.nodes["dn1"] = NodeState.of("dn1", KINDS["data_node"])
+        lab.fabric.picture.nodes["jn1"] = NodeState.of("jn1", KINDS["journal_node"])
         lab.fabric.picture.faults[1] = FaultState(1, "kill", ["mds1"], {}, 1)
         page = lab.hub.join(None)
         page.messages = True

@@ -43,7 +43,7 @@ class Played:
     def __init__(self, directory: Path):
         self.events: list[Stamped] = []
         config = one_group(0, data=DataConfig(nodes=["dn1"]))
-        inventory = Inventory([["mds1"]], [], ["dn1"], ["zk1"], "{name}.control:7700")
+        inventory = Inventory([["mds1"]], [], {"data_node": ["dn1"]}, ["zk1"], "{name}.control:7700")
         self.home = Home.make(directory, config)
         self.fabric = ContainerFabric(inventory, self.home, self.events.extend)
         self.at_ns = 0
@@ -94,7 +94,7 @@ def test_a_process_that_has_begun_since_has_to_say_itself_what_it_is(played: Pla
 
 
 def test_a_data_node_too_and_one_that_ended_by_itself_is_not_found(played: Played) -> None:
-    node = played.fabric.picture.data_nodes["dn1"]
+    node = played.fabric.picture.nodes["dn1"]
     played.says("dn1", RUNS)
     played.says("dn1", None)
     assert (node.process, node.warning) == ("stopped", GONE)

@@ -80,7 +80,7 @@ def test_the_control_plane_knows_the_pods_that_there_are() -> None:
     inventory = Inventory.reported(reported)
     for kind, names in (
         ("mds", inventory.servers()),
-        ("dn", inventory.data_nodes),
+        ("dn", inventory.nodes["data_node"]),
         ("zk", inventory.zookeepers),
     ):
         assert names == [f"{kind}-{n}" for n in range(seen[kind]["spec"]["replicas"])]
@@ -97,7 +97,7 @@ def test_the_control_plane_of_compose_knows_every_host() -> None:
     services = loaded(ROOT / "compose.yaml")["services"]
     inventory = Inventory.reported(services["control"]["environment"])
     assert {f"host-{name}" for name in inventory.hosts()} == set(services) - {"control"}
-    assert len(inventory.groups) == 2 and inventory.spares and len(inventory.data_nodes) == 3
+    assert len(inventory.groups) == 2 and inventory.spares and len(inventory.nodes["data_node"]) == 3
 
 
 def test_the_stack_has_the_services_of_compose_with_the_same_commands_and_networks() -> None:

@@ -177,9 +177,9 @@ def test_a_wrong_option_is_said_in_one_line(verb: str, options: dict[str, Any], 
 @pytest.mark.parametrize(
     ("verb", "target", "line"),
     [
-        ("slow_disk", "client1", "slow_disk takes a metadata server, a data node, a journal node or bookie; client1 is a client"),
-        ("crash", "g1", "crash takes a metadata server, a data node, a journal node or bookie, a client, coordination; g1 is a group"),
-        ("corrupt", "coordination", "corrupt takes a metadata server, a data node, a journal node or bookie; coordination is coordination"),
+        ("slow_disk", "client1", "slow_disk takes a metadata server, a journal node, a data node; client1 is a client"),
+        ("crash", "g1", "crash takes a metadata server, a journal node, a data node, a client, coordination; g1 is a group"),
+        ("corrupt", "coordination", "corrupt takes a metadata server, a journal node, a data node; coordination is coordination"),
         ("take_lock", "mds1", "take_lock takes a group; mds1 is a metadata server"),
         ("force", "g1", "force takes a metadata server; g1 is a group"),
     ],

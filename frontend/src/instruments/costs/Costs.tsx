@@ -18,11 +18,12 @@ export function Costs() {
   const replicated = useLab((state) => state.replicated);
   const live = useLab(isLive);
   const words = useWords();
+  const lanes = useLab((state) => state.lanes);
   if (!live || Object.keys(replicated).length === 0) return null;
   const stretch = Math.min(STRETCH, tallies.length - 1);
   const before = tallies.at(tallies.length - 1 - stretch) ?? {};
   const kinds = kindsOf(before, replicated);
-  const others = words.journalNodes === "" ? "" : `, ${words.journalNodes} included`;
+  const others = lanes.filter(({ counted }) => counted).map(({ label }) => `, each ${label} included`);
   return (
     <section className="panel costs" aria-label="What a write costs" data-testid="costs">
       <header className="instrument-head">

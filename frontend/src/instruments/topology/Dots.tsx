@@ -52,7 +52,7 @@ export function Dots({ geometry, width, rem, moving, scheme }: Props) {
     element.height = Math.round(geometry.height * scale);
     const [palette, table] = [
       paletteOf(element),
-      linkTable([...geometry.links, ...geometry.bridges, ...geometry.journalWays, ...geometry.ways]),
+      linkTable([...geometry.links, ...geometry.bridges, ...geometry.nodeLinks, ...geometry.ways]),
     ];
     let dots: Dot[] = [];
     let seen = messages.last();

@@ -4,9 +4,9 @@ import { colours, isReplicated } from "./colours";
 /** Meanings of the dots' colours that this cluster can show. */
 export function Legend() {
   const words = useWords();
-  const replicated = useLab((state) => isReplicated(state.live));
+  const replicated = useLab((state) => isReplicated(state.live, state.lanes));
   const groups = useLab((state) => Object.keys(state.live.groups).length > 1);
-  const dataNodes = useLab((state) => Object.keys(state.live.data_nodes).length > 0);
+  const dataNodes = useLab((state) => state.lanes.some(({ linked }) => linked === "clients"));
   return (
     <ul className="legend" aria-label="Messages by colour">
       {colours({ replicated, groups, dataNodes }, words).map(([family, label]) => (

@@ -20,7 +20,7 @@ export function Links({ geometry, width, rem, links, moving, selected, onOpen }:
   const harmed = geometry.ways.filter(({ a, b }) => stateOf(links, a, b).kind !== "open");
   return (
     <svg className="links" width={width} height={geometry.height} aria-hidden="true">
-      {[...geometry.links, ...geometry.journalWays, ...bridges, ...harmed].map((shape) => (
+      {[...geometry.links, ...geometry.nodeLinks, ...bridges, ...harmed].map((shape) => (
         <LinkPath
           key={keyOf(shape)}
           shape={shape}

@@ -2,7 +2,7 @@ import { Popover } from "@mantine/core";
 import { useShallow } from "zustand/react/shallow";
 import { VerbList } from "../../actions/VerbList";
 import type { Coordination, Process } from "../../api/schema";
-import { type Pointed, shownDataNodes, shownJournalNodes, useLab } from "../../store/store";
+import { type Pointed, shownNodes, useLab } from "../../store/store";
 import { groupActs, linkActs, processActs, serverActs } from "./acts";
 import { along, type Box, boxOf, COORDINATION, type Geometry, type Point } from "./layout";
 import { stateOf } from "./rules";
@@ -22,7 +22,7 @@ function around({ x, y }: Point): Box {
 function anchorOf(pointed: Pointed, geometry: Geometry): Box {
   if (pointed.kind === "link") {
     const ends = [pointed.a, pointed.b];
-    const link = [...geometry.links, ...geometry.bridges, ...geometry.journalWays, ...geometry.ways].find(
+    const link = [...geometry.links, ...geometry.bridges, ...geometry.nodeLinks, ...geometry.ways].find(
       ({ a, b }) => ends.includes(a) && ends.includes(b),
     );
     return link === undefined ? boxOf(geometry, pointed.a) : around(along(link.curve, 0.5));
@@ -81,8 +81,7 @@ function titleOf(pointed: Pointed): string {
 
 function MenuBody({ pointed }: { pointed: Pointed }) {
   const { verbs, links, live, clients, coordination, processes } = useLab();
-  const dataNodes = useLab(useShallow(shownDataNodes));
-  const journalNodes = useLab(useShallow(shownJournalNodes));
+  const nodes = useLab(useShallow(shownNodes));
   if (verbs.length === 0) return <p className="soft">The control plane has not sent its verbs yet.</p>;
   if (pointed.kind === "link")
     return <VerbList acts={linkActs(verbs, pointed.a, pointed.b, links)} onDone={close} />;
@@ -104,16 +103,14 @@ function MenuBody({ pointed }: { pointed: Pointed }) {
   const others = [
     ...clients.map(({ name }) => name),
     ...Object.keys(live.servers),
-    ...Object.keys(live.journal_nodes),
-    ...Object.keys(live.data_nodes),
+    ...Object.keys(live.nodes),
   ];
-  const node = [...dataNodes, ...journalNodes].find(({ name }) => name === pointed.name);
-  const kind = dataNodes.some(({ name }) => name === pointed.name) ? "data_node" : "journal_node";
+  const node = nodes.find(({ name }) => name === pointed.name);
   if (node !== undefined)
     return (
       <>
         {node.warning && <p className="menu-warning">{node.warning}</p>}
-        <VerbList acts={processActs(verbs, kind, node, links)} onDone={close} />
+        <VerbList acts={processActs(verbs, node.kind, node, links)} onDone={close} />
         <Peers name={node.name} peers={others} />
       </>
     );
@@ -143,7 +140,7 @@ function UnderWay({ name }: { name: string }) {
   );
 }
 
-/** The links of a server or data node, by the other end. */
+/** The links of a server or node, by the other end. */
 function Peers({ name, peers }: { name: string; peers: readonly string[] }) {
   const links = useLab((state) => state.links);
   return (

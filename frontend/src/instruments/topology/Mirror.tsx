@@ -1,13 +1,13 @@
 import { useShallow } from "zustand/react/shallow";
 import type { Group, Server, Vocabulary } from "../../api/schema";
-import { shownDataNodes, shownJournalNodes, useLab, usePicture, useWords } from "../../store/store";
+import { shownNodes, useLab, usePicture, useWords } from "../../store/store";
 import { disagreement } from "./ServerCard";
 
 /** The topology as a table, for screen readers. */
 export function Mirror({ servers }: { servers: Server[] }) {
   const { groups } = usePicture();
-  const nodes = useLab(useShallow(shownDataNodes));
-  const journalNodes = useLab(useShallow(shownJournalNodes));
+  const nodes = useLab(useShallow(shownNodes));
+  const lanes = useLab((state) => state.lanes);
   const words = useWords();
   const connection = useLab((state) => state.connection.state);
   const verbs = useLab((state) => state.verbs.length);
@@ -68,59 +68,34 @@ export function Mirror({ servers }: { servers: Server[] }) {
           ))}
         </tbody>
       </table>
-      {journalNodes.length > 0 && (
-        <table>
-          <caption>{words.journalNodes} as they are shown</caption>
+      {lanes.map(({ kind, label, columns }) => (
+        <table key={kind}>
+          <caption>{label}s as they are shown</caption>
           <thead>
             <tr>
-              <Heads of={["Node", "Process", words.place, words.journalTerm]} />
+              <Heads of={["Node", "Process", ...columns.map((column) => column.label)]} />
             </tr>
           </thead>
           <tbody>
-            {journalNodes.map(({ name, process, sn, epoch }) => (
-              <tr
-                key={name}
-                data-testid={`journalnode-${name}`}
-                data-process={process}
-                data-sn={sn}
-                data-epoch={epoch}
-              >
-                <th scope="row">{name}</th>
-                <td>{process}</td>
-                <td>{sn}</td>
-                <td>{epoch}</td>
-              </tr>
-            ))}
+            {nodes
+              .filter((node) => node.kind === kind)
+              .map(({ name, process, figures }) => (
+                <tr
+                  key={name}
+                  data-testid={`node-${name}`}
+                  data-process={process}
+                  {...Object.fromEntries(columns.map(({ field }) => [`data-${field}`, figures[field]]))}
+                >
+                  <th scope="row">{name}</th>
+                  <td>{process}</td>
+                  {columns.map(({ field }) => (
+                    <td key={field}>{figures[field]}</td>
+                  ))}
+                </tr>
+              ))}
           </tbody>
         </table>
-      )}
-      {nodes.length > 0 && (
-        <table>
-          <caption>Data nodes as they are shown</caption>
-          <thead>
-            <tr>
-              <Heads of={["Data node", "Process", "Blocks", "Bytes", "Damaged"]} />
-            </tr>
-          </thead>
-          <tbody>
-            {nodes.map(({ name, process, blocks, size, damaged }) => (
-              <tr
-                key={name}
-                data-testid={`datanode-${name}`}
-                data-process={process}
-                data-blocks={blocks}
-                data-size={size}
-              >
-                <th scope="row">{name}</th>
-                <td>{process}</td>
-                <td>{blocks}</td>
-                <td>{size}</td>
-                <td>{damaged}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
+      ))}
     </div>
   );
 }

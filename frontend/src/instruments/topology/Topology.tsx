@@ -9,8 +9,7 @@ import {
   canAct,
   isLive,
   type Selection,
-  shownDataNodes,
-  shownJournalNodes,
+  shownNodes,
   shownPicture,
   shownServers,
   useLab,
@@ -19,14 +18,13 @@ import {
 import { toast } from "../../store/toasts";
 import { KeyCap } from "../../ui/KeyCap";
 import { useRem } from "../../ui/useRem";
-import { DataNodes } from "./DataNodes";
 import { Dots } from "./Dots";
-import { JournalNodes } from "./JournalNodes";
 import { Legend } from "./Legend";
 import { Links } from "./Links";
 import { type Geometry, layout, type Scene } from "./layout";
 import { Menu } from "./Menu";
 import { Mirror } from "./Mirror";
+import { NodeLane } from "./NodeLane";
 import { ClientCard, CoordinationCard, IslandSign, LaneSign } from "./Places";
 import { adriftOf, gathered, linksOfFaults } from "./rules";
 import { ServerCard } from "./ServerCard";
@@ -44,12 +42,7 @@ function useShownLinks(servers: Server[]): Link[] {
   const clients = useLab((state) => state.clients);
   const verbs = useLab((state) => state.verbs);
   const ensemble = useEnsemble();
-  const nodes = useLab(
-    useShallow((state) => {
-      const { journal_nodes, data_nodes } = shownPicture(state);
-      return [...Object.keys(journal_nodes), ...Object.keys(data_nodes)];
-    }),
-  );
+  const nodes = useLab(useShallow((state) => Object.keys(shownPicture(state).nodes)));
   const names = [...[...servers, ...clients].map(({ name }) => name), ...nodes];
   const serverNames = servers.map(({ name }) => name);
   return gathered(live ? links : linksOfFaults(faults, names, verbs), ensemble, serverNames);
@@ -67,8 +60,12 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
   const clientNames = clients.map(({ name }) => name).join(" ");
   const names = servers.map(({ name }) => name);
   const ensemble = useEnsemble().length;
-  const journalNodes = useLab((state) => Object.keys(shownPicture(state).journal_nodes).join(" "));
-  const dataNodes = useLab((state) => Object.keys(shownPicture(state).data_nodes).join(" "));
+  const lanes = useLab((state) => state.lanes);
+  const nodes = useLab((state) =>
+    Object.values(shownPicture(state).nodes)
+      .map(({ kind, name }) => `${kind}/${name}`)
+      .join(" "),
+  );
   const actives = useLab((state) =>
     Object.values(shownPicture(state).groups)
       .map(({ name, active }) => `${name}/${active}`)
@@ -87,11 +84,13 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
       clients: clientNames.split(" ").filter(Boolean),
       adrift: new Set(adrift.split(" ").filter(Boolean)),
       ensemble,
-      journalNodes: journalNodes.split(" ").filter(Boolean),
-      dataNodes: dataNodes.split(" ").filter(Boolean),
+      nodes: lanes.map(({ kind, linked }) => {
+        const own = nodes.split(" ").filter((node) => node.startsWith(`${kind}/`));
+        return { kind, linked, names: own.map((node) => node.slice(kind.length + 1)) };
+      }),
     };
     return layout(scene, width, rem);
-  }, [members, actives, clientNames, adrift, ensemble, journalNodes, dataNodes, width, rem]);
+  }, [members, actives, clientNames, adrift, ensemble, lanes, nodes, width, rem]);
 }
 
 /** Servers, their links and the messages between them; faults at the pointer. */
@@ -131,8 +130,8 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
   const groups = useLab((state) => shownPicture(state).groups);
   const counters = useLab((state) => state.counters);
   const clients = useLab((state) => state.clients);
-  const nodes = useLab(useShallow(shownDataNodes));
-  const journalNodes = useLab(useShallow(shownJournalNodes));
+  const nodes = useLab(useShallow(shownNodes));
+  const lanes = useLab((state) => state.lanes);
   const selection = useLab((state) => state.selection);
   const words = useWords();
 
@@ -237,20 +236,17 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
             />
           );
         })}
-        <JournalNodes
-          geometry={geometry}
-          nodes={journalNodes}
-          isSelected={(name) => isSelected(selection, name)}
-          onOpen={openServer}
-          onFocus={focusServer}
-        />
-        <DataNodes
-          geometry={geometry}
-          nodes={nodes}
-          isSelected={(name) => isSelected(selection, name)}
-          onOpen={openServer}
-          onFocus={focusServer}
-        />
+        {lanes.map((lane) => (
+          <NodeLane
+            key={lane.kind}
+            lane={lane}
+            nodes={nodes.filter(({ kind }) => kind === lane.kind)}
+            geometry={geometry}
+            isSelected={(name) => isSelected(selection, name)}
+            onOpen={openServer}
+            onFocus={focusServer}
+          />
+        ))}
         {lasso.loop.length > 1 && (
           <svg className="lasso" aria-hidden="true">
             <polygon points={lasso.loop.map(({ x, y }) => `${x},${y}`).join(" ")} />

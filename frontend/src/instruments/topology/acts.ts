@@ -2,7 +2,7 @@
 
 import type { Act } from "../../actions/VerbList";
 import { phrase } from "../../actions/verbs";
-import type { Link, Process, Server, Verb, VerbTarget } from "../../api/schema";
+import type { Link, Process, Server, Verb } from "../../api/schema";
 import { leads } from "../../families/roles";
 import { rulesOn } from "./rules";
 
@@ -16,7 +16,7 @@ function processRefusal({ states }: Verb, name: string, process: Process): strin
 /** Verbs for one process of a kind. */
 export function processActs(
   verbs: readonly Verb[],
-  kind: VerbTarget,
+  kind: string,
   { name, process }: Pick<Server, "name" | "process">,
   links: readonly Link[],
 ): Act[] {

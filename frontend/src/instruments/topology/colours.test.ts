@@ -1,16 +1,17 @@
 import { describe, expect, it } from "vitest";
-import type { Picture } from "../../api/schema";
+import type { Lane, Picture } from "../../api/schema";
 import { vocabularyOf } from "../../families/vocabulary";
 import { EMPTY_PICTURE } from "../../store/store";
 import { colours, isReplicated } from "./colours";
 
-function picture(servers: string[], groups: string[], journalNodes: string[] = []): Picture {
+const JOURNAL = [{ linked: "servers" } as Lane];
+
+function picture(servers: string[], groups: string[]): Picture {
   const named = (names: string[]): never => Object.fromEntries(names.map((name) => [name, {}])) as never;
   return {
     ...EMPTY_PICTURE,
     servers: named(servers),
     groups: named(groups),
-    journal_nodes: named(journalNodes),
   };
 }
 
@@ -38,9 +39,9 @@ describe("the legend of messages", () => {
 
 describe("a cluster is replicated", () => {
   it("when a group has more than one server, or there are journal nodes", () => {
-    expect(isReplicated(picture(["mds1"], ["g1"]))).toBe(false);
-    expect(isReplicated(picture(["mds1", "mds2"], ["g1", "g2"]))).toBe(false);
-    expect(isReplicated(picture(["mds1", "mds2"], ["g1"]))).toBe(true);
-    expect(isReplicated(picture(["mds1"], ["g1"], ["jn1"]))).toBe(true);
+    expect(isReplicated(picture(["mds1"], ["g1"]), [])).toBe(false);
+    expect(isReplicated(picture(["mds1", "mds2"], ["g1", "g2"]), [])).toBe(false);
+    expect(isReplicated(picture(["mds1", "mds2"], ["g1"]), [])).toBe(true);
+    expect(isReplicated(picture(["mds1"], ["g1"]), JOURNAL)).toBe(true);
   });
 });

@@ -1,13 +1,16 @@
 /** The colours of messages that a cluster's legend explains. */
 
-import type { Picture, Vocabulary } from "../../api/schema";
+import type { Lane, Picture, Vocabulary } from "../../api/schema";
 import type { Family } from "./draw";
 
 export type Entry = readonly [family: Family, label: string];
 
-/** Whether the journal is sent: to other servers of the group or to journal nodes. A single server sends none. */
-export function isReplicated({ servers, groups, journal_nodes }: Picture): boolean {
-  return Object.keys(journal_nodes).length > 0 || Object.keys(servers).length > Object.keys(groups).length;
+/** Whether the journal is sent: to other servers of the group or to nodes. A single server sends none. */
+export function isReplicated({ servers, groups }: Picture, lanes: readonly Lane[]): boolean {
+  return (
+    lanes.some(({ linked }) => linked === "servers") ||
+    Object.keys(servers).length > Object.keys(groups).length
+  );
 }
 
 export function colours(

@@ -64,7 +64,11 @@ describe("layout", () => {
       Array.from({ length: 9 }, (_, index) => `dn${index + 1}`),
     ])
       it(`keeps ${names.length} data nodes apart under the servers in ${width} pixels`, () => {
-        const geometry = layout({ ...scene(4), dataNodes: names }, width, 15);
+        const geometry = layout(
+          { ...scene(4), nodes: [{ kind: "data_node", linked: "clients", names }] },
+          width,
+          15,
+        );
         const boxes = Object.values(geometry.nodes);
         expect(Object.keys(geometry.nodes)).toEqual(names);
         const lowest = Math.max(...Object.values(geometry.cards).map(({ y, height }) => y + height));
@@ -79,11 +83,15 @@ describe("layout", () => {
 
   it("leads from actives and clients to data nodes, and from one of these to the next", () => {
     const groups = [{ name: "g1", servers: ["mds1", "mds2"], active: "mds2" }];
-    const { ways } = layout({ ...scene(2), groups, dataNodes: ["dn1", "dn2"] }, 1232, 16);
+    const { ways } = layout(
+      { ...scene(2), groups, nodes: [{ kind: "data_node", linked: "clients", names: ["dn1", "dn2"] }] },
+      1232,
+      16,
+    );
     expect(ways.map(({ a, b }) => `${a}-${b}`).sort()).toEqual([
       ...["client1-dn1", "client1-dn2", "dn1-dn2", "mds2-dn1", "mds2-dn2"],
     ]);
-    expect(layout(scene(2), 1232, 16)).toMatchObject({ ways: [], journalLane: null, dataLane: null });
+    expect(layout(scene(2), 1232, 16)).toMatchObject({ ways: [], nodeLinks: [], nodeLanes: {} });
   });
 
   it("joins every pair once, and begins and ends at their boxes", () => {

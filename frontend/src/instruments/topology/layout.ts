@@ -1,6 +1,7 @@
 /** Positions in the topology: pure geometry in pixels, from names and the available size. */
 
-import { nodeLane, waysToDataNodes, waysToJournalNodes } from "./layoutNodes";
+import type { Lane } from "../../api/schema";
+import { nodeLane, waysTo } from "./layoutNodes";
 
 export interface Point {
   x: number;
@@ -21,6 +22,11 @@ export interface LinkShape {
   curve: Curve;
 }
 
+/** The nodes of one kind. */
+export interface NodeKind extends Pick<Lane, "kind" | "linked"> {
+  names: readonly string[];
+}
+
 export interface Scene {
   groups: { name: string; servers: string[]; active?: string }[];
   clients: string[];
@@ -28,8 +34,7 @@ export interface Scene {
   adrift: ReadonlySet<string>;
   /** Number of coordination servers that are shown one by one. */
   ensemble?: number;
-  journalNodes?: readonly string[];
-  dataNodes?: readonly string[];
+  nodes?: readonly NodeKind[];
 }
 
 export interface Geometry {
@@ -48,13 +53,12 @@ export interface Geometry {
   links: LinkShape[];
   /** Links between the actives of different groups. */
   bridges: LinkShape[];
-  /** Journal nodes and data nodes, and the area of each kind; null without any. */
   nodes: Record<string, Box>;
-  journalLane: Box | null;
-  dataLane: Box | null;
-  /** Links to journal nodes. */
-  journalWays: LinkShape[];
-  /** Links to data nodes, which are drawn only while a fault affects them. */
+  /** Area of each kind of node. */
+  nodeLanes: Record<string, Box>;
+  /** Links from servers to nodes. */
+  nodeLinks: LinkShape[];
+  /** Links from clients to nodes, which are drawn only while a fault affects them. */
   ways: LinkShape[];
 }
 
@@ -101,9 +105,8 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
     links: [],
     bridges: [],
     nodes: {},
-    journalLane: null,
-    dataLane: null,
-    journalWays: [],
+    nodeLanes: {},
+    nodeLinks: [],
     ways: [],
   };
   let top = frame.laneTop;
@@ -113,22 +116,21 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
     geometry.lanes.push({ name, box: { x: laneLeft, y: top, width: laneWidth, height } });
     top += height + rem;
   }
-  const { journalNodes = [], dataNodes = [] } = scene;
-  const below = (names: readonly string[]): Box | null => {
-    if (names.length === 0) return null;
+  const kinds = (scene.nodes ?? []).filter(({ names }) => names.length > 0);
+  for (const { kind, names } of kinds) {
     const { lane, boxes } = nodeLane(names, { x: laneLeft, y: top, width: laneWidth }, rem);
     Object.assign(geometry.nodes, boxes);
+    geometry.nodeLanes[kind] = lane;
     top += lane.height + rem;
-    return lane;
-  };
-  geometry.journalLane = below(journalNodes);
-  geometry.dataLane = below(dataNodes);
+  }
   placeIsland(geometry, frame, sizes, scene, top - rem);
   placeClients(geometry, frame, scene.clients);
   geometry.links = allLinks(geometry, scene, rem);
   geometry.bridges = allBridges(geometry, scene, rem);
-  geometry.journalWays = waysToJournalNodes(geometry, scene, rem);
-  geometry.ways = waysToDataNodes(geometry, scene, rem);
+  const ways = (linked: Lane["linked"]) =>
+    kinds.filter((each) => each.linked === linked).flatMap((each) => waysTo(each, geometry, scene, rem));
+  geometry.nodeLinks = ways("servers");
+  geometry.ways = ways("clients");
   const lowest = Math.max(top - rem, geometry.island.y + geometry.island.height);
   geometry.height = lowest + 0.5 * rem;
   return geometry;

@@ -1,6 +1,6 @@
-/** Positions of journal nodes and data nodes, and the links to them; pure. */
+/** Positions of nodes under the servers, and the links to them; pure. */
 
-import type { Box, Curve, Geometry, LinkShape, Scene } from "./layout";
+import type { Box, Curve, Geometry, LinkShape, NodeKind, Scene } from "./layout";
 
 const NODE = { least: 8, most: 14, height: 4.3 };
 const GAP_REM = 1;
@@ -35,24 +35,19 @@ export function nodeLane(names: readonly string[], place: Omit<Box, "height">, r
   return { lane: { ...place, height: tall }, boxes };
 }
 
-/** Links from servers to journal nodes, and from each journal node to the next. */
-export function waysToJournalNodes(
+/** Links to the nodes of one kind, from all servers or from actives and clients, and from each node to the next. */
+export function waysTo(
+  { linked, names }: NodeKind,
   geometry: Geometry,
-  { groups, adrift, journalNodes = [] }: Scene,
+  { groups, clients, adrift }: Scene,
   rem: number,
 ): LinkShape[] {
-  const ashore = groups.flatMap(({ servers }) => servers).filter((name) => !adrift.has(name));
-  return [...down(geometry, ashore, journalNodes, rem), ...along(geometry, journalNodes, rem)];
-}
-
-/** Links from actives and clients to data nodes, and from each data node to the next. */
-export function waysToDataNodes(
-  geometry: Geometry,
-  { groups, clients, adrift, dataNodes = [] }: Scene,
-  rem: number,
-): LinkShape[] {
-  const actives = groups.flatMap(({ active = "" }) => (adrift.has(active) ? [] : [active]));
-  return [...down(geometry, [...actives, ...clients], dataNodes, rem), ...along(geometry, dataNodes, rem)];
+  const senders =
+    linked === "servers"
+      ? groups.flatMap(({ servers }) => servers)
+      : [...groups.flatMap(({ active = "" }) => active), ...clients];
+  const ashore = senders.filter((name) => !adrift.has(name));
+  return [...down(geometry, ashore, names, rem), ...along(geometry, names, rem)];
 }
 
 function down(

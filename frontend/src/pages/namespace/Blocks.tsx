@@ -18,7 +18,11 @@ const KINDS = new Set([
 export function Blocks({ path }: { path: string }) {
   const ask = useCallback((signal: AbortSignal) => api.blocks(path, signal), [path]);
   const { answer, failed } = useFollowed(ask, KINDS);
-  const all = useLab(useShallow((state) => Object.keys(state.live.data_nodes)));
+  const all = useLab(
+    useShallow(({ live }) =>
+      Object.values(live.nodes).flatMap(({ kind, name }) => (kind === "data_node" ? [name] : [])),
+    ),
+  );
   const known = answer?.path === path ? answer : null;
   if (known === null)
     return <p className={failed === "" ? "soft" : "act-failed"}>{failed || "Looking up its blocks…"}</p>;

@@ -22,7 +22,7 @@ from nodes.replicas.session import Session
 from nodes.replicas.view import ACTIVE, STANDBY, EpochNode, LostLock
 from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Tenure
-from nodes.wire.messages import JournalGroup, Mark, Message
+from nodes.wire.messages import JournalGroup, Mark, Message, about
 from nodes.world import CoordinationError, World
 
 LOOK_NS = 100 * MILLISECOND
@@ -216,4 +216,4 @@ def start(world: World, config: ServerConfig, choice: Choice) -> None:
 
 
 REPLICATION = {"toy": start}
-MESSAGES = COUNTED = (LazyGroup, LazyLacks)
+MESSAGES = COUNTED = about("journal", LazyGroup, LazyLacks)
