@@ -25,15 +25,16 @@ from backend.served import served_as
 from backend.store.encoding import BIG, KINDS, TAKEN
 from backend.vocabulary import Vocabulary, vocabularies
 from nodes.mechanisms import MESSAGES
-from nodes.roles import LETTERS
+from nodes.roles import LETTERS, Role
+from nodes.states import ProcessState
 from nodes.wire.messages import Topic
 
 FILE = Path(__file__).resolve().parents[1] / "frontend" / "src" / "api" / "schema.ts"
 HEAD = "/** Made by `python -m backend.page_types --write`; edit the models there, which say what each field means. */\n"
 SIMPLE = {str: "string", int: "number", float: "number", bool: "boolean", NoneType: "null", Any: "unknown"}
 ALIASES = {
-    "Process": clusters.ProcessState,
-    "Role": clusters.Role,
+    "Process": ProcessState,
+    "Role": Role,
     "Direction": clusters.Direction,
     "Letter": events.Letter,
     "CellState": events.CellState,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -11,6 +11,7 @@ from backend.names import COORDINATION
 from nodes.config import ClusterConfig
 from nodes.faults.table import BY_NAME, lasts
 from nodes.kinds import KINDS, Kind, nodes_of
+from nodes.roles import Role
 from nodes.states import ProcessState
 from nodes.trace import events as e
 from nodes.trace.base import Event
@@ -21,9 +22,10 @@ PAUSED = "paused"
 class ServerState(msgspec.Struct):
     name: str
     group: str
-    role: str = "down"
-    """Its place in the global view."""
+    role: Annotated[str, Role] = "down"
+    """Its place in the global view; down has none."""
     believes: str = "none"
+    """The role that it reports: one of those, elected or none."""
     process: ProcessState = "stopped"
     epoch: int = 0
     sn: int = 0
@@ -31,6 +33,7 @@ class ServerState(msgspec.Struct):
     applied_sn: int = 0
     commit_sn: int = 0
     lag: int = 0
+    """Committed groups that are not durable on this server."""
     pid: int = 0
     address: str = ""
     faults: list[int] = []
@@ -38,6 +41,10 @@ class ServerState(msgspec.Struct):
     fenced: bool = False
     """Whether the server serves no client because its coordination session is not confirmed."""
     stopped_ns: int = 0
+    """Time of its last stop."""
+    container: str = ""
+    """Short id of its container; only the operating system knows it, in the present."""
+    image: str = ""
 
 
 class GroupState(msgspec.Struct):
@@ -62,6 +69,8 @@ class NodeState(msgspec.Struct):
     address: str = ""
     faults: list[int] = []
     warning: str = ""
+    container: str = ""
+    image: str = ""
 
     @classmethod
     def of(cls, name: str, kind: Kind) -> NodeState:

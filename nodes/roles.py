@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
+Role = Literal["active", "standby", "junior", "primary", "secondary", "member", "joining", "down"]
+"""Role of a server on the page; `down` has no place in the view."""
 LETTERS = {
     "active": "A",
     "standby": "S",

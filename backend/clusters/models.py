@@ -7,11 +7,11 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from backend.fabrics import counters
+from backend.picture import FaultState, NodeState, ServerState
 from backend.served import served_as
 from nodes.metadata import pages
+from nodes.states import ProcessState
 
-ProcessState = Literal["running", "paused", "stopped"]
-Role = Literal["active", "standby", "junior", "primary", "secondary", "member", "joining", "down"]
 Direction = Literal["both", "to", "from"]
 Counters = served_as(pages.Counters)
 Replicated = served_as(counters.Replicated)
@@ -57,29 +57,9 @@ class NodeProcess(BaseModel):
     image: str
 
 
-class Server(NodeProcess):
-    group: str
-    role: Role = Field(description="Its place in the global view; down has none.")
-    believes: str = Field(description="What it says of itself: one of those, elected or none.")
-    epoch: int
-    sn: int = Field(description="Sn of the last durable journal group.")
-    applied_sn: int
-    commit_sn: int
-    lag: int = Field(description="Committed groups that are not durable on this server.")
-    faults: list[int]
-    warning: str
-    fenced: bool = Field(
-        description="The server serves no client: its coordination session is not confirmed."
-    )
-
-
-class Node(NodeProcess):
-    """A process of a kind of nodes/kinds.py."""
-
-    kind: str
-    figures: dict[str, int] = Field(description="Numbers that it reports, by the columns of its kind.")
-    faults: list[int]
-    warning: str
+Server = served_as(ServerState, "Server")
+Node = served_as(NodeState, "Node")
+Fault = served_as(FaultState, "Fault")
 
 
 class Client(NodeProcess):
@@ -107,14 +87,6 @@ class Link(BaseModel):
     b: str
     direction: Direction
     rule: str
-
-
-class Fault(BaseModel):
-    fault: int
-    verb: str
-    targets: list[str]
-    options: dict[str, Any]
-    at_ns: int
 
 
 class InvariantStatus(BaseModel):
@@ -151,14 +123,14 @@ class Cluster(BaseModel):
     pipelines: dict[str, Pipeline] = Field(  # type: ignore[valid-type]
         description="By server; empty where the family has no jobs and locks."
     )
-    servers: list[Server]
-    nodes: list[Node]
+    servers: list[Server]  # type: ignore[valid-type]
+    nodes: list[Node]  # type: ignore[valid-type]
     data_nodes: list[dict[str, Any]] = Field(description="Rows of `nodes`, with their numbers as fields.")
     journal_nodes: list[dict[str, Any]]
     clients: list[Client]
     coordination: Coordination
     links: list[Link]
-    faults: list[Fault]
+    faults: list[Fault]  # type: ignore[valid-type]
     invariants: list[InvariantStatus]
 
 
@@ -167,10 +139,10 @@ class PictureOut(BaseModel):
 
     at_ns: int
     seq: int
-    servers: dict[str, Server]
+    servers: dict[str, Server]  # type: ignore[valid-type]
     groups: dict[str, Group]
-    nodes: dict[str, Node]
-    faults: list[Fault]
+    nodes: dict[str, Node]  # type: ignore[valid-type]
+    faults: list[Fault]  # type: ignore[valid-type]
     invariants: dict[str, str] = Field(description="Invariants violated by then, with the explanation.")
 
 

@@ -6,24 +6,16 @@ from typing import Any
 
 import msgspec
 
-from backend.picture import FaultTarget, GroupState, Picture, ServerState
+from backend.picture import GroupState, Picture, ServerState
 
 TABLES = ("servers", "groups", "nodes")
 """Parts of a picture that have rows by name."""
 FENCED = "serves no client: its coordination session is not confirmed"
 
 
-def node(state: FaultTarget) -> dict[str, Any]:
-    """No event has the container of a process: only the operating system knows it, in the present."""
-    return {**msgspec.structs.asdict(state), "container": "", "image": ""}
-
-
 def server(state: ServerState) -> dict[str, Any]:
-    reported = node(state)
-    del reported["stopped_ns"]
-    if state.fenced:
-        reported["warning"] = FENCED
-    return reported
+    row = msgspec.structs.asdict(state)
+    return row | {"warning": FENCED} if state.fenced else row
 
 
 def group(state: GroupState) -> dict[str, Any]:
@@ -47,7 +39,7 @@ def picture(state: Picture) -> dict[str, Any]:
         "seq": state.seq,
         "servers": {name: server(each) for name, each in state.servers.items()},
         "groups": {name: group(each) for name, each in state.groups.items()},
-        "nodes": {name: node(each) for name, each in state.nodes.items()},
+        "nodes": {name: msgspec.structs.asdict(each) for name, each in state.nodes.items()},
         "faults": faults(state),
         "invariants": dict(state.broken),
     }

@@ -11,7 +11,6 @@ from backend.picture import ClientState
 from nodes.explore.calls import Caller
 from nodes.real.caller import CallerConfig, Progress, read_progress
 
-ROLE = "caller"
 BEGIN_S = 20.0
 
 
@@ -22,17 +21,8 @@ class TrialFabric(ProcessFabric):
         """Starts a client's process, which waits for `begin_calls`. Raises Unavailable."""
         name = caller.name
         self.picture.clients.setdefault(name, ClientState(name))
-        reported = {
-            "role": ROLE,
-            "config": CallerConfig(name, self.home.file.cluster, caller),
-            "listen": "",
-            "coordination": "",
-            **launch.common(self.home, name, launch.server_directory(self.home, name)),
-        }
-        file = launch.write(self.home.directory("config") / f"{name}.json", reported)
         self._follow(name)
-        await self.children.spawn(name, ROLE, "nodes", ROLE, "--config", str(file))
-        await self.apply_rules([name])
+        await self.launch(name, "caller", CallerConfig(name, self.home.file.cluster, caller))
 
     async def begin_calls(self, name: str) -> None:
         """Raises Unavailable."""

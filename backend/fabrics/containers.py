@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import os
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,13 +23,7 @@ from backend.fabrics.inventory import TOKEN_FILE, Inventory
 from backend.fabrics.links import LinkFault, transport_rules
 from backend.names import CLIENT, CONTROL, EVERYBODY
 from backend.picture import Picture
-from nodes.config import (
-    ClientConfig,
-    ClusterConfig,
-    NodeConfig,
-    ServerConfig,
-    WorkloadConfig,
-)
+from nodes.config import ClusterConfig, WorkloadConfig
 from nodes.kinds import KINDS, names_of, nodes_of
 from nodes.supervisor.messages import Status
 from nodes.trace.events import Stamped, Warned
@@ -81,9 +75,8 @@ class ContainerFabric(ClusterFabric):
 
     async def start(self) -> None:
         self._tasks += [asyncio.create_task(host.keep_connected()) for host in self.hosts.values()]
-        starts = dict.fromkeys(self.home.servers(), self.start_server)
-        starts |= dict.fromkeys(self.home.nodes(), self.start_node)
-        wanted = [*self.inventory.zookeepers, *starts, CLIENT]
+        names = [*self.home.servers(), *self.home.nodes()]
+        wanted = [*self.inventory.zookeepers, *names, CLIENT]
         await wait_until(lambda: not self._missing(wanted), REACH_S if self.boot == 1 else REACH_AGAIN_S)
         await wait_until(self._has_majority, REACH_S)
         there = [name for name in self.inventory.zookeepers if self.hosts[name].status is not None]
@@ -93,7 +86,7 @@ class ContainerFabric(ClusterFabric):
         await asyncio.gather(*(self._zookeeper(name) for name in there))
         await wait_until(self._has_quorum, REACH_S)
         await self.ensemble.start({})
-        for name in starts:
+        for name in names:
             if self._runs_ours(name):
                 self.recall(name)
         self.watch()
@@ -104,8 +97,8 @@ class ContainerFabric(ClusterFabric):
         await self.apply_rules()
         if self._ends_servers:
             others = [*self.inventory.servers(), *chain.from_iterable(self.inventory.nodes.values())]
-            await asyncio.gather(*(self._clear(name) for name in others if name not in starts))
-        await asyncio.gather(*(self._server(name, start) for name, start in starts.items()))
+            await asyncio.gather(*(self._clear(name) for name in others if name not in names))
+        await asyncio.gather(*(self._server(name) for name in names))
         self._follow(CLIENT)
         if self.workload is not None and self.hosts[CLIENT].status is not None:
             await self.start_client()
@@ -160,7 +153,7 @@ class ContainerFabric(ClusterFabric):
         if not host.running:
             await host.start({})
 
-    async def _server(self, name: str, start: Callable[[str], Awaitable[None]]) -> None:
+    async def _server(self, name: str) -> None:
         """Adopts a running process of this cluster, or starts it; an unreachable one is adopted once it answers."""
         host = self.hosts[name]
         status = host.status
@@ -173,29 +166,20 @@ class ContainerFabric(ClusterFabric):
                     await host.resume()
                 return
             await host.stop()
-        await start(name)
+        await self.start_process(name)
 
     # --- processes --------------------------------------------------------------------------------
 
     def process(self, name: str) -> Process | None:
         return self.hosts.get(name)
 
-    async def start_server(self, name: str) -> None:
-        config = ServerConfig(name, self.home.servers()[name], self.home.file.cluster)
-        await self._launch(name, "server", config, self.inventory.coordination(self.home.name))
+    def coordination_of(self, name: str) -> str:
+        return self.inventory.coordination(self.home.name)
 
-    async def start_node(self, name: str) -> None:
-        await self._launch(name, self.home.nodes()[name].role, NodeConfig(name, self.home.file.cluster))
-
-    async def start_client(self) -> None:
-        await self.hosts[CLIENT].stop()
-        assert self.workload is not None
-        await self._launch(CLIENT, "workload", ClientConfig(CLIENT, self.home.file.cluster, self.workload))
-
-    async def _launch(self, name: str, kind: str, config: msgspec.Struct, coordination: str = "") -> None:
+    async def launch(self, name: str, role: str, config: msgspec.Struct, coordination: str = "") -> None:
         await self.hosts[name].start(
             {
-                "kind": kind,
+                "kind": role,
                 "config": msgspec.to_builtins(config),
                 "coordination": coordination,
                 "cluster": self.home.name,
@@ -223,7 +207,7 @@ class ContainerFabric(ClusterFabric):
         return free[0]
 
     async def join(self, name: str) -> None:
-        await self._server(name, self.start_server)
+        await self._server(name)
 
     async def lose_power(self, name: str) -> list[str]:
         reported = await self.hosts[name].ask("lose_power", {"seed": self.rng.getrandbits(32)}, 8.0)

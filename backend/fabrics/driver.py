@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import msgspec
+
 from backend.fabrics.links import LinkFault
 from nodes.states import ProcessState
 
@@ -60,11 +62,11 @@ class Driver(Protocol):
         """Sends all processes, or these, the rules of their links. A stopped process gets its rules when it
         starts."""
 
-    async def start_server(self, name: str) -> None: ...
+    async def launch(self, name: str, role: str, config: msgspec.Struct, coordination: str = "") -> None:
+        """Starts a process. `coordination`: the address of coordination, for a process that has a session there."""
 
-    async def start_node(self, name: str) -> None: ...
-
-    async def start_client(self) -> None: ...
+    def coordination_of(self, name: str) -> str:
+        """The address at which a metadata server reaches coordination."""
 
     def next_server(self) -> str:
         """The name of the next server that can be added. Raises Impossible."""

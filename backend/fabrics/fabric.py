@@ -19,7 +19,7 @@ from backend.fabrics.process_watch import ProcessWatch
 from backend.fabrics.traces import Traces
 from backend.names import CLIENT, CONTROL, COORDINATION
 from backend.picture import ClientState, Picture
-from nodes.config import WorkloadConfig
+from nodes.config import ClientConfig, NodeConfig, ServerConfig, WorkloadConfig
 from nodes.faults.model import Fabric
 from nodes.listeners import Listeners
 from nodes.real.clock import monotonic_ns
@@ -91,13 +91,28 @@ class ClusterFabric(Driver):
                 old, role="down", faults=[], process="running"
             )
 
+    async def start_process(self, name: str) -> None:
+        """Starts a metadata server or a node."""
+        cluster, nodes = self.home.file.cluster, self.home.nodes()
+        if name in nodes:
+            await self.launch(name, nodes[name].role, NodeConfig(name, cluster))
+        else:
+            config = ServerConfig(name, self.home.servers()[name], cluster)
+            await self.launch(name, "server", config, self.coordination_of(name))
+
+    async def start_client(self) -> None:
+        """Starts the workload's client; ends the earlier one first."""
+        before = self.process(CLIENT)
+        if before is not None:
+            await before.stop()
+        assert self.workload is not None
+        await self.launch(CLIENT, "workload", ClientConfig(CLIENT, self.home.file.cluster, self.workload))
+
     async def restart(self, name: str) -> None:
-        if name in self.home.servers():
-            await self.start_server(name)
+        if name in self.home.servers() or name in self.home.nodes():
+            await self.start_process(name)
         elif name == CLIENT:
             await self.start_client()
-        elif name in self.home.nodes():
-            await self.start_node(name)
         elif name == COORDINATION:
             await self.ensemble.restart()
         else:

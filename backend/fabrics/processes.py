@@ -6,8 +6,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
+
+import msgspec
 
 from backend.errors import Impossible, Unavailable
 from backend.fabrics import launch
@@ -59,16 +61,13 @@ class ProcessFabric(ClusterFabric):
             self.recall(child.name)
         await self.ensemble.start(leftovers)
         await self.relays.start(leftovers, list(self.home.servers()), self.ensemble.hosts)
-        starts = dict.fromkeys(self.home.servers(), self.start_server)
-        starts |= dict.fromkeys(self.home.nodes(), self.start_node)
-        for name in starts:
+        names = [*self.home.servers(), *self.home.nodes()]
+        for name in names:
             self._follow(name)
             self.home.port_of(name, in_use=name in leftovers)
         self._follow(CLIENT)
         self.watch()
-        await asyncio.gather(
-            *(self._server(name, leftovers.get(name), start) for name, start in starts.items())
-        )
+        await asyncio.gather(*(self._server(name, leftovers.get(name)) for name in names))
         if self.workload is not None:
             await self.start_client()
 
@@ -88,38 +87,24 @@ class ProcessFabric(ClusterFabric):
     def _follow(self, name: str) -> None:
         self.traces.follow(name, TraceReader(launch.trace_directory(self.home, name)))
 
-    async def _server(
-        self, name: str, leftover: Child | None, start: Callable[[str], Awaitable[None]]
-    ) -> None:
+    async def _server(self, name: str, leftover: Child | None) -> None:
         """Adopts a running server or node, or starts it."""
         if leftover is not None:
             with contextlib.suppress(Unavailable):
                 await self.ask(name, {"do": "rules", "rules": []})
                 return
             await leftover.kill()
-        await start(name)
+        await self.start_process(name)
 
-    async def start_server(self, name: str) -> None:
-        self.home.port_of(name)
-        file = launch.server_file(self.home, name, self.relays.address_of(name))
-        await self.children.spawn(name, "server", "nodes", "server", "--config", str(file))
-        await self.apply_rules([name])
-
-    async def start_node(self, name: str) -> None:
-        self.home.port_of(name)
-        file, role = launch.node_file(self.home, name), self.home.nodes()[name].role
+    async def launch(self, name: str, role: str, config: msgspec.Struct, coordination: str = "") -> None:
+        if name in self.home.file.ports:
+            self.home.port_of(name)
+        file = launch.process_file(self.home, name, role, config, coordination)
         await self.children.spawn(name, role, "nodes", role, "--config", str(file))
         await self.apply_rules([name])
 
-    async def start_client(self) -> None:
-        """Starts the workload's client; ends the earlier one first."""
-        before = self.children.by_name.get(CLIENT)
-        if before is not None:
-            await before.stop()
-        assert self.workload is not None
-        file = launch.client_file(self.home, self.workload)
-        await self.children.spawn(CLIENT, "workload", "nodes", "workload", "--config", str(file))
-        await self.apply_rules([CLIENT])
+    def coordination_of(self, name: str) -> str:
+        return self.relays.address_of(name)
 
     def next_server(self) -> str:
         servers = self.home.servers()
@@ -131,7 +116,7 @@ class ProcessFabric(ClusterFabric):
         self.home.port_of(name)
         await self.relays.add(name)
         self._follow(name)
-        await self.start_server(name)
+        await self.start_process(name)
 
     # --- rules and queries ------------------------------------------------------------------------
 

@@ -15,13 +15,13 @@ export interface Configuration { number: number; members: string[] }
 export interface Group { name: string; epoch: number; active: string; lock_owner: string; commit_sn: number; configuration: Configuration }
 export interface CountedGroup extends Group { counters: Counters | null }
 export interface NodeProcess { name: string; process: Process; pid: number; address: string; container: string; image: string }
-export interface Server extends NodeProcess { group: string; role: Role; believes: string; epoch: number; sn: number; applied_sn: number; commit_sn: number; lag: number; faults: number[]; warning: string; fenced: boolean }
-export interface Node extends NodeProcess { kind: string; figures: Record<string, number>; faults: number[]; warning: string }
+export interface Server { name: string; group: string; role: Role; believes: string; process: Process; epoch: number; sn: number; applied_sn: number; commit_sn: number; lag: number; pid: number; address: string; faults: number[]; warning: string; fenced: boolean; stopped_ns: number; container: string; image: string }
+export interface Node { name: string; kind: string; figures: Record<string, number>; process: Process; pid: number; address: string; faults: number[]; warning: string; container: string; image: string }
+export interface Fault { fault: number; verb: string; targets: string[]; options: Record<string, unknown>; at_ns: number }
 export interface Client extends NodeProcess { rate_per_s: number; paused: boolean; clients: number }
 export interface EnsembleServer extends NodeProcess { role: "leader" | "follower" | "looking" | "down" }
 export interface Coordination { pid: number; address: string; process: Process; embedded: boolean; servers: EnsembleServer[] }
 export interface Link { a: string; b: string; direction: Direction; rule: string }
-export interface Fault { fault: number; verb: string; targets: string[]; options: Record<string, unknown>; at_ns: number }
 export interface InvariantStatus { invariant: string; meaning: string; state: "grey" | "green" | "red"; checked: number; explanation: string; evidence: [string, number][] }
 export interface Cluster { cluster: string; protocol: string; fabric: string; run: number; seq: number; clock: string; now_ns: number; settled: boolean; start_s: number | null; trouble: string; variant: string; holes: string[]; timing: Record<string, number>; groups: CountedGroup[]; replicated: Record<string, Replicated>; pipelines: Record<string, Pipeline>; servers: Server[]; nodes: Node[]; data_nodes: Record<string, unknown>[]; journal_nodes: Record<string, unknown>[]; clients: Client[]; coordination: Coordination; links: Link[]; faults: Fault[]; invariants: InvariantStatus[] }
 export interface Picture { at_ns: number; seq: number; servers: Record<string, Server>; groups: Record<string, Group>; nodes: Record<string, Node>; faults: Fault[]; invariants: Record<string, string> }

@@ -226,7 +226,7 @@ def test_a_unknown_peer_at_the_port_is_closed(tmp_path: Path, sent: bytes) -> No
         (
             "start",
             launch(kind="shell"),
-            "'shell' is not offered; there are server, data-node, journal-node, bookie, workload",
+            "'shell' is not offered; there are server, journal-node, data-node, workload",
         ),
         ("start", launch(data="/etc"), "unknown field `data`"),
         ("start", launch(cluster="a/b"), "is no name of a cluster"),
