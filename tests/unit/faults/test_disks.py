@@ -41,7 +41,7 @@ class Fabric(ClusterFabric):
         state = "running" if running else "stopped"
         return SimpleNamespace(name=name, running=running, paused=False, state=state, kill=kill)
 
-    async def start_server(self, name: str) -> None:
+    async def start_process(self, name: str) -> None:
         self.run.add(name)
 
     async def ask(self, name: str, question: dict[str, Any], timeout_s: float = 2.0) -> dict[str, Any]:
