@@ -51,14 +51,16 @@ REPLICATING: dict[str, Replicating] = {
     for name in each.REPLICATION
 }
 
+IMAGE_MESSAGES = (*image_messages.MESSAGES, *vssp_messages.MESSAGES)
+CHECKPOINT_MESSAGES = checkpoint_messages.MESSAGES
+CROSSING_MESSAGES = dcfs2_messages.MESSAGES
 MESSAGES: tuple[type[Message], ...] = (
     *CLIENT_MESSAGES,
     *DATA_MESSAGES,
     *JOURNAL_MESSAGES,
-    *image_messages.MESSAGES,
-    *checkpoint_messages.MESSAGES,
-    *dcfs2_messages.MESSAGES,
-    *vssp_messages.MESSAGES,
+    *IMAGE_MESSAGES,
+    *CHECKPOINT_MESSAGES,
+    *CROSSING_MESSAGES,
     *(message for each in AGREEMENTS for message in each.MESSAGES),
 )
 

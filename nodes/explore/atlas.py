@@ -4,7 +4,8 @@ A fault without permanent loss (crash, cut, pause, power loss of synced disks) i
 there again when the servers are. Damage is a disk that lost synced data: it was replaced, it rotted, or its server is gone for ever. A power
 loss that tears the last record so that it resembles rot is no damage by itself: when all members are back, all data is. Beside a damaged disk
 it counts as another one, because a server with such a loss is no witness before it has been renewed (safety rule 23). Beyond the promise only
-safety is judged: a group may refuse to serve, but its answers must be right.
+safety is judged: a group may refuse to serve, but its answers must be right. A packet that is damaged on its way damages no disk: its checksum
+shows it, and it is sent again.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def within(cluster: ClusterConfig, faults: list[Fault]) -> list[Fault]:
     atlas, kept = Atlas(cluster), list[Fault]()
     damaged: dict[str, set[str]] = {}
     for fault in faults:
-        if fault.verb == "force":
+        if fault.verb == "force":  # A person accepts a loss: beyond the promise from then on.
             continue
         if damages(fault.verb):
             label = atlas.set_of_word(fault.targets[0])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from nodes.config import ClusterConfig
-from nodes.explore.draw_faults import DRAWN
+from nodes.explore.draw_faults import DRAWN, NEEDS
 from nodes.explore.progress import STEPS
 from nodes.explore.stage import Stage
-from nodes.families import Family, family_named
+from nodes.families import family_named
 from nodes.trace.checkpoints import CheckpointOutcome
 from nodes.trace.events import (
     Cut,
@@ -87,14 +85,3 @@ def unreached(coverage: set[str], protocols: list[str]) -> list[str]:
     families = [family_named(protocol) for protocol in protocols]
     possible = [verb for verb in DRAWN if verb not in NEEDS or any(NEEDS[verb](each) for each in families)]
     return missed + [f"fault {verb}" for verb in possible if verb not in done]
-
-
-NEEDS: dict[str, Callable[[Family], bool]] = {
-    "take_lock": lambda family: family.locked,
-    "force_view": lambda family: not family.locked,
-    "force": lambda family: not family.cannot_force,
-    "remove_server": lambda family: family.lets_leave,
-    "mark": lambda family: family.checkpoints,
-    "recover": lambda family: family.checkpoints,
-}
-"""Conditions of verbs that not every family can use."""

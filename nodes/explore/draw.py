@@ -12,6 +12,7 @@ from nodes.explore.draw_cluster import NO_HOLES, draw_cluster
 from nodes.explore.draw_conditions import draw_conditions
 from nodes.explore.draw_episodes import Episodes
 from nodes.explore.draw_faults import FaultDrawer
+from nodes.explore.draw_garnish import further_faults, mixed, tied
 from nodes.explore.draw_load import CALLERS, draw_callers
 from nodes.explore.plan import Fault, Plan
 from nodes.explore.stories import stories_of
@@ -23,7 +24,7 @@ from nodes.sim.conditions import CALM, Conditions
 SESSIONS = (3, 5, 8, 12)
 """Lengths of a span in session time-outs."""
 SPAN_MAX_MS = 15_000
-STORIES = 0.93
+STORIES = 0.9
 """Share of seeds that are stories."""
 FAULTS = ("scattered", "scattered", "episodes", "episodes", "episodes", "both")
 """Ways in which a seed's faults are drawn."""
@@ -53,13 +54,16 @@ def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Muta
 def reported(rng: random.Random, seed: int, cluster: ClusterConfig) -> Plan:
     """A trial by a story, on a cluster of this family."""
     scene = Scene(rng, cluster)
-    rng.choice(stories_of(scene.family))(scene)
+    rng.choice(stories_of(scene.family, scene.lonely))(scene)
     conditions = CALM if rng.random() < 0.7 else bearable(draw_conditions(rng), scene.cluster)
     conditions = replace(conditions, **scene.weather)
     beyond = scene.beyond or rng.random() < BEYOND
-    faults = scene.faults if beyond else within(scene.cluster, scene.faults)
     span_ms = min(SPAN_MAX_MS, scene.span_ms)
-    return Plan(seed, patient(scene.cluster, conditions), conditions, scene.callers, faults, span_ms)
+    callers = mixed(rng, scene.cluster, scene.callers)
+    faults = tied(rng, scene.cluster, scene.faults, scene.appends)
+    faults = [*faults, *further_faults(rng, scene.cluster, [caller.name for caller in callers], span_ms)]
+    faults = faults if beyond else within(scene.cluster, faults)
+    return Plan(seed, patient(scene.cluster, conditions), conditions, callers, faults, span_ms)
 
 
 def bearable(conditions: Conditions, cluster: ClusterConfig) -> Conditions:

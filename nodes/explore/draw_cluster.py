@@ -22,6 +22,7 @@ from nodes.mutations import NO_MUTATIONS, Mutations
 SERVERS_MAX = 6
 GROUPS_MAX = 4
 DATA_NODES_MAX = 4
+JOURNAL_NODES = (3, 4, 5)
 NO_HOLES = Holes()
 
 
@@ -65,7 +66,7 @@ def named_groups(groups: int, size: int) -> list[GroupConfig]:
 def sized(cluster: ClusterConfig, groups: int, size: int) -> ClusterConfig:
     """The same cluster with so many groups of this size, as far as its family allows."""
     family = family_named(cluster.protocol)
-    size = min(max(size, 1 if family.standbys == 0 else 2), family.standbys_max + 1)
+    size = min(size, family.standbys_max + 1)
     fits = named_groups(min(groups, family.groups_max), size)
     return replace(cluster, groups=fits, min_in_step=min(cluster.min_in_step, size))
 
@@ -78,8 +79,7 @@ def _groups(rng: random.Random, family: Family) -> int:
 
 def _size(rng: random.Random, family: Family, groups: int) -> int:
     most = min(family.standbys_max + 1, SERVERS_MAX, 3 if groups > 2 else SERVERS_MAX)
-    least = 1 if family.standbys == 0 else 2
-    return max(min(most, rng.choice((2, 3, 3, 3, 4, 4, 5, 6))), min(least, most))
+    return min(most, rng.choice((1, 2, 2, 2, 3, 3, 3, 3, 3, 3, 4, 4, 4, 5, 5, 6)))
 
 
 def draw_timing(rng: random.Random) -> Timing:
@@ -121,11 +121,11 @@ def draw_data(rng: random.Random) -> DataConfig:
 
 
 def _journal(rng: random.Random, family: Family) -> JournalConfig:
-    """Draws the number of journal nodes, odd or even; for bookies also the three quorums."""
-    fewest = family.journal_nodes
-    if fewest < 3:
+    """Draws the number of nodes, odd or even; for bookies also the three quorums."""
+    usual = family.journal_nodes
+    if usual < 3:
         return JournalConfig(family.journal_names())
-    names = family.journal_names(rng.choice((fewest, fewest, 5)))
+    names = family.journal_names(rng.choice((usual, usual, *JOURNAL_NODES)))
     if family.journal_role != "bookie":
         return JournalConfig(names)
     ensemble = rng.randint(2, min(4, len(names)))

@@ -285,7 +285,7 @@ class Episodes:
         server = rng.choice(
             (cast.leader, f"{WHOEVER}{cast.group}", f"{WHOEVER}{cast.group}", *cast.behind[:1])
         )
-        return draw_trigger(rng, self._family, len(self._cluster.groups), server, SOON)
+        return draw_trigger(rng, self._cluster, server, SOON)
 
     def _depose(self, at_ms: int, cast: Cast) -> list[Fault]:
         """The leader is deposed once, or several times in quick succession."""

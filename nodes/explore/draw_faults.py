@@ -10,33 +10,39 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import ClusterConfig
+from nodes.explore.draw_options import draw_options
 from nodes.explore.draw_triggers import COUNTED, draw_trigger
 from nodes.explore.plan import Fault
-from nodes.explore.progress import CLIENT_MESSAGES, messages_of
+from nodes.explore.progress import CLIENT_MESSAGES
 from nodes.families import Family, family_named
-from nodes.faults.table import FAILING, TORN
-from nodes.faults.table import VERBS as FAULTS
+from nodes.faults.table import BY_NAME, VERBS
 from nodes.kinds import nodes_of
+from nodes.sim.ensemble import COORDINATION, MEMBERS
 from nodes.sim.triggers import Trigger
 
-COORDINATION = "coordination"
 COUNTS = (0, 1, 2, 3, 3, 4, 6, 10)
-KINDS = (
-    "process",
-    "power",
-    "pause",
-    "link",
-    "clog",
-    "coordination",
-    "disk",
-    "damage",
-    "clock",
-    "change",
-    "checkpoint",
-    "client",
-    "alone",
-)
-DRAWN = (*(row.verb for row in FAULTS if row.drawn), "mark", "recover")
+WAYS = {
+    "process": ("crash", "crash", "stop", "respawn"),
+    "pause": ("pause",),
+    "disk": ("slow_disk", "slow_disk", "fail_disk", "fill_disk"),
+    "clock": ("skew_clock", "drift_clock"),
+    "change": ("add_server", "add_server", "remove_server", "force"),
+}
+"""Kinds of single faults."""
+KINDS = (*WAYS, "alone", "power", "link", "clog", "coordination", "damage", "checkpoint", "client")
+QUESTIONS = ("mark", "recover")
+"""Orders about checkpoints, drawn beside the verbs of faults."""
+DRAWN = (*(row.verb for row in VERBS if row.drawn), *QUESTIONS)
+AT_COORDINATION = ("crash coordination", "cut coordination", "delay coordination")
+NEEDS: dict[str, Callable[[Family], bool]] = {
+    "take_lock": lambda family: family.locked,
+    "force_view": lambda family: not family.locked,
+    "force": lambda family: not family.cannot_force,
+    "remove_server": lambda family: family.lets_leave,
+    "mark": lambda family: family.checkpoints,
+    "recover": lambda family: family.checkpoints,
+}
+"""Conditions of verbs that not every family can use."""
 
 
 class FaultDrawer:
@@ -58,7 +64,8 @@ class FaultDrawer:
         kinds = self._rng.sample(KINDS, self._rng.choice((1, 2, 3, len(KINDS))))
         faults: list[Fault] = []
         for _ in range(self._rng.choice(COUNTS)):
-            faults += DRAW[self._rng.choice(kinds)](self)
+            kind = self._rng.choice(kinds)
+            faults += self.one(self._rng.choice(WAYS[kind])) if kind in WAYS else getattr(self, kind)()
         return faults
 
     # --- when ------------------------------------------------------------------------------------------------------
@@ -76,7 +83,7 @@ class FaultDrawer:
         return self._rng.choice((1, 20, session // 4, session, session * 3 // 2, session * 3, 0))
 
     def _trigger(self) -> Trigger:
-        return draw_trigger(self._rng, self._family, len(self._groups), self._server(), COUNTED)
+        return draw_trigger(self._rng, self._cluster, self._server(), COUNTED)
 
     # --- targets ---------------------------------------------------------------------------------------------------
 
@@ -97,9 +104,30 @@ class FaultDrawer:
 
     # --- faults ----------------------------------------------------------------------------------------------------
 
-    def process(self) -> list[Fault]:
-        verb = self._rng.choice(("crash", "crash", "stop"))
-        return [self._fault(verb, self._some())]
+    def one(self, way: str) -> list[Fault]:
+        """Faults of one way: of a verb at servers, links or groups that it fits, of `mark` or `recover`, or of a verb and `coordination`, which
+        is applied to the service, or to a server of its ensemble."""
+        verb, _, at_coordination = way.partition(" ")
+        if verb in QUESTIONS:
+            return self._question(verb)
+        lasting = BY_NAME[verb].undo is not None
+        return [self._fault(verb, self._targets(verb, bool(at_coordination)), self._options(verb), lasting)]
+
+    def _options(self, verb: str) -> dict[str, Any]:
+        return draw_options(self._rng, self._cluster, verb)
+
+    def _targets(self, verb: str, at_coordination: bool) -> list[str]:
+        rng, row = self._rng, BY_NAME[verb]
+        if at_coordination:
+            return [COORDINATION] if rng.random() < 0.5 else [rng.choice(MEMBERS)]
+        if row.on_links:  # Two ends, or one with all its links.
+            return [self._server(), self._other()] if rng.random() < 0.7 else [self._server()]
+        group = rng.choice(self._cluster.groups)
+        if row.targets == ("group",):
+            return [group.name]
+        if verb == "force":
+            return [group.name, rng.choice(group.members)]
+        return self._some() if row.counts[1] > 1 else [self._server()]
 
     def alone(self) -> list[Fault]:
         """The leader is cut off from its group, or from one member, but not from clients and coordination; then it may die.
@@ -116,18 +144,17 @@ class FaultDrawer:
             dies_ms = min(self._span_ms, at_ms + timing.ack_timeout_ms + rng.randrange(session * 2))
             verb = rng.choice(("crash", "power_loss"))
             faults.append(Fault(verb, [leader], {}, dies_ms, None, session * 3))
-            if len(others) == 1 and rng.random() < 0.5:
-                rest = [name for name in group.members if name not in others]
+            rest = [name for name in group.members if name not in others]
+            if len(others) == 1 and rest and rng.random() < 0.5:
                 faults.append(
                     Fault(rng.choice(("pause", "crash")), rest, {}, dies_ms, None, session * 3 // 2)
                 )
         return faults
 
     def power(self) -> list[Fault]:
-        torn = {"torn": self._rng.choice(TORN)}
         if self._rng.random() < 0.2:
-            return self._all_lose_power(torn)
-        return [self._fault("power_loss", self._some(), torn)]
+            return self._all_lose_power(self._options("power_loss"))
+        return self.one("power_loss")
 
     def _all_lose_power(self, torn: dict[str, Any]) -> list[Fault]:
         """A whole group loses power at once. The tail of one journal rots meanwhile, and each server returns at its own time."""
@@ -137,111 +164,61 @@ class FaultDrawer:
         rot = {"what": "journal_tail", "place": self._rng.choice(("middle", "drawn"))}
         return [*returns, Fault("corrupt", [self._rng.choice(members)], rot, at_ms)]
 
-    def pause(self) -> list[Fault]:
-        return [self._fault("pause", self._some())]
-
     def link(self) -> list[Fault]:
-        verb = self._rng.choice(
-            ("cut", "cut", "cut", "isolate", "island", "delay", "lose", "duplicate", "reorder", "hold")
+        way = self._rng.choice(
+            ("cut", "cut", "cut", "island", "delay", "lose", "damage", "duplicate", "reorder", "hold", "hold")
         )
-        direction = {"direction": self._rng.choice(("both", "both", "to", "from"))}
-        if verb == "isolate":
-            return [self._fault("cut", [self._server()], direction)]
-        if verb == "island":
-            names = self._rng.sample(self._all, self._rng.randint(1, max(1, len(self._all) // 2)))
-            return [self._fault("cut", names, {"island": True})]
-        options: dict[str, Any] = dict(direction)
-        if verb == "delay":
-            options["ms"] = self._rng.choice((1, 5, 50, 600))
-        elif verb == "hold":
-            options |= {
-                "kind": self._rng.choice(messages_of(self._family.replication)),
-                "lost": self._rng.random() < 0.5,
-            }
-        elif verb != "cut":
-            options["share"] = self._rng.choice((0.05, 0.3, 1.0 if verb != "lose" else 0.6))
-        return [self._fault(verb, [self._server(), self._other()], options)]
+        if way != "island":
+            return self.one(way)
+        names = self._rng.sample(self._all, self._rng.randint(1, max(1, len(self._all) // 2)))
+        return [self._fault("cut", names, {"island": True})]
 
     def clog(self) -> list[Fault]:
         """Several clogs at once: they open in another order than they began."""
-        return [
-            self._fault("clog", [self._rng.choice(self._servers), self._other()])
-            for _ in range(self._rng.choice((1, 2, 3)))
-        ]
+        return [fault for _ in range(self._rng.choice((1, 2, 3))) for fault in self.one("clog")]
 
     def coordination(self) -> list[Fault]:
-        verb = self._rng.choice(("take_lock", "expire_session", "crash", "delay", "cut", "ensemble", "slow"))
-        if verb == "take_lock":
-            return [self._fault(self._family.unseats, [self._rng.choice(self._groups)], lasting=False)]
-        if verb == "expire_session":
-            return [self._fault(verb, [self._server()], lasting=False)]
-        if verb == "crash":
-            return [self._fault("crash", [COORDINATION])]
-        if verb == "ensemble":
-            member = f"{COORDINATION}{self._rng.randint(1, 3)}"
-            return [self._fault(self._rng.choice(("crash", "cut")), [member])]
-        if verb == "slow":
-            return [self._fault("delay", [COORDINATION], {"ms": self._rng.choice((5, 50, 300))})]
-        options = {"ms": self._rng.choice((5, 50, 600))} if verb == "delay" else {}
-        return [self._fault(verb, [self._server(), COORDINATION], options)]
-
-    def disk(self) -> list[Fault]:
-        verb = self._rng.choice(("slow_disk", "hold", "slow_disk", "fail_disk", "fill_disk"))
-        options: dict[str, Any] = {}
-        if verb == "slow_disk":
-            options = {"ms": self._rng.choice((5, 50, 700)), "share": self._rng.choice((0.1, 1.0))}
-        elif verb == "fail_disk":
-            options = {"what": self._rng.choice(FAILING), "times": self._rng.choice((0, 1, 1, 3))}
-        elif verb == "fill_disk":
-            options = {"free": self._rng.choice((0, 4_096, 65_536))}
-        return [self._fault(verb, [self._server()], options)]
+        way = self._rng.choice((*AT_COORDINATION, self._family.unseats, "expire_session", "link"))
+        if way != "link":
+            return self.one(way)
+        verb = self._rng.choice(("cut", "delay"))
+        return [self._fault(verb, [self._server(), COORDINATION], self._options(verb))]
 
     def damage(self) -> list[Fault]:
-        verb = self._rng.choice(("corrupt", "corrupt", "new_disk", "gone"))
-        server = self._server()
-        if verb == "corrupt":
-            what = self._rng.choice(("journal", "journal_tail", "image", "block"))
-            place = self._rng.choice(("middle", "drawn"))
-            crash = [self._fault("crash", [server])] if self._rng.random() < 0.5 else []
-            return [*crash, self._fault(verb, [server], {"what": what, "place": place}, lasting=False)]
-        return [self._fault(verb, [server], lasting=verb == "new_disk")]
-
-    def clock(self) -> list[Fault]:
-        if self._rng.random() < 0.5:
-            ms = self._rng.choice((-60_000, -500, 500, 60_000, 3_000_000))
-            return [self._fault("skew_clock", [self._server()], {"ms": ms})]
-        return [
-            self._fault(
-                "drift_clock", [self._server()], {"ppm": self._rng.choice((-80_000, -1_000, 1_000, 80_000))}
-            )
-        ]
-
-    def change(self) -> list[Fault]:
-        verb = self._rng.choice(("add_server", "add_server", "remove_server", "force"))
-        group = self._rng.choice(self._groups)
-        targets = {"add_server": [group], "force": [group, self._server()]}.get(verb, [self._server()])
-        return [self._fault(verb, targets, lasting=False)]
+        faults = self.one(self._rng.choice(("corrupt", "corrupt", "new_disk", "gone")))
+        stops = faults[0].verb == "corrupt" and self._rng.random() < 0.5
+        return [*([self._fault("crash", faults[0].targets)] if stops else []), *faults]
 
     def checkpoint(self) -> list[Fault]:
-        if not self._family.checkpoints:
-            return self.process()
-        if self._checkpoints and self._rng.random() < 0.4:
-            name = f"k{self._rng.randint(1, self._checkpoints)}"
-            return [self._fault("recover", [name], lasting=False)]
+        return self.one(self._rng.choice(QUESTIONS if self._family.checkpoints else WAYS["process"]))
+
+    def _question(self, verb: str) -> list[Fault]:
+        """An order about a checkpoint. The first marks one; so a rollback has one to go back to, mostly."""
+        if verb == "recover" and self._checkpoints:
+            return [self._fault(verb, [f"k{self._rng.randint(1, self._checkpoints)}"], lasting=False)]
         self._checkpoints += 1
-        return [self._fault("mark", [f"k{self._checkpoints}"], lasting=False)]
+        mark = Fault("mark", [f"k{self._checkpoints}"], at_ms=self._rng.randrange(self._span_ms))
+        if verb == "mark":
+            return [mark]
+        later_ms = self._rng.randint(mark.at_ms, self._span_ms)
+        return [mark, Fault("recover", mark.targets, at_ms=later_ms)]
 
     def client(self) -> list[Fault]:
         verb = self._rng.choice(("pause", "cut", "lose", "duplicate", "hold"))
         client = self._rng.choice(self._clients)
         if verb == "pause":
             return [self._fault(verb, [client])]
-        options: dict[str, Any] = {"direction": self._rng.choice(("both", "to", "from"))}
+        options = self._options(verb)
         if verb == "hold":
-            options |= {"kind": self._rng.choice(CLIENT_MESSAGES), "lost": self._rng.random() < 0.5}
-        elif verb != "cut":
-            options["share"] = self._rng.choice((0.1, 0.5))
+            options["kind"] = self._rng.choice(CLIENT_MESSAGES)
         return [self._fault(verb, [client, self._server()], options)]
 
 
-DRAW: dict[str, Callable[[FaultDrawer], list[Fault]]] = {kind: getattr(FaultDrawer, kind) for kind in KINDS}
+def ways_of(family: Family) -> list[str]:
+    """All ways of `FaultDrawer.one` that a family can use, each once. Nothing is forced at random: a group that is served refuses it."""
+    verbs = [verb for verb in DRAWN if verb != "force" and NEEDS.get(verb, able)(family)]
+    return [*verbs, *AT_COORDINATION]
+
+
+def able(family: Family) -> bool:
+    return True

@@ -61,6 +61,10 @@ class Names:
             return self.hot()
         return self._rng.choice(self._cold[-20:])
 
+    def call(self, kind: str) -> str:
+        """A call of this kind, as a line."""
+        return MAKE.get(kind, _one_path(kind))(self._rng, self)
+
 
 def draw_callers(
     rng: random.Random, cluster: ClusterConfig, clients: list[str], span_ms: int, moments: list[int]
@@ -117,7 +121,7 @@ def draw_calls(rng: random.Random, names: Names, weights: Weights, count: int, f
     kinds, cumulated = list(weights), list(accumulate(weights.values()))
     while len(calls) < count:
         kind = rng.choices(kinds, cum_weights=cumulated)[0]
-        calls.append(MAKE.get(kind, _one_path(kind))(rng, names))
+        calls.append(names.call(kind))
     return calls
 
 

@@ -63,7 +63,7 @@ OF_PROCESSES = (
     ),
     Verb(
         verb="respawn", key="Q", label="Crash and start again", targets=NODES, counts=(1, MANY), states=RUNS,
-        leaves="stopped", unseats=True,
+        leaves="stopped", unseats=True, drawn=True,
         does="SIGKILL, and started again at once, as a service manager does (systemd's `Restart=always`): its old session with coordination and its "
         "lock still live. Ends by itself; if the start fails, use `restart`",
         danger="Kills the process (SIGKILL) and starts it again at once; its memory is lost.",
@@ -145,7 +145,7 @@ OF_LINKS = (
         done="Loses {share} of the messages on {way}", rule="loses {share}",
     ),
     Verb(
-        verb="damage", key="G", label="Damage packets", targets=("link",), counts=(1, 2), undo=HEAL,
+        verb="damage", key="G", label="Damage packets", targets=("link",), counts=(1, 2), undo=HEAL, drawn=True,
         options=(SHARE, *ENDS),
         does="flips a bit in a share of the packets that carry content with checksums of its own (images, blocks); not of a ZooKeeper server",
         done="Damages {share} of the packets on {way}", rule="damages {share}",

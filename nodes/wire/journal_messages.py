@@ -191,3 +191,5 @@ JOURNAL_MESSAGES = (
     ),
     *about("renewing", ReadJournal, JournalRead, ReadEntries, EntriesRead),
 )  # fmt: skip
+LEDGER_MESSAGES = (AddEntry, EntryAdded, LedgerFenced, ForgetLedgers, ReadEntries, EntriesRead)
+"""Those between a writer and bookies."""

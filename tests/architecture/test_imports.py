@@ -104,7 +104,15 @@ ALLOWED: dict[str, set[str]] = {
         "nodes.invariants",
     },
     "nodes.explore": FLOOR
-    | {"nodes.explore", "nodes.faults", "nodes.kinds", "nodes.sim", "nodes.client", "nodes.invariants"},
+    | {
+        "nodes.explore",
+        "nodes.faults",
+        "nodes.kinds",
+        "nodes.sim",
+        "nodes.client",
+        "nodes.invariants",
+        "nodes.mechanisms",
+    },
     **dict.fromkeys(sorted(SCRIPT), FLOOR | SCRIPT | {"nodes.client"}),
     "nodes.__main__": {"nodes.kinds", "nodes.real"},
     "nodes.supervisor": {

@@ -32,8 +32,9 @@ from nodes.families import Family
 Story = Callable[[Scene], None]
 
 
-def stories_of(family: Family) -> list[Story]:
-    """Stories that fit this family; a repeated one is drawn more often."""
+def stories_of(family: Family, lonely: bool = False) -> list[Story]:
+    """Stories that fit this family; a repeated one is drawn more often. `lonely`: those of groups of one server."""
+    standbys = family.standbys and not lonely
     reported: list[Story] = [
         returns,
         returns_emptied,
@@ -45,7 +46,7 @@ def stories_of(family: Family) -> list[Story]:
         late_copies,
         outlived,
     ]
-    if family.standbys:
+    if standbys:
         reported += [
             returns_to_readers,
             gaps_on_return,
@@ -58,9 +59,9 @@ def stories_of(family: Family) -> list[Story]:
             growing,
             back_in_turn,
         ]
-    if family.standbys and not family.cannot_force:
+    if standbys and not family.cannot_force:
         reported.append(too_few)
-    if not family.locked:
+    if standbys and not family.locked:
         reported += [views, views_twice, rejoins, rejoins, half_made, old_words, given_out]
     if family.groups_max > 1:
         reported += [between_groups, between_groups, said_twice, moving, moved_meanwhile]
@@ -69,10 +70,10 @@ def stories_of(family: Family) -> list[Story]:
     reported.append(images)
     if family.checkpoints:
         reported += [going_back, outgrown]
-    if family.standbys:
+    if standbys:
         reported.append(rots_while_away)
-    if family.journal_nodes >= 3:
+    if standbys and family.journal_nodes >= 3:
         reported += [closing, closed_by_two]
-    if family.journal_nodes >= 3 and family.journal_role == "journal-node":
+    if standbys and family.journal_nodes >= 3 and family.journal_role == "journal-node":
         reported += [closed_late, begins_late, begins_late]
     return reported

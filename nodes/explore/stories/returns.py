@@ -278,7 +278,7 @@ def lagging(scene: Scene, lag_ms: int, gap_ms: int, half: bool = False) -> list[
 
 
 def too_few(scene: Scene) -> None:
-    """A majority is lost for good, one after the other: the rest may not serve before a person forces it."""
+    """A majority is lost for good, one after the other: the rest may not serve before a person forces it, during the load or after it."""
     rng = scene.rng
     scene.shape(sizes=(2, 3, 3, 4, 5))
     scene.beyond = True
@@ -291,5 +291,9 @@ def too_few(scene: Scene) -> None:
         else:
             scene.fault(at_ms, "new_disk", [name], rng.choice((20, session)))
         at_ms += rng.choice((0, rng.randint(1, 300), 2 * session))
+    if scene.chance(0.6):
+        for name in scene.some(members, 1):
+            scene.fault(at_ms + rng.randint(session, 4 * session), "force", ["g1", name])
+        scene.writes(at_ms, scene.span_ms + session, 40, hot=2)
     if scene.chance(0.3):
         scene.apply_fault(at_ms, rng.choice(members), session)

@@ -8,8 +8,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from nodes.config import ClusterConfig, Timing
-from nodes.explore.draw_cluster import sized
-from nodes.explore.draw_triggers import draw_trigger
+from nodes.explore.draw_cluster import SERVERS_MAX, sized
+from nodes.explore.draw_triggers import draw_kind, draw_trigger
 from nodes.explore.plan import FIRST, WHOEVER, Caller, Fault
 from nodes.explore.progress import messages_of
 from nodes.families import Family, family_named
@@ -18,6 +18,8 @@ from nodes.sim.triggers import Trigger
 COORDINATION = "coordination"
 BEGIN_MS = 300
 """Time by which sessions are open and paths are cached."""
+LARGE = 0.05
+"""Share of large groups among those of several possible sizes."""
 SESSIONS_MS = (600, 600, 1_000, 1_000, 2_000)
 DRIFT_PPM = 80_000
 """Clock drift in parts per million; leases tolerate a tenth."""
@@ -38,6 +40,8 @@ class Scene:
         self.rng = rng
         self.cluster = cluster
         self.family: Family = family_named(cluster.protocol)
+        self.lonely = len(cluster.groups[0].members) == 1
+        """Whether every group has one server, which nothing replaces."""
         self.faults: list[Fault] = []
         self.callers: list[Caller] = []
         self.span_ms = 0
@@ -56,7 +60,10 @@ class Scene:
         old = self.cluster.timing
         timing = replace(old, session_timeout_ms=session_ms, heartbeat_ms=session_ms // 4)
         fields = {"timing": timing, **fields}
-        self.cluster = replace(sized(self.cluster, groups, self.rng.choice(sizes)), **fields)
+        if groups == 1 and len(sizes) > 1 and self.chance(LARGE):
+            sizes = (5, SERVERS_MAX)
+        size = 1 if self.lonely else self.rng.choice(sizes)
+        self.cluster = replace(sized(self.cluster, groups, size), **fields)
 
     def timed(self, **fields: int) -> None:
         self.cluster = replace(self.cluster, timing=replace(self.timing, **fields))
@@ -118,7 +125,8 @@ class Scene:
     ) -> None:
         """Holds one kind of message between two servers."""
         if a != b:
-            kind, is_lost = self.rng.choice(kinds or self.kinds), self.chance(lost)
+            kind = self.rng.choice(kinds) if kinds else draw_kind(self.rng, self.cluster, 0.8)
+            is_lost = self.chance(lost)
             direction = self.rng.choice(("both", "both", "to", "from"))
             self.fault(at_ms, "hold", [a, b], for_ms, kind=kind, lost=is_lost, direction=direction)
 
@@ -144,7 +152,7 @@ class Scene:
 
     def place(self, server: str, bound: int = 3) -> Trigger:
         """A place in a server's progress."""
-        return draw_trigger(self.rng, self.family, len(self.cluster.groups), server, (1, bound))
+        return draw_trigger(self.rng, self.cluster, server, (1, bound))
 
     def whoever(self, group: str = "g1") -> str:
         return f"{WHOEVER}{group}"

@@ -8,8 +8,17 @@ from pathlib import Path
 import pytest
 
 import nodes
-from nodes.explore.progress import CLIENT_MESSAGES, CROSSING, JOURNAL_MESSAGES, MESSAGES, STEPS
+from nodes.config import ClusterConfig, DataConfig, many_groups
+from nodes.explore.progress import (
+    CLIENT_MESSAGES,
+    CROSSING,
+    OF_REPLICATION,
+    STEPS,
+    every_message,
+    messages_of,
+)
 from nodes.families import FAMILIES
+from nodes.mechanisms import MESSAGES
 
 ROOT = Path(nodes.__file__).parent
 PACKAGES = {
@@ -43,12 +52,19 @@ def test_every_family_has_steps() -> None:
     assert {family.replication for family in FAMILIES.values()} <= set(STEPS)
 
 
-def test_every_message_is_one_that_is_sent() -> None:
-    source = source_of(".")
-    names = [
-        *CLIENT_MESSAGES,
-        *CROSSING,
-        *JOURNAL_MESSAGES,
-        *(name for each in MESSAGES.values() for name in each),
-    ]
-    assert [name for name in names if not re.search(rf"^class {name}\(", source, re.MULTILINE)] == []
+def cluster_of(protocol: str) -> ClusterConfig:
+    return many_groups(2, 1, protocol=protocol, data=DataConfig(["dn1"]))
+
+
+def test_every_message_of_the_wire_can_be_held_or_tied_to() -> None:
+    drawn = {name for protocol in FAMILIES for name in every_message(cluster_of(protocol))}
+    assert drawn == {message.__name__ for message in MESSAGES}
+    assert {*CLIENT_MESSAGES, *CROSSING} <= drawn
+
+
+@pytest.mark.parametrize("protocol", FAMILIES)
+def test_a_family_draws_no_other_familys_messages(protocol: str) -> None:
+    replication = FAMILIES[protocol].replication
+    own = messages_of(replication)
+    others = {name for each in OF_REPLICATION for name in messages_of(each)} - {*own}
+    assert own and not others & {*every_message(cluster_of(protocol))}

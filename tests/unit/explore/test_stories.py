@@ -25,6 +25,8 @@ ROLES = ("active", "standby")
 def scene_of(seed: int, protocol: str, story: Story) -> Scene:
     rng = random.Random(f"{seed}/test")
     scene = Scene(rng, draw_cluster(rng, protocol))
+    while story not in stories_of(scene.family, scene.lonely):
+        scene = Scene(rng, draw_cluster(rng, protocol))
     story(scene)
     return scene
 
