@@ -11,6 +11,9 @@ TTL_MAX_MS = 20_000
 """The longest session of which the end is awaited."""
 BLOCK_BYTES = 512
 SERVICE_NS = 30 * SECOND
+TIMES = 5
+AGAIN = ("ETIMEDOUT", "ESTALE")
+"""Errors of a call that may be repeated: its outcome is unknown, or its session has to be opened anew."""
 
 
 def check_holds_end(trial: Audited) -> None:
@@ -18,15 +21,10 @@ def check_holds_end(trial: Audited) -> None:
     cluster, ttl_ms = trial.cluster, trial.config.session_ttl_ms
     if ttl_ms > TTL_MAX_MS:
         return
-    until_ns = cluster.now_ns + SERVICE_NS
-    number, path = 1, ""
-    while not path:
-        path = dead_writers_file(Prober(cluster, f"auditor-writer{number}"))
-        number += 1
-        if cluster.now_ns > until_ns:
-            trial.fail("service", "hold", "no client keeps its session until it has written a file")
-            return
-    heir = Prober(cluster, "auditor-heir")
+    writer, heir = Prober(cluster, "auditor-writer"), Prober(cluster, "auditor-heir")
+    path = f"/{writer.name}"
+    writer.run(held_by(writer, path))
+    writer.client.die()
     until_ns = cluster.now_ns + 4 * ttl_ms * MILLISECOND + SERVICE_NS
     while not heir.run(appends(heir, path)):
         if cluster.now_ns > until_ns:
@@ -37,33 +35,34 @@ def check_holds_end(trial: Audited) -> None:
         cluster.run_for(ttl_ms * MILLISECOND // 4)
 
 
-def dead_writers_file(writer: Prober) -> str:
-    """The path of a file that a dead client holds; empty when its session ended before the client did: while a log is full, short sessions end.
-
-    Raises FsError for any other error.
-    """
-    path = f"/{writer.name}"
-    try:
-        writer.run(held_by(writer, path))
-    except FsError as error:
-        if error.name == "ETIMEDOUT":
-            return ""
-        raise
-    writer.client.die()
-    return path
-
-
 async def held_by(prober: Prober, path: str) -> None:
-    await prober.client.client.call(Create(path))
-    await prober.client.client.call(Append(path, BLOCK_BYTES, False))
+    """Creates the file and begins to append to it. Raises FsError."""
+    await acknowledged(prober, Create(path), "EEXIST")
+    await acknowledged(prober, Append(path, BLOCK_BYTES, False))
+
+
+async def acknowledged(prober: Prober, call: Create | Append, done: str = "") -> None:
+    """Repeats a call until it is carried out. While a full log makes writes wait, the session of a new client may take longer to open than it lasts.
+
+    `done`: the error of a copy of a call that had been carried out. Raises FsError.
+    """
+    for last in (*(False,) * TIMES, True):
+        try:
+            await prober.client.client.call(call)
+            return
+        except FsError as error:
+            if error.name == done:
+                return
+            if error.name not in AGAIN or last:
+                raise
 
 
 async def appends(prober: Prober, path: str) -> bool:
-    """Whether the file is free; the caller holds it then. A session that ends meanwhile leaves that unknown. Raises FsError for any other error."""
+    """Whether the file is free; the caller holds it then. Raises FsError for any other error."""
     try:
         await prober.client.client.call(Append(path, BLOCK_BYTES, False))
     except FsError as error:
-        if error.name in ("EBUSY", "ETIMEDOUT"):
+        if error.name in ("EBUSY", *AGAIN):
             return False
         raise
     return True

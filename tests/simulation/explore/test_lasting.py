@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from nodes.config import one_group
+from nodes.errors import FsError
+from nodes.explore.lasting import TIMES, acknowledged
 from nodes.explore.plan import Plan
 from nodes.explore.trial import run
+from nodes.metadata.operations import Create
 from nodes.mutations import Mutations
 
 
@@ -17,3 +24,26 @@ def test_a_file_that_stays_held_is_seen(never: bool, ttl_ms: int) -> None:
     cluster = one_group(2, session_ttl_ms=ttl_ms, mutations=Mutations(sessions_never_end=never))
     failures = [(each.invariant, each.place) for each in run(Plan(1, cluster, span_ms=500)).failures]
     assert failures == ([("service", "hold")] if never and ttl_ms < 600_000 else [])
+
+
+@pytest.mark.parametrize("errors", [["ETIMEDOUT"], ["ETIMEDOUT", "ESTALE", "EEXIST"], ["ETIMEDOUT"] * TIMES])
+def test_a_call_whose_outcome_is_unknown_is_repeated(errors: list[str]) -> None:
+    """While a full log makes writes wait, a session may take longer to open than it lasts."""
+    left = list(errors)
+
+    async def call(operation: Create) -> None:
+        if left:
+            raise FsError(left.pop(0))
+
+    prober: Any = SimpleNamespace(client=SimpleNamespace(client=SimpleNamespace(call=call)))
+    asyncio.run(acknowledged(prober, Create("/a"), "EEXIST"))
+    assert not left
+
+
+def test_another_error_is_none_of_the_writers() -> None:
+    async def call(operation: Create) -> None:
+        raise FsError("ENOENT")
+
+    prober: Any = SimpleNamespace(client=SimpleNamespace(client=SimpleNamespace(call=call)))
+    with pytest.raises(FsError):
+        asyncio.run(acknowledged(prober, Create("/a"), "EEXIST"))
