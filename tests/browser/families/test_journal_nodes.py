@@ -25,7 +25,7 @@ def test_a_journal_node_is_crashed_and_the_others_keep_the_journal(page: Page, f
     node = page.get_by_test_id("node-jn1")
     assert int(node.get_attribute("data-sn") or 0) > 0
     expect(page.get_by_test_id("page-pool")).to_have_count(1)
-    expect(page.get_by_test_id("page-checkpoints")).to_have_count(0)
+    expect(page.get_by_test_id("page-checkpoints")).to_have_count(1)
     card(page, "jn1").click()
     expect(page.get_by_test_id("verb-expire_session")).to_have_count(0)
     page.get_by_test_id("verb-crash").click()
