@@ -20,6 +20,7 @@ from backend.fabrics.fabric import wait_until
 from backend.fabrics.home import Home
 from nodes.trace.base import Event
 from nodes.trace.events import LockHeld, Placed, SessionEnded
+from nodes.trace.present import UNKNOWN, Cause
 
 G = "/cloverlab/groups/g1"
 
@@ -34,7 +35,7 @@ class Played:
         self.ensemble = EmbeddedEnsemble(home, children, self.report)
         self.client: KazooClient = None
 
-    def report(self, server: str, event: Event, at_ns: int) -> None:
+    def report(self, server: str, event: Event, at_ns: int, cause: Cause = UNKNOWN) -> None:
         self.reported.append((at_ns, event))
 
     async def become_active(self) -> None:
@@ -151,7 +152,7 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
 
             hosts = play.ensemble.hosts[0]
             foreign = RealEnsemble(
-                home, hosts, lambda server, event, at_ns: reported.append(event), session_of
+                home, hosts, lambda server, event, *when_and_why: reported.append(event), session_of
             )
             await foreign.start({})
             observing = asyncio.create_task(foreign.observe())
@@ -172,7 +173,7 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
             observing.cancel()
             await foreign.close()
             other = Home.open(tmp_path / "three", zookeeper=play.ensemble.hosts[0])
-            unknown_peer = RealEnsemble(other, hosts, lambda server, event, at_ns: None, session_of)
+            unknown_peer = RealEnsemble(other, hosts, lambda *event: None, session_of)
             with pytest.raises(CannotStart, match=f"already holds the cluster {home.name}"):
                 await unknown_peer.start({})
             await unknown_peer.close()

@@ -58,7 +58,7 @@ def test_killed_servers_and_clients_lose_nothing() -> None:
     killed = Caller("c2", [f"create /g{number}" for number in range(200)], every_us=10_000, dies_ms=1_600)
     outcome = run_on_processes(replace(plan, callers=[*plan.callers, killed]))
     assert outcome.clean, outcome.failures
-    assert outcome.skipped == 1 and 40 < outcome.answered < outcome.calls < 251
+    assert outcome.skipped == 1 and 40 < outcome.answered <= outcome.calls < 251
 
 
 def test_a_name_that_is_in_no_tree_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
