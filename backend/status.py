@@ -28,14 +28,14 @@ def short(cluster: dict[str, Any]) -> dict[str, Any]:
 
 
 def tables(nodes: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    """Nodes by the word of their kind, with their numbers as fields."""
+    """Nodes by the word of their kind, in the order of these words, with their numbers as fields."""
     return {
         kind.table: [
             {key: node[key] for key in NODE_KEYS} | node["figures"]
             for node in nodes
             if node["kind"] == kind.name
         ]
-        for kind in KINDS.values()
+        for kind in sorted(KINDS.values(), key=lambda kind: kind.table)
     }
 
 
