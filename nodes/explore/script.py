@@ -28,7 +28,7 @@ class Script:
         clock: Clock,
         on_progress: Callable[[Script], None] = lambda script: None,
     ):
-        """`on_progress` is called when a call has returned, and when all have."""
+        """`on_progress` is called when a call begins, when it has returned, and when all have."""
         self._caller = caller
         self._client = client
         self._files = files
@@ -90,6 +90,7 @@ class Script:
     async def _carry_out(self, number: int, call: Call) -> None:
         self.begun += 1
         self.under_way[number] = call
+        self._on_progress(self)
         try:
             if isinstance(call, WithContent):
                 await self._with_content(number, call)

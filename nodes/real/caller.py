@@ -35,7 +35,7 @@ class Progress(msgspec.Struct):
     acknowledged: dict[str, Written] = {}
     """Acknowledged records of content by their tag."""
     under_way: dict[int, str] = {}
-    """As text, the calls that had not returned when another one did."""
+    """As text, the calls that had begun and not returned."""
 
 
 def read_progress(directory: Path) -> Progress:

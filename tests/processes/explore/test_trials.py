@@ -47,7 +47,7 @@ def test_a_seed_holds(family: str, seed: int) -> None:
 
 
 def test_killed_servers_and_clients_lose_nothing() -> None:
-    """Content, too: every byte is read back, before and after all servers lose their power."""
+    """Content, too: every byte is read back, before and after all servers lose their power. The client dies while no server can answer it."""
     plan = plan_of(
         ["mkdir /d", *(f"put /d/p{number} 700" for number in range(10)), *CREATES],
         Fault("crash", ["active of g1"], at_ms=300, for_ms=500),
@@ -55,10 +55,10 @@ def test_killed_servers_and_clients_lose_nothing() -> None:
         Fault("fly", ["mds1"]),
         data=DataConfig(["dn1", "dn2", "dn3"], 200, 1_200, 1_000),
     )
-    killed = Caller("c2", [f"create /g{number}" for number in range(200)], every_us=10_000, dies_ms=1_600)
+    killed = Caller("c2", [f"create /g{number}" for number in range(200)], every_us=10_000, dies_ms=700)
     outcome = run_on_processes(replace(plan, callers=[*plan.callers, killed]))
     assert outcome.clean, outcome.failures
-    assert outcome.skipped == 1 and 40 < outcome.answered <= outcome.calls < 251
+    assert outcome.skipped == 1 and 40 < outcome.answered < outcome.calls < 251
 
 
 def test_a_name_that_is_in_no_tree_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
