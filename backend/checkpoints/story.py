@@ -34,7 +34,7 @@ class Marking(msgspec.Struct):
     outcome: str = ""
     """complete, void, or empty while it is not decided."""
     reason: str = ""
-    """Why a void one is void, as far as servers told."""
+    """Why a void one is void, as far as servers reported."""
     groups: dict[str, MarkingPart] = {}
 
     def why_void(self) -> str:

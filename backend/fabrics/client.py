@@ -45,7 +45,7 @@ class FsClient:
 
 
 class ClientTrace(Causeless):
-    """The trace of a client in this very process: what it calls is told like any other client's, or the checks could not go on."""
+    """The trace of a client in this very process: its calls are reported like those of any other client, or the checks could not go on."""
 
     def __init__(self, fabric: ClusterFabric):
         self._fabric = fabric

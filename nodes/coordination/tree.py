@@ -74,7 +74,7 @@ class Tree:
         return self.sessions.open[self.next_session - 1]
 
     def touch(self, session: int, now_ms: int) -> bool:
-        """Notes a message of the session. False when the session is gone, and the client must be told that it has expired."""
+        """Notes a message of the session. False when the session is gone, and the client must learn that it has expired."""
         return self.sessions.touch(session, now_ms)
 
     def close_session(self, session: int, now_ms: int, expired: bool = False) -> Result:

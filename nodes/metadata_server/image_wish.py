@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TRIES = 3
-"""Orders to standbys before the person is told that none of them took an image."""
+"""Orders to standbys before the person reads that none of them took an image."""
 
 
 class Wish:

@@ -63,7 +63,7 @@ class Pruning:
 
     @property
     def awaited(self) -> bool:
-        """Reports are awaited, or will be as soon as nobody takes an image."""
+        """Reports are awaited, or will be as soon as no server takes an image."""
         return self._surveys or (self._due and not self._in_use)
 
     # --- procedure ------------------------------------------------------------------------------------------------

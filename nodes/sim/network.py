@@ -50,7 +50,7 @@ class Net:
         """Causes of held messages, by the identity of the message, which is referenced so that no other one gets it."""
         self.delivered = 0
         self.on_sent: Listeners[str, str, Message] = Listeners()
-        """Told (sender, receiver, message) of every message that leaves a server, delivered or not."""
+        """Called with (sender, receiver, message) for every message that leaves a server, delivered or not."""
         self.reached: Listeners[str, str, str, str, Message, Callable[[], None]] = Listeners()
         """Lets a schedule inject a fault at a message."""
 

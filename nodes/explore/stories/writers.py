@@ -180,7 +180,7 @@ def outlived(scene: Scene) -> None:
 
 
 def reported_unknown(scene: Scene, start_ms: int, ttl: int) -> int:
-    """A client is told that its call is unknown when it has meanwhile been carried out; its next message is late. Returns the time."""
+    """A client learns that its call is unknown when it has meanwhile been carried out; its next message is late. Returns the time."""
     rng, timeout = scene.rng, scene.timing.client_timeout_ms
     scene.weather["reorder_us"] = ttl * rng.choice((1_000, 1_500, 2_000))
     # Its first requests wait. It asks whether they are recorded, and receives some of the replies after they have arrived.

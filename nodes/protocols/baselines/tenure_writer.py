@@ -100,7 +100,7 @@ class TenureWriter(LedgerWriter):
         return self.confirmed_sn - self.ledger.first_sn >= self._entries_max - 1
 
     def _forget(self) -> None:
-        """Lets bookies forget dropped ledgers. One that misses this is told with the next ledger."""
+        """Lets bookies forget dropped ledgers. One that misses this message receives it with the next ledger."""
         first = self.book.ledgers[0].number
         for sn in [sn for sn, entry in self._pending.items() if entry.ledger < first]:
             del self._pending[sn]
