@@ -12,7 +12,7 @@ from nodes.explore.draw_cluster import NO_HOLES, draw_cluster
 from nodes.explore.draw_conditions import draw_conditions
 from nodes.explore.draw_episodes import Episodes
 from nodes.explore.draw_faults import FaultDrawer
-from nodes.explore.draw_garnish import further_faults, mixed, tied
+from nodes.explore.draw_garnish import GARNISHED, accompanied, further_faults, mixed, tied
 from nodes.explore.draw_load import CALLERS, draw_callers
 from nodes.explore.plan import Fault, Plan
 from nodes.explore.stories import stories_of
@@ -59,9 +59,11 @@ def reported(rng: random.Random, seed: int, cluster: ClusterConfig) -> Plan:
     conditions = replace(conditions, **scene.weather)
     beyond = scene.beyond or rng.random() < BEYOND
     span_ms = min(SPAN_MAX_MS, scene.span_ms)
-    callers = mixed(rng, scene.cluster, scene.callers)
-    faults = tied(rng, scene.cluster, scene.faults, scene.appends)
-    faults = [*faults, *further_faults(rng, scene.cluster, [caller.name for caller in callers], span_ms)]
+    callers, faults = accompanied(rng, scene.cluster, scene.callers), scene.faults
+    if rng.random() < GARNISHED:
+        callers = mixed(rng, scene.cluster, callers)
+        faults = tied(rng, scene.cluster, faults, scene.appends)
+        faults = [*faults, *further_faults(rng, scene.cluster, [caller.name for caller in callers], span_ms)]
     faults = faults if beyond else within(scene.cluster, faults)
     return Plan(seed, patient(scene.cluster, conditions), conditions, callers, faults, span_ms)
 

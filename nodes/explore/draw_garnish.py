@@ -1,7 +1,7 @@
 """The garnish of a story: what else happens and is called meanwhile, and places of progress instead of times.
 
 A story draws the faults and calls of one pattern. Garnished stories together draw every fault and every call there is beside each pattern, for no
-pattern knows which of its neighbours matter. Each part is left out of many seeds, which then tell the story as precisely as it was written.
+pattern knows which of its neighbours matter. The other stories are run as precisely as they were written, for many patterns need exact times.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from nodes.explore.plan import FIRST, WHOEVER, Caller, Fault
 from nodes.families import family_named
 from nodes.sim.triggers import Trigger
 
-EXTRA = 0.35
-"""Share of stories with further faults."""
+GARNISHED = 0.42
+"""Share of stories that are garnished."""
+EXTRA = 0.65
+"""Share of those with further faults."""
 EXTRA_FAULTS = (1, 1, 1, 2, 3)
-TIED = 0.5
-"""Share of stories of which most moments are places in the progress of a server."""
+TIED = 0.9
+"""Share of those of which most moments are places in the progress of a server."""
 MOMENTS = 0.8
 """Share of such a story's moments."""
 EVER = ("drift_clock", "restart", "heal", "mark", "recover", "force", "add_server", "remove_server")
 """Verbs that stay at their times: conditions of the whole story, and what belongs behind another fault."""
-MIXED = 0.5
-"""Share of stories in which other calls take the place of some creations."""
 REPLACED = 0.5
-"""Share of such a story's creations."""
+"""Share of those stories' creations in whose place other calls take."""
 CONTENT = ("put", "append", "get")
 CALLS = (*(name for name in MAKE if name not in CONTENT), "create", "stat", "open", "delete")
 COMPANY = 20
@@ -40,7 +40,7 @@ COMPANY = 20
 def further_faults(
     rng: random.Random, cluster: ClusterConfig, clients: list[str], span_ms: int
 ) -> list[Fault]:
-    """Faults of any verb, at any time; none in most stories."""
+    """Faults of any verb, at any time; often none."""
     if rng.random() >= EXTRA:
         return []
     drawer, ways = FaultDrawer(rng, cluster, clients, span_ms), ways_of(family_named(cluster.protocol))
@@ -83,16 +83,18 @@ class Played(Names):
 
 
 def mixed(rng: random.Random, cluster: ClusterConfig, callers: list[Caller]) -> list[Caller]:
-    """The clients, with every operation there is; at least two."""
-    callers = list(callers)
-    if rng.random() < MIXED:
-        names = Played(rng)
-        callers = [replace(caller, calls=_mixed(rng, cluster, names, caller.calls)) for caller in callers]
-    if len(callers) < 2:
-        weights = dict.fromkeys(_calls(cluster), 1)
-        calls = draw_calls(rng, Played(rng), weights, COMPANY, first=True)
-        callers.append(Caller(f"c{len(callers) + 1}", calls, pause_us=rng.choice((0, 1_000, 50_000))))
-    return callers
+    """The clients, with every operation there is."""
+    names = Played(rng)
+    return [replace(caller, calls=_mixed(rng, cluster, names, caller.calls)) for caller in callers]
+
+
+def accompanied(rng: random.Random, cluster: ClusterConfig, callers: list[Caller]) -> list[Caller]:
+    """The clients, at least two: what one alone sees agrees with itself too easily."""
+    if len(callers) > 1:
+        return callers
+    weights = dict.fromkeys(_calls(cluster), 1)
+    calls = draw_calls(rng, Played(rng), weights, COMPANY, first=True)
+    return [*callers, Caller(f"c{len(callers) + 1}", calls, pause_us=rng.choice((0, 1_000, 50_000)))]
 
 
 def _calls(cluster: ClusterConfig) -> tuple[str, ...]:

@@ -285,14 +285,15 @@ def too_few(scene: Scene) -> None:
     session, members = scene.session_ms, scene.members()
     at_ms = BEGIN_MS + rng.randrange(session)
     scene.writes(0, at_ms + 2 * session, 50)
-    for name in rng.sample(members, len(members) // 2 + 1)[: len(members) - 1]:
+    lost = rng.sample(members, len(members) // 2 + 1)[: len(members) - 1]
+    for name in lost:
         if scene.chance(0.7):
             scene.fault(at_ms, "gone", [name])
         else:
             scene.fault(at_ms, "new_disk", [name], rng.choice((20, session)))
         at_ms += rng.choice((0, rng.randint(1, 300), 2 * session))
     if scene.chance(0.6):
-        for name in scene.some(members, 1):
+        for name in scene.some([name for name in members if name not in lost], 1):
             scene.fault(at_ms + rng.randint(session, 4 * session), "force", ["g1", name])
         scene.writes(at_ms, scene.span_ms + session, 40, hot=2)
     if scene.chance(0.3):
