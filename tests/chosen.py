@@ -1,4 +1,5 @@
-"""Cases of a slow test: some of them, or all when an environment variable is `all`."""
+"""Slow tests: some of the cases, or all when an environment variable is `all`; tests marked `full` only at the level `full` of
+`./cloverlab test`."""
 
 from __future__ import annotations
 
@@ -7,10 +8,12 @@ from collections.abc import Iterable
 
 FAMILIES = "CLOVERLAB_FAMILIES"
 SCENARIOS = "CLOVERLAB_SCENARIOS"
+FULL_LEVEL = "CLOVERLAB_FULL"
+EVERY = "all"
 
 
 def wants_all(variable: str) -> bool:
-    return os.environ.get(variable) == "all"
+    return os.environ.get(variable) == EVERY
 
 
 def chosen(always: Iterable[str], every: Iterable[str], variable: str = FAMILIES) -> list[str]:

@@ -1,5 +1,5 @@
 """Shared by all tests: property tests have no time limit per example, because a busy machine is slow. A failure on a simulated cluster ends with
-the cluster's story."""
+the cluster's story. Tests marked `full` are left out of every level but that."""
 
 from collections.abc import Generator
 from typing import Any
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from tests.chosen import FULL_LEVEL, wants_all
 from tests.reported import sections
 
 settings.register_profile("any machine", deadline=None)
@@ -21,3 +22,10 @@ def pytest_runtest_makereport(
     if report.failed and call.excinfo is not None:
         report.sections += sections(frame.frame.f_locals for frame in call.excinfo.traceback)
     return report
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if wants_all(FULL_LEVEL):
+        return
+    config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("full")])
+    items[:] = [item for item in items if not item.get_closest_marker("full")]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 from pathlib import Path
 
 from backend.speed import slowness
+from tests.chosen import EVERY, FAMILIES, FULL_LEVEL, SCENARIOS
 from tests.runner import tools
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,9 +24,10 @@ WORKERS = {
 }
 """Suites that share the processors: tests without real time, and clusters of processes, which mostly wait."""
 CLI = [sys.executable, "-m", "backend.cli"]
+LEVELS = ("quick", "all", "full")
 EXPLORE = {
     level: [*CLI, "explore", "--all", "--seeds", f"1..{last}"]
-    for level, last in (("quick", 60), ("all", 700))
+    for level, last in zip(LEVELS, (60, 700, 5_000), strict=True)
 }
 """A share of the search for violated invariants: the same seeds each time, every family in turn; two to three minutes on two processors."""
 LIMITS = {
@@ -34,6 +37,8 @@ LIMITS = {
     "browser": 20 * MINUTE,
 }
 """Limits for a slow machine; for containers an engine and images may have to be built first."""
+FULL = 6
+"""By so much the limits are longer at the level `full`."""
 SLOW = ("conformance", "processes", "containers", "browser")
 
 Runner = tuple[str, list[str], Path, int]
@@ -41,18 +46,19 @@ Runner = tuple[str, list[str], Path, int]
 
 
 def runners(level: str) -> list[Runner]:
-    """The runners of `level` (quick or all), in order. A listed suite that is missing fails, because its tests would not be missed otherwise."""
+    """The runners of a level, in order. A listed suite that is missing fails, because its tests would not be missed otherwise."""
     listed: list[Runner] = [
         ("ruff", [sys.executable, "-m", "ruff", "check", "."], ROOT, 2 * MINUTE),
         ("ruff format", [sys.executable, "-m", "ruff", "format", "--check", "."], ROOT, 2 * MINUTE),
         ("mypy", [sys.executable, "-m", "mypy"], ROOT, 5 * MINUTE),
     ]
-    for group in QUICK + (SLOW if level == "all" else ()):
+    longer = FULL if level == "full" else 1
+    for group in QUICK + (SLOW if level != "quick" else ()):
         command = [*PYTEST, *WORKERS.get(group, []), f"tests/{group}"]
-        limit_s = round(LIMITS.get(group, 15 * MINUTE) * (slowness() if group in SLOW else 1))
+        limit_s = round(LIMITS.get(group, 15 * MINUTE) * longer * (slowness() if group in SLOW else 1))
         listed.append((group, command, ROOT, limit_s))
         if group == "simulation":
-            listed.append(("explore", EXPLORE[level], ROOT, 15 * MINUTE))
+            listed.append(("explore", EXPLORE[level], ROOT, 15 * MINUTE * longer))
     npm = tools.npm()
     if npm:
         listed.append(("biome", [*npm, "run", "-s", "lint"], FRONTEND, 2 * MINUTE))
@@ -64,8 +70,10 @@ def runners(level: str) -> list[Runner]:
 
 def main(level: str) -> int:
     """0 when every runner passed, else 1."""
-    if level == "all":
+    if level != "quick":
         tools.prepare()
+    if level == "full":
+        os.environ.update(dict.fromkeys((FULL_LEVEL, FAMILIES, SCENARIOS), EVERY))
     failed = []
     for name, command, directory, limit_s in runners(level):
         print(f"\n=== {name}", flush=True)
