@@ -4,10 +4,26 @@ from __future__ import annotations
 
 import errno
 import os
+from enum import IntEnum
 
 from nodes.faults import check
 
-WRONG_INPUT_EXIT = 2
+
+class Exit(IntEnum):
+    """Exit codes of every command."""
+
+    WELL = 0
+    FAILED = 1
+    """A check, an expectation or a condition did not hold."""
+    USAGE = 2
+    """Wrong input: an unknown command, option or name, or an invalid value or file."""
+    REFUSED = 3
+    """A valid request that the cluster refuses."""
+    UNREACHABLE = 4
+    """No control plane answers, or its cluster cannot answer now."""
+
+
+WRONG_INPUT_EXIT = Exit.USAGE
 
 
 class LabError(Exception):

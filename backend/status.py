@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from backend.tables import aligned
 from nodes.kinds import KINDS
 from nodes.roles import LETTERS
 
@@ -72,11 +73,3 @@ def table(cluster: dict[str, Any]) -> str:
         rate = "paused" if client["paused"] else f"{client['rate_per_s']:g}/s"
         rows.append(("", client["name"], rate, client["process"], "", "", client["pid"] or "-", ""))
     return aligned(rows)
-
-
-def aligned(rows: list[Sequence[object]]) -> str:
-    widths = [max(len(str(row[column])) for row in rows) for column in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.cli import entry, split_arguments
+from backend.cli import entry
+from backend.commands.faults import split_arguments
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,13 @@ from typing import Annotated
 
 import typer
 
-from backend.settings import DEFAULT_PORT, Settings, default_data
+from backend.commands.options import Port, port_of
+from backend.settings import Settings, default_data
 from backend.shape import Shape
 from nodes.families import FAMILIES
 from nodes.kinds import KINDS
 
-Port = Annotated[
-    int | None, typer.Option("--port", min=1, max=65535, help="Port of the control plane (8080).")
-]
+app = typer.Typer()
 
 
 def with_nodes(command: Callable[..., None]) -> Callable[..., None]:
@@ -44,6 +43,7 @@ def counts(given: Mapping[str, int | None]) -> dict[str, int]:
     return {name: count for name, count in found.items() if count is not None}
 
 
+@app.command()
 @with_nodes
 def up(
     context: typer.Context,
@@ -105,5 +105,5 @@ def up(
         groups, standbys, protocol, placement, granularity, cross_group, order, holes, variant=variant,
         ddg_as_printed=ddg_as_printed, quorums=quorums, nodes=counts(nodes),
     )  # fmt: skip
-    settings = Settings(data or default_data(), port or context.obj or DEFAULT_PORT, shape, zookeeper)
+    settings = Settings(data or default_data(), port_of(context, port), shape, zookeeper)
     raise typer.Exit(run_up(settings))

@@ -8,18 +8,15 @@ from urllib.parse import urlencode
 
 import typer
 
-from backend.settings import DEFAULT_PORT
+from backend.commands.options import Port, ask, inherit_port
 
-app = typer.Typer(no_args_is_help=True, help="The storage pool and its images.")
-Port = Annotated[int | None, typer.Option("--port", min=1, max=65535)]
-
-
-@app.callback()
-def main(context: typer.Context, port: Port = None) -> None:
-    context.obj = port or (context.parent.obj if context.parent else None)
+app = typer.Typer()
+pool = typer.Typer(no_args_is_help=True, help="The storage pool and its images.")
+pool.callback()(inherit_port)
+app.add_typer(pool, name="pool")
 
 
-@app.command()
+@pool.command()
 def look(
     context: typer.Context,
     path: str,
@@ -27,8 +24,6 @@ def look(
     port: Port = None,
 ) -> None:
     """Look a path up in an image, and show the partitions that were loaded for it."""
-    from backend import remote
-
     asked = urlencode({"path": path, "sn": sn})
-    reported = remote.ask(port or context.obj or DEFAULT_PORT, "GET", f"/api/pool/look?{asked}")
+    reported = ask(context, port, "GET", f"/api/pool/look?{asked}")
     print(json.dumps(reported, indent=1))

@@ -1,0 +1,57 @@
+"""`./cloverlab test`, `bench` and `reproduce`: checks, benchmarks and the experiments of the papers."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from backend.errors import Malformed
+from backend.interrupts import watch_signals
+from backend.repository import REPOSITORY
+
+app = typer.Typer()
+
+
+@app.command()
+def test(level: Annotated[str, typer.Argument(help="quick or all")] = "all") -> None:
+    """Run all checks."""
+    if level not in ("quick", "all"):
+        raise Malformed(f"test {level!r} is unknown; use quick or all")
+    raise typer.Exit(importlib.import_module("tests.runner").main(level))
+
+
+@app.command()
+def bench(
+    name: str,
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="Arguments of the benchmark: a directory for ddg.")
+    ] = None,
+) -> None:
+    """Run a benchmark; prints one JSON object."""
+    known = sorted(path.stem for path in REPOSITORY.glob("benchmarks/[a-z]*.py"))
+    if name not in known:
+        raise Malformed(f"bench {name[:40]!r} is unknown; there are {', '.join(known) or 'none'}")
+    main = importlib.import_module(f"benchmarks.{name}").main
+    try:
+        inspect.signature(main).bind(*arguments or ())
+    except TypeError as error:
+        raise Malformed(f"bench {name}: {error}") from None
+    watch_signals()
+    raise typer.Exit(main(*arguments or ()) or 0)
+
+
+@app.command()
+def reproduce(
+    name: Annotated[str, typer.Argument(help="An experiment, as docs/reproduce.md lists them.")],
+    to: Annotated[
+        Path, typer.Option(help="The directory that NAME.json and NAME.svg are written to.")
+    ] = Path("reproduced"),
+    quick: Annotated[bool, typer.Option("--quick", help="A small run: the shape in a few seconds.")] = False,
+) -> None:
+    """Repeat an experiment of the papers; prints one JSON object."""
+    watch_signals()
+    raise typer.Exit(importlib.import_module("benchmarks.experiments.command").reproduce(name, to, quick))

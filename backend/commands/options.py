@@ -1,0 +1,34 @@
+"""Options that several commands have, and the port that a command speaks to."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from backend.settings import DEFAULT_PORT
+
+Port = Annotated[
+    int | None,
+    typer.Option(
+        "--port", min=1, max=65535, metavar="N", help=f"Port of the control plane ({DEFAULT_PORT})."
+    ),
+]
+
+
+def inherit_port(context: typer.Context, port: Port = None) -> None:
+    """Callback of a group of commands: `--port` may stand before the command's name."""
+    context.obj = port or (context.parent.obj if context.parent else None)
+
+
+def port_of(context: typer.Context, port: int | None) -> int:
+    return port or context.obj or DEFAULT_PORT
+
+
+def ask(
+    context: typer.Context, port: int | None, method: str, path: str, body: dict[str, Any] | None = None
+) -> Any:
+    """The response of the control plane. Raises LabError."""
+    from backend import remote
+
+    return remote.ask(port_of(context, port), method, path, body)

@@ -1,0 +1,72 @@
+"""`./cloverlab run` and `explore`: scenarios and the search for violations."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from backend.errors import Malformed
+from backend.interrupts import watch_signals
+
+app = typer.Typer()
+
+
+@app.command()
+def run(
+    file: Path,
+    on: Annotated[str, typer.Option(help="simulated, processes or containers")] = "simulated",
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed in place of the file's own.")] = None,
+    report: Annotated[Path | None, typer.Option(help="FILE.json or FILE.html")] = None,
+    scale: Annotated[
+        float, typer.Option(min=0.01, max=10, help="Multiplies every time of the file on real servers.")
+    ] = 1.0,
+    protocol: Annotated[str | None, typer.Option(help="Family in place of the file's own.")] = None,
+    until: Annotated[
+        float | None, typer.Option(min=0, help="Pause a trial at this second of virtual time.")
+    ] = None,
+    step: Annotated[
+        float, typer.Option(min=0, help="Pause again after each so many seconds; 0 ends at the pause.")
+    ] = 0.0,
+) -> None:
+    """Run a scenario."""
+    if protocol is not None and on == "containers":
+        raise Malformed("--protocol is for simulated and processes; PROTOCOL sets the family of containers")
+    if on not in ("simulated", "processes", "containers"):
+        raise Malformed(f"--on {on!r} is unknown; use simulated, processes or containers")
+    commands = importlib.import_module("backend.run_command")
+    watch_signals()
+    if until is not None or step:
+        raise typer.Exit(commands.step_command(file, on, seed, until or 0.0, step))
+    raise typer.Exit(commands.run_command(file, on, seed, report, scale, protocol))
+
+
+@app.command()
+def explore(
+    file: Annotated[Path | None, typer.Argument(help="A scenario whose neighbours are searched.")] = None,
+    protocol: Annotated[str | None, typer.Option(help="Draw clusters of this family.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Draw clusters of every safe family.")] = False,
+    minutes: Annotated[float | None, typer.Option(min=0.01, max=10_000, help="Length of the search.")] = None,
+    seeds: Annotated[str | None, typer.Option(help="Exactly these seeds: A..B.")] = None,
+    jobs: Annotated[int, typer.Option(min=0, max=256, help="Worker processes; 0 for one per processor.")] = 0,
+    dask: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, instead of processes.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Directory for the files of failures.")] = Path("explored"),
+    mutation: Annotated[list[str] | None, typer.Option(help="A seeded bug to switch on.")] = None,
+    hole: Annotated[list[str] | None, typer.Option(help="A hole of the paper to open.")] = None,
+    on: Annotated[str, typer.Option(help="simulated or processes.")] = "simulated",
+    shrink: Annotated[
+        bool, typer.Option("--shrink", help="Shrink the failing trial of the file, for --minutes at most.")
+    ] = False,
+    scale: Annotated[
+        float | None, typer.Option(min=0.1, max=100, help="On processes: multiplies every time.")
+    ] = None,
+) -> None:
+    """Search for schedules that violate an invariant: random clusters, loads and faults, with an audit."""
+    commands = importlib.import_module("backend.explore.cli")
+    switched = tuple(mutation or ()), tuple(hole or ())
+    wish = commands.Wish(protocol, everything, minutes, seeds, jobs, dask, out, *switched, on, shrink, scale)
+    raise typer.Exit(commands.explore_command(file, wish))
