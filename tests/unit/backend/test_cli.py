@@ -29,7 +29,7 @@ from backend.commands.faults import split_arguments
         (["checkpoint", "recover", "x", "--port", "1"], "no control plane at port 1"),
         (["checkpoint", "delete", "x", "--port", "1"], "no control plane at port 1"),
         (["fs", "ln", "/a", "/b", "--port", "1"], "no control plane at port 1"),
-        (["test", "some"], "use quick or all"),
+        (["test", "some"], "use quick, all, full"),
         (["bench", "nothing"], "is unknown"),
         (["reproduce", "saa-fig99"], "is unknown; there are cfs-fig8a"),
         (["reproduce", "saa-fig10", "--to", "/dev/null/x"], "--to /dev/null/x"),
