@@ -17,8 +17,8 @@ RUN apt-get update \
  && apt-get purge -y libcap2-bin \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/* /usr/share/doc/*
 WORKDIR /opt/cloverlab
-COPY requirements.lock requirements-image.txt ./
-RUN pip install --no-cache-dir --disable-pip-version-check -q -c requirements.lock -r requirements-image.txt
+COPY requirements.lock ./
+RUN pip install --no-cache-dir --disable-pip-version-check -q --require-hashes -r requirements.lock
 RUN useradd --uid 10001 --create-home cloverlab \
  && mkdir -p /data /run/secrets/cloverlab \
  && chown cloverlab /data /run/secrets/cloverlab \

@@ -1,8 +1,8 @@
-"""Time of `up` until four servers are in step, in a fresh directory with all packages installed."""
+"""Time of `up` until four servers are in step, in a fresh directory: with all packages installed, and from nothing but the wheels of the packages."""
 
 from __future__ import annotations
 
-import json
+import os
 import signal
 import socket
 import subprocess
@@ -26,17 +26,19 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def one() -> float:
+def up_s(*command: str, **environment: str) -> float:
     """Seconds from the command to four servers in step."""
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="cloverlab-bench-") as directory:
-        command = [sys.executable, str(ROOT / "cloverlab"), "up", "--port", str(port), "--data", directory]
         began = time.monotonic()
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+        process = subprocess.Popen(
+            [*command, "up", "--port", str(port), "--data", directory],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=directory, env=os.environ | environment,
+        )  # fmt: skip
         try:
-            while not green(port):
+            while not ready(port):
                 if time.monotonic() - began > LIMIT_S or process.poll() is not None:
-                    raise TimeoutError(f"not green within {LIMIT_S:.0f} s")
+                    raise TimeoutError(f"not ready within {LIMIT_S:.0f} s")
                 time.sleep(0.02)
             return time.monotonic() - began
         finally:
@@ -44,17 +46,43 @@ def one() -> float:
             process.wait(20)
 
 
-def green(port: int) -> bool:
+def one() -> float:
+    return up_s(sys.executable, str(ROOT / "cloverlab"))
+
+
+def ready(port: int) -> bool:
     try:
-        with urlopen(f"http://127.0.0.1:{port}/api/cluster", timeout=1) as answer:
-            return bool(json.load(answer)["settled"])
-    except (OSError, ValueError):
+        with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=1) as answer:
+            return bool(answer.status == 200)
+    except OSError:
         return False
+
+
+def installed() -> dict[str, float]:
+    """Installs our wheel and its packages into a new environment, from files, and starts it there for the first time."""
+    with tempfile.TemporaryDirectory(prefix="cloverlab-wheel-") as name:
+        wheels, environment = Path(name, "wheels"), Path(name, "environment")
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
+        subprocess.run([*pip, "download", "-q", "-d", wheels, "-r", ROOT / "requirements.lock"], check=True)
+        subprocess.run([*pip, "wheel", "-q", "--no-deps", "-w", wheels, ROOT], check=True)
+        began = time.monotonic()
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", environment], check=True)
+        [wheel] = wheels.glob("cloverlab-*.whl")
+        into = ["--python", str(environment), "install", "-q", "--no-index", "--find-links", str(wheels)]
+        subprocess.run([*pip, *into, str(wheel)], check=True)
+        install_s = time.monotonic() - began
+        install_up_s = install_s + up_s(str(environment / "bin" / "cloverlab"), PYTHONPATH="")
+        size = sum(file.lstat().st_size for file in environment.rglob("*"))
+        return {
+            "install_s": round(install_s, 2),
+            "install_up_s": round(install_up_s, 2),
+            "install_mb": round(size / 1e6, 1),
+        }
 
 
 def main() -> int:
     """Prints one JSON object."""
     one()
     times = [one() for _ in range(ROUNDS)]
-    figures = {"up_s": round(median(times), 2), "up_s_max": round(max(times), 2)}
+    figures = {"up_s": round(median(times), 2), "up_s_max": round(max(times), 2), **installed()}
     return report("start", {"rounds": ROUNDS}, figures, {})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -30,8 +31,10 @@ def unused_on_the_page(wanted: Iterable[str], sources: Iterable[str]) -> set[str
 
 
 def test_python_libraries_are_imported() -> None:
-    wanted = (ROOT / "requirements-image.txt").read_text().split()
-    sources = [path.read_text() for top in ("nodes", "backend") for path in (ROOT / top).rglob("*.py")]
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    wanted = [re.split("[~=<>]", each)[0] for each in listed]
+    tops = ("nodes", "backend", "benchmarks")
+    sources = [path.read_text() for top in tops for path in (ROOT / top).rglob("*.py")]
     assert unused_in_python(wanted, sources) == LOADED
 
 

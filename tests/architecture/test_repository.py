@@ -31,7 +31,7 @@ def test_no_file_is_too_long() -> None:
 
 
 def test_lock_files_bear_no_addresses() -> None:
-    for name in ("requirements.lock", "frontend/package-lock.json"):
+    for name in ("requirements.lock", "requirements-test.lock", "frontend/package-lock.json"):
         assert not ADDRESS.search(text_of(ROOT / name)), name
 
 
