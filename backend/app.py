@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 
-from backend import metrics
+from backend import metrics, probes
 from backend.checkpoints.router import router as checkpoints
 from backend.clusters.models import ErrorLine
 from backend.clusters.router import router as clusters
@@ -24,6 +24,8 @@ from backend.lab import Lab
 from backend.pool.router import router as pool
 from nodes.errors import FsError
 
+PAGES = frozenset({"", "namespace", "storage-pool", "checkpoints", "compare"})
+"""Addresses that the page gives its parts (frontend/src/store/url.ts)."""
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 
 
@@ -34,7 +36,18 @@ def create_app(lab: Lab) -> FastAPI:
         generate_unique_id_function=lambda route: route.name,
     )  # fmt: skip
     app.state.lab = lab
-    for router in (checkpoints, clusters, compare, faults, events, fs, pool, stream, metrics.router):
+    for router in (
+        checkpoints,
+        clusters,
+        compare,
+        faults,
+        events,
+        fs,
+        pool,
+        stream,
+        metrics.router,
+        probes.router,
+    ):
         app.include_router(router)
     app.add_exception_handler(LabError, lab_error)
     app.add_exception_handler(FsError, fs_error)
@@ -80,23 +93,32 @@ async def bug(request: Request, error: Exception) -> Response:
 
 
 def serve_page(app: FastAPI, page: Path) -> None:
-    """Serves the files of the built page. Any other path outside the API gets the page itself, which reads its URL."""
+    """Serves the files of the built page, and the page itself at the address of each of its parts."""
+    root = page.resolve()
 
     @app.get("/{path:path}", include_in_schema=False)
     async def read_page(path: str) -> Response:
-        root = page.resolve()
-        if path.startswith("api/"):
+        if path in PAGES:
+            return index(root / "index.html")
+        file = file_at(root, path)
+        if file is None:
             raise HTTPException(404)
-        file = (root / path).resolve() if "\0" not in path else root
-        if file.is_file() and file.is_relative_to(root):
-            forever = path.startswith("assets/")
-            return FileResponse(
-                file, headers={"Cache-Control": "max-age=31536000, immutable" if forever else "no-cache"}
-            )
-        if "." in path.rpartition("/")[2]:
-            raise HTTPException(404)
-        if (root / "index.html").is_file():
-            return FileResponse(root / "index.html", headers={"Cache-Control": "no-cache"})
-        return PlainTextResponse(
-            "The page is not built; ./cloverlab up builds it. The API is at /api/cluster.\n"
+        forever = path.startswith("assets/")
+        return FileResponse(
+            file, headers={"Cache-Control": "max-age=31536000, immutable" if forever else "no-cache"}
         )
+
+
+def index(file: Path) -> Response:
+    if file.is_file():
+        return FileResponse(file, headers={"Cache-Control": "no-cache"})
+    return PlainTextResponse("The page is not built; ./cloverlab up builds it. The API is at /api/cluster.\n")
+
+
+def file_at(root: Path, path: str) -> Path | None:
+    """The file of the page at a path of an address; None for anything else, also for names that no file can have."""
+    try:
+        file = (root / path).resolve()
+        return file if file.is_file() and file.is_relative_to(root) else None
+    except (OSError, ValueError):
+        return None
