@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 from rich.console import Console
+from rich.markup import escape
 
 from backend.errors import Malformed, of_fault
 from backend.explore.on_processes import default_scale, run_on_processes
@@ -105,7 +106,7 @@ def run_trial(scenario: Scenario, seed: int | None, on: str, scale: float) -> in
 def verdict(scenario: Scenario, outcome: TrialOutcome) -> int:
     """Prints the outcome of a trial; 0 when every check held."""
     held = "[green]held[/green]" if outcome.clean else "[red]NOT held[/red]"
-    console.print(f"[bold]{scenario.name}[/bold], seed {outcome.plan.seed}: {held}")
+    console.print(f"[bold]{escape(scenario.name)}[/bold], seed {outcome.plan.seed}: {held}")
     for failure in outcome.failures:
         console.print(f"  {failure.invariant}: {failure.explanation}", markup=False)
         reports.report_story(console, failure.story)

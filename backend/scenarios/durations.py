@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "m": 60_000_000_000}
-DURATION = re.compile(r"^(\d+(?:\.\d+)?) ?(ns|us|ms|s|m)$")
-RATE = re.compile(r"^(\d+(?:\.\d+)?) ?/s$")
+DURATION = re.compile(r"^(\d{1,12}(?:\.\d{1,12})?) ?(ns|us|ms|s|m)$")
+RATE = re.compile(r"^(\d{1,12}(?:\.\d{1,12})?) ?/s$")
 
 
 def nanoseconds(text: str) -> int:

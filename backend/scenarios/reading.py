@@ -25,6 +25,9 @@ from nodes.mutations import Mutations
 from nodes.workloads.generator import WITH_CONTENT
 
 BYTES_MAX = 1 << 20
+PARTS_MAX = 100_000
+"""Most values in a file; a part that is repeated by a YAML alias counts each time."""
+DEPTH_MAX = 20
 OPERATIONS = (
     "create", "mkdir", "stat", "list", "rename", "link", "move", "delete", "rmdir", "move_directory", "set_permission",
     "put", "append", "get",
@@ -72,11 +75,12 @@ class Lines:
 def read(path: Path) -> list[Scenario]:
     """The scenarios of a file: one, or one for each value of its matrix. Raises Malformed with file and line."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(BYTES_MAX + 1)
     except OSError as error:
         raise Malformed(f"{path}: {error.strerror}") from None
     if len(data) > BYTES_MAX:
-        raise Malformed(f"{path}: a scenario has at most {BYTES_MAX} bytes, this one {len(data)}")
+        raise Malformed(f"{path}: a scenario has at most {BYTES_MAX} bytes, this one has more")
     try:
         document = YAML(typ="rt", pure=True).load(data.decode())
     except UnicodeDecodeError:
@@ -84,14 +88,16 @@ def read(path: Path) -> list[Scenario]:
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise Malformed(f"{path}:{line}: {error.problem or 'not YAML'}") from None
-    except (YAMLError, RecursionError, ValueError) as error:
+    except (YAMLError, RecursionError, ValueError, AttributeError, TypeError) as error:
         raise Malformed(f"{path}: not YAML: {error}") from None
     lines = Lines(path, document)
     try:
-        scenario = msgspec.convert(in_new_words(plain(document), path), Scenario)
+        scenario = msgspec.convert(in_new_words(Plain().of(document), path), Scenario)
+        varied = vary(scenario)
     except msgspec.ValidationError as error:
         raise lines.wrong(*reported(str(error))) from None
-    varied = vary(scenario)
+    except Malformed as error:
+        raise Malformed(f"{path}: {error.message}") from None
     for each in varied:
         check(each, lines)
     return varied
@@ -115,20 +121,29 @@ def in_new_words(scenario: Any, path: Path) -> Any:
     return scenario
 
 
-def plain(node: Any, depth: int = 0) -> Any:
-    """The document without its lines."""
-    if depth > 20:
-        raise Malformed("a scenario is not nested so deeply")
-    if isinstance(node, dict):
-        return {str(key): plain(value, depth + 1) for key, value in node.items()}
-    if isinstance(node, list):
-        return [plain(value, depth + 1) for value in node]
-    if isinstance(node, bool) or node is None:
-        return node
-    for kind in (int, float, str):
-        if isinstance(node, kind):
-            return kind(node)
-    return str(node)
+class Plain:
+    """A document without its lines, of bounded size: aliases make a small file a large document."""
+
+    def __init__(self) -> None:
+        self._parts = 0
+
+    def of(self, node: Any, depth: int = 0) -> Any:
+        """Raises Malformed."""
+        self._parts += 1
+        if depth > DEPTH_MAX:
+            raise Malformed("a scenario is not nested so deeply")
+        if self._parts > PARTS_MAX:
+            raise Malformed(f"a scenario has at most {PARTS_MAX} values, with those that its aliases repeat")
+        if isinstance(node, dict):
+            return {str(key): self.of(value, depth + 1) for key, value in node.items()}
+        if isinstance(node, list):
+            return [self.of(value, depth + 1) for value in node]
+        if isinstance(node, bool) or node is None:
+            return node
+        for kind in (int, float, str):
+            if isinstance(node, kind):
+                return kind(node)
+        return str(node)
 
 
 def reported(message: str) -> tuple[str, list[str | int]]:
@@ -153,11 +168,20 @@ def vary(scenario: Scenario) -> list[Scenario]:
 
 
 def put(scenario: Scenario, word: str, value: str) -> Scenario:
-    data = msgspec.json.encode(msgspec.structs.replace(scenario, matrix={}))
-    varied = msgspec.json.decode(data.replace(word.encode(), value.encode()), type=Scenario)
+    data = msgspec.to_builtins(msgspec.structs.replace(scenario, matrix={}))
+    varied = msgspec.convert(replaced(data, word, value), Scenario)
     if varied.name != scenario.name:
         return varied
     return msgspec.structs.replace(varied, name=f"{scenario.name} ({value})")
+
+
+def replaced(data: Any, word: str, value: str) -> Any:
+    """The data with a value for a word in each of its texts."""
+    if isinstance(data, str):
+        return data.replace(word, value)
+    if isinstance(data, dict):
+        return {replaced(key, word, value): replaced(each, word, value) for key, each in data.items()}
+    return [replaced(each, word, value) for each in data] if isinstance(data, list | tuple) else data
 
 
 # --- meaning ---------------------------------------------------------------------------------------------------------

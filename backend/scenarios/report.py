@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 from rich.console import Console
+from rich.markup import escape
 
 from backend.errors import Malformed
 from backend.scenarios.runner import Outcome
@@ -38,10 +39,10 @@ def write(path: Path, outcomes: list[Outcome]) -> None:
 def report(console: Console, outcome: Outcome) -> None:
     """Prints a few lines about a run."""
     mark = "[green]held[/green]" if outcome.held else "[red]NOT held[/red]"
-    console.print(f"[bold]{outcome.name}[/bold] on {outcome.on}, seed {outcome.seed}: {mark}")
+    console.print(f"[bold]{escape(outcome.name)}[/bold] on {outcome.on}, seed {outcome.seed}: {mark}")
     for verdict in outcome.verdicts:
         sign = "[green]✓[/green]" if verdict.held else "[red]✗[/red]"
-        console.print(f"  {sign} {verdict.expected}: ", end="")
+        console.print(f"  {sign} {escape(verdict.expected)}: ", end="")
         console.print(verdict.seen, markup=False, highlight=False)
     seconds = (outcome.ended_ns - outcome.started_ns) / 1e9
     console.print(

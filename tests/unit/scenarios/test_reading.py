@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from backend.errors import Malformed
 from backend.scenarios.reading import read
-from backend.scenarios.runner import cluster_config
+from backend.scenarios.report import report
+from backend.scenarios.runner import Outcome, cluster_config
 from backend.scenarios.schema import schema
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -63,6 +66,8 @@ def refused(tmp_path: Path, text: str | bytes) -> str:
         ("- 1\n- 2\n", 1, "object"),
         ("name: [\n", 2, ""),
         ("name: x\nname: y\n", 2, "name"),
+        (HEAD + "cluster:\n  session_timeout: " + "9" * 400 + "s\n", 4, "500ms"),
+        (HEAD + "workload:\n  rate: " + "9" * 400 + "/s\n", 4, "200/s"),
     ],
 )  # fmt: skip
 def test_the_line_and_the_reason(tmp_path: Path, text: str, line: int, words: str) -> None:
@@ -76,6 +81,42 @@ def test_the_line_and_the_reason(tmp_path: Path, text: str, line: int, words: st
 )
 def test_hostile_files(tmp_path: Path, data: bytes) -> None:
     refused(tmp_path, data)
+
+
+BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 18)
+)
+
+
+def test_a_document_that_its_aliases_make_large_is_refused(tmp_path: Path) -> None:
+    assert "aliases" in refused(tmp_path, HEAD + BOMB)
+
+
+@pytest.mark.parametrize(
+    "text", ["a: &self\n  <<: *self\n", "? [a, b]\n: 1\n", "<<: 5\n", "a: !!timestamp x\n"]
+)
+def test_unusual_yaml_is_refused_in_one_line(tmp_path: Path, text: str) -> None:
+    refused(tmp_path, HEAD + text)
+
+
+def test_an_endless_file_is_read_up_to_the_limit() -> None:
+    with pytest.raises(Malformed, match="at most 1048576 bytes"):
+        read(Path("/dev/zero"))
+
+
+@pytest.mark.parametrize("value", ['say \\"stop\\"', "back\\\\slash", "[/red]"])
+def test_a_value_of_a_matrix_is_put_as_it_is(tmp_path: Path, value: str) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text(f'name: "x {{n}}"\nteaches: y\nend: {{at: 1s}}\nmatrix: {{n: ["{value}"]}}\n')
+    [varied] = read(file)
+    assert varied.name == "x " + value.replace('\\"', '"').replace("\\\\", "\\")
+
+
+def test_a_name_that_looks_like_markup_is_printed_as_it_is(tmp_path: Path) -> None:
+    output = io.StringIO()
+    outcome = Outcome("a [/red] name", "", "", "simulated", 1, 1.0, True, [], [], 0, 0, 0, 0, 0.0, [], [])
+    report(Console(file=output, width=100), outcome)
+    assert "a [/red] name" in output.getvalue()
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
