@@ -20,6 +20,7 @@ from backend.events.stream import router as stream
 from backend.faults.router import router as faults
 from backend.fs.router import router as fs
 from backend.gate import Gate
+from backend.headers import Headers
 from backend.lab import Lab
 from backend.pool.router import router as pool
 from nodes.errors import FsError
@@ -56,6 +57,7 @@ def create_app(lab: Lab) -> FastAPI:
     app.add_exception_handler(Exception, bug)
     serve_page(app, lab.settings.page)
     app.add_middleware(Gate)
+    app.add_middleware(Headers)
     return app
 
 

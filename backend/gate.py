@@ -13,8 +13,11 @@ BODY_BYTES = 1024 * 1024
 CONTENT_BYTES = 1 << 36
 """Largest file that a request may send, in bytes; the content is streamed and never held."""
 CONTENT = "/api/fs/content"
-LOCAL = re.compile(r"^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$")
-LOCAL_ORIGIN = re.compile(r"^https?://(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$")
+LOCAL = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::(?P<port>\d{1,5}))?", re.IGNORECASE)
+SCHEME = "http://"
+HTTP_PORT = 80
+OWN_SITE = ("same-origin", "none")
+"""Values of Sec-Fetch-Site for requests of this page, and for those of a person: a typed address, a bookmark."""
 
 
 class Gate:
@@ -45,17 +48,36 @@ def header(scope: Scope, name: bytes) -> str | None:
 
 
 def check_origin(scope: Scope) -> None:
-    host, origin = header(scope, b"host"), header(scope, b"origin")
-    if host is None or not LOCAL.match(host):
+    host, origin, site = header(scope, b"host"), header(scope, b"origin"), header(scope, b"sec-fetch-site")
+    if local_port(host or "") is None:
         raise Forbidden(f"host {(host or '')[:80]!r} is not this machine: use 127.0.0.1 or localhost")
-    if origin is not None and not same_place(origin, host):
+    if origin is not None and not same_place(origin, host or ""):
         raise Forbidden(f"a page of {origin[:80]!r} may not use this control plane")
+    if site is not None and site not in OWN_SITE and not opens_a_page(scope):
+        raise Forbidden("a page of another site may not use this control plane")
+
+
+def local_port(host: str) -> int | None:
+    """The port of an address of this machine; None for any other address."""
+    found = LOCAL.fullmatch(host)
+    return int(found["port"] or HTTP_PORT) if found else None
 
 
 def same_place(origin: str, host: str) -> bool:
     """Whether an origin and a host are the same. Names of this machine may differ (localhost, 127.0.0.1), ports must not."""
-    port = host.rpartition(":")[2] if ":" in host else "80"
-    return LOCAL_ORIGIN.match(origin) is not None and origin.rpartition(":")[2] == port
+    scheme, address = origin[: len(SCHEME)], origin[len(SCHEME) :]
+    port = local_port(address)
+    return scheme.lower() == SCHEME and port is not None and port == local_port(host)
+
+
+def opens_a_page(scope: Scope) -> bool:
+    """Whether a person follows a link of another site to the page; its requests and sockets are not navigation."""
+    return (
+        scope["type"] == "http"
+        and scope["method"] == "GET"
+        and not scope["path"].startswith("/api/")
+        and header(scope, b"sec-fetch-mode") == "navigate"
+    )
 
 
 def most(scope: Scope) -> int:

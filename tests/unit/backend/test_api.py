@@ -35,9 +35,11 @@ async def api(tmp_path: Path, shape: Shape) -> AsyncIterator[tuple[httpx.AsyncCl
     (tmp_path / "secret.txt").write_text("hidden words")
     lab = await Lab.open(Settings(tmp_path / "data", page=page, shape=shape))
     transport = httpx.ASGITransport(app=create_app(lab), raise_app_exceptions=False)
-    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080") as client:
-        yield client, lab
-    await lab.stop()
+    try:
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080") as client:
+            yield client, lab
+    finally:
+        await lab.stop()
 
 
 def with_api(tmp_path: Path, body: Body, shape: Shape = ONE_GROUP) -> None:
