@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_group
 
-from backend.commands.options import inherit_port
-from backend.errors import WRONG_INPUT_EXIT, LabError
+from backend.commands.options import Port, inherit_port
+from backend.errors import Exit, LabError
+from backend.version import version
 
 MODULES = {
     "up": "up",
@@ -33,12 +34,30 @@ app = typer.Typer(
     name="cloverlab",
     no_args_is_help=True,
     add_completion=False,
+    context_settings={"auto_envvar_prefix": "CLOVERLAB"},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Run, watch and break clusters of metadata servers from a browser.",
 )
-app.callback()(inherit_port)
 UsageError: Any = typer.BadParameter.__mro__[1]
+
+
+def report_version(asked: bool) -> None:
+    if asked:
+        print(f"cloverlab {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    context: typer.Context,
+    port: Port = None,
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", is_eager=True, callback=report_version, help="Show the version and exit."),
+    ] = False,
+) -> None:
+    inherit_port(context, port)
 
 
 class Commands(Mapping[str, Any]):
@@ -75,13 +94,14 @@ def entry(arguments: list[str] | None = None) -> int:
         return code if isinstance(code, int) else 0
     except LabError as error:
         complain(error.message)
+        return error.exit_code
     except UsageError as error:
         complain(error.format_message(), " (see --help)")
     except (typer.Abort, KeyboardInterrupt):
         return 130
     except BrokenPipeError:
         return 0
-    return WRONG_INPUT_EXIT
+    return Exit.USAGE
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from backend.errors import WRONG_INPUT_EXIT, LabError
+from backend.errors import LabError
 from backend.fabrics.home import read_cluster_file
 from backend.fabrics.inventory import TOKEN_FILE, Inventory
 from backend.scenarios.reading import read
@@ -58,7 +58,7 @@ def main() -> int:
         return run_up(settings)
     except LabError as error:
         print(f"cloverlab: {error.message}", file=sys.stderr)
-        return WRONG_INPUT_EXIT
+        return error.exit_code
 
 
 def protocol_of(environment: Mapping[str, str], data: Path) -> str:

@@ -16,20 +16,18 @@ class Exit(IntEnum):
     FAILED = 1
     """A check, an expectation or a condition did not hold."""
     USAGE = 2
-    """Wrong input: an unknown command, option or name, or an invalid value or file."""
+    """Wrong input: an an unknown command or option, or an invalid value or file."""
     REFUSED = 3
-    """A valid request that the cluster refuses."""
+    """A valid request that the cluster, or a port or directory in use, rules out; also a path or server that does not exist."""
     UNREACHABLE = 4
     """No control plane answers, or its cluster cannot answer now."""
-
-
-WRONG_INPUT_EXIT = Exit.USAGE
 
 
 class LabError(Exception):
     """A request that cannot be granted, with the reason in one line."""
 
     status = 500
+    exit_code = Exit.REFUSED
 
     def __init__(self, message: str):
         super().__init__(message)
@@ -54,6 +52,7 @@ class FaultUnsupported(Impossible):
 
 class Malformed(LabError):
     status = 422
+    exit_code = Exit.USAGE
 
 
 class Forbidden(LabError):
@@ -64,12 +63,26 @@ class Forbidden(LabError):
 
 class TooLarge(LabError):
     status = 413
+    exit_code = Exit.USAGE
 
 
 class Unavailable(LabError):
     """The cluster cannot answer now; a retry may help."""
 
     status = 503
+    exit_code = Exit.UNREACHABLE
+
+
+class Refused(LabError):
+    """The control plane's own error, as the command line receives it."""
+
+    def __init__(self, message: str, status: int):
+        super().__init__(message)
+        self.status = status
+        if status in (400, 413, 422):
+            self.exit_code = Exit.USAGE
+        elif status >= 502:
+            self.exit_code = Exit.UNREACHABLE
 
 
 class CannotStart(LabError):

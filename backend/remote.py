@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from backend.errors import LabError, Unavailable
+from backend.errors import Refused, Unavailable
 
 TIMEOUT_S = 75.0
 PART_BYTES = 1 << 16
@@ -51,9 +51,8 @@ def answer_of(response: http.client.HTTPResponse) -> Any:
     """Raises LabError for a refusal, ValueError for a response of another program."""
     answer = msgspec.json.decode(response.read())
     if response.status >= 400:
-        raise LabError(
-            answer.get("error", f"refused with {response.status}") if isinstance(answer, dict) else "refused"
-        )
+        line = answer.get("error", "") if isinstance(answer, dict) else ""
+        raise Refused(line or f"refused with {response.status}", response.status)
     return answer
 
 

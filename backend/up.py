@@ -16,7 +16,7 @@ from rich.console import Console
 from backend.app import create_app
 from backend.clusters.service import cluster
 from backend.ending import Server
-from backend.errors import WRONG_INPUT_EXIT, CannotStart, LabError, reason_of
+from backend.errors import CannotStart, LabError, reason_of
 from backend.fabrics.fabric import wait_until
 from backend.lab import Lab
 from backend.metrics import serve_metrics
@@ -33,14 +33,14 @@ console = Console(stderr=True, highlight=False)
 
 
 def run_up(settings: Settings) -> int:
-    """Returns the exit code: 0 after Ctrl-C, 2 with one line when it cannot start."""
+    """Returns the exit code: 0 after Ctrl-C, another with one line when it cannot start."""
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
     try:
         return uvloop.run(up(settings))
     except LabError as error:
         say(f"cloverlab up: {error.message}")
-        return WRONG_INPUT_EXIT
+        return error.exit_code
 
 
 async def up(settings: Settings) -> int:

@@ -94,7 +94,12 @@ def up(
     zookeeper: Annotated[
         str | None, typer.Option(help="host:port,… of a real ensemble in place of the embedded server.")
     ] = None,
-    data: Annotated[Path | None, typer.Option(help="The data directory (~/.local/share/cloverlab).")] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            envvar="CLOVERLAB_DATA", metavar="DIR", help="The data directory (~/.local/share/cloverlab)."
+        ),
+    ] = None,
     **nodes: int | None,
 ) -> None:
     """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it."""

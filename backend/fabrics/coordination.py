@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from backend.errors import CannotStart, FaultUnsupported, Unavailable
+from backend.errors import FaultUnsupported, Malformed, Unavailable
 from backend.fabrics import launch
 from backend.fabrics.children import Child, Children
 from backend.fabrics.home import Home
@@ -156,7 +156,7 @@ class RealEnsemble:
     async def start(self, leftovers: dict[str, Child]) -> None:
         reachable = await asyncio.gather(*(asyncio.to_thread(answers, host) for host in self.hosts))
         if not any(reachable):
-            raise CannotStart(
+            raise Unavailable(
                 f"no ZooKeeper answers at {','.join(self.hosts)}; start it or leave --zookeeper out"
             )
         if self._chroot:
@@ -194,10 +194,10 @@ class RealEnsemble:
 
 
 def host_and_port(host: str) -> tuple[str, int]:
-    """Raises CannotStart for an address that is not `host:port`."""
+    """Raises Malformed for an address that is not `host:port`."""
     name, _, port = host.rpartition(":") if ":" in host else (host, "", "2181")
     if not name or not port.isdigit() or not 0 < int(port) < 65536:
-        raise CannotStart(f"--zookeeper needs host:port,host:port, not {host[:80]!r}")
+        raise Malformed(f"--zookeeper needs host:port,host:port, not {host[:80]!r}")
     return name, int(port)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from backend.errors import LabError
+from backend.errors import Malformed
 from backend.scenarios import letters
 from backend.scenarios.conditions import Situation, condition
 from backend.scenarios.durations import milliseconds, nanoseconds, per_second
@@ -346,4 +346,4 @@ async def run(scenario: Scenario, on: str, seed: int, scale: float = 1.0) -> Out
     try:
         return await Run(scenario, on, seed, scale).run()
     except KeyError as error:
-        raise LabError(f"{scenario.name}: {error} is not there") from None
+        raise Malformed(f"{scenario.name}: {error} is not there") from None

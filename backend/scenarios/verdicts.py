@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from backend.errors import LabError
+from backend.errors import Malformed
 from backend.scenarios import letters
 from backend.scenarios.conditions import Situation
 from backend.scenarios.facts import Facts
@@ -112,7 +112,7 @@ class Judge:
     def _rows_of(self, expect: ExpectPart) -> letters.Rows:
         rows = self._rows.get(expect.group)
         if rows is None:
-            raise LabError(f"no group is called {expect.group!r}; there are {', '.join(self._rows)}")
+            raise Malformed(f"no group is called {expect.group!r}; there are {', '.join(self._rows)}")
         return rows
 
     def _roles_now(self, expect: ExpectPart) -> Verdict:

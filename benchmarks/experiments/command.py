@@ -16,7 +16,7 @@ from benchmarks.running import described
 
 
 def reproduce(name: str, into: Path, quick: bool) -> int:
-    """Returns the exit code. Raises NotThere for an unknown experiment, Malformed when the files cannot be written."""
+    """Returns the exit code. Raises Malformed for an unknown experiment, or when the files cannot be written."""
     experiment = experiment_named(name)
     try:
         into.mkdir(parents=True, exist_ok=True)

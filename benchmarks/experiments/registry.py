@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from backend.errors import NotThere
+from backend.errors import Malformed
 from benchmarks._model import Experiment
 
 MODULES = {
@@ -44,9 +44,9 @@ MODULES = {
 
 
 def experiment_named(name: str) -> Experiment:
-    """Raises NotThere."""
+    """Raises Malformed."""
     if name not in MODULES:
-        raise NotThere(f"reproduce {name[:40]!r} is unknown; there are {', '.join(MODULES)}")
+        raise Malformed(f"reproduce {name[:40]!r} is unknown; there are {', '.join(MODULES)}")
     module = importlib.import_module(f"benchmarks.{MODULES[name]}")
     found: Experiment = next(experiment for experiment in module.EXPERIMENTS if experiment.name == name)
     return found

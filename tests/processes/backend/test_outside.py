@@ -50,7 +50,7 @@ def test_faults_by_the_command_line(cluster: Up) -> None:
     assert cloverlab("--port", port, "fault", "heal_all").returncode == 0
     wrong = cloverlab("fault", "crash", "mds77", "--port", port)
     assert (
-        (wrong.returncode, wrong.stdout) == (2, "")
+        (wrong.returncode, wrong.stdout) == (3, "")
         and wrong.stderr.count("\n") == 1
         and "mds77" in wrong.stderr
     )
@@ -69,12 +69,12 @@ def test_the_file_system_by_the_command_line(cluster: Up) -> None:
     assert json.loads(cloverlab("fs", "stat", "/by/hand/g", "--port", port).stdout)["kind"]
     assert cloverlab("fs", "rm", "-r", "/by", "--port", port).returncode == 0
     gone = cloverlab("fs", "ls", "/by", "--port", port)
-    assert gone.returncode == 2 and "ENOENT" in gone.stderr and gone.stderr.count("\n") == 1
+    assert gone.returncode == 3 and "ENOENT" in gone.stderr and gone.stderr.count("\n") == 1
 
 
 def test_one_directory_has_one_holder(cluster: Up) -> None:
     reported = cloverlab("up", "--port", "1024", "--data", str(cluster.data))
-    assert reported.returncode == 2 and f"(pid {cluster.process.pid})" in reported.stderr
+    assert reported.returncode == 3 and f"(pid {cluster.process.pid})" in reported.stderr
     assert reported.stderr.count("\n") == 1
 
 

@@ -135,7 +135,7 @@ def test_a_target_that_nobody_is_ends_the_run_with_one_line(tmp_path: Path) -> N
         cwd=ROOT,
         check=False,
     )
-    assert done.returncode == 2
+    assert done.returncode == 3
     assert "there is no junior of g1 now" in done.stderr and "Traceback" not in done.stderr
 
 

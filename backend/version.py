@@ -1,0 +1,17 @@
+"""The version of this program."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import tomllib
+
+from backend.repository import REPOSITORY
+
+
+def version() -> str:
+    """The version in the project's file, or of the installed package where there is no such file."""
+    project = REPOSITORY / "pyproject.toml"
+    if not project.is_file():
+        return importlib.metadata.version("cloverlab")
+    found: str = tomllib.loads(project.read_text())["project"]["version"]
+    return found
