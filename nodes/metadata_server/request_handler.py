@@ -14,6 +14,7 @@ from nodes.config import MILLISECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.metadata.effects import Busy
 from nodes.metadata.lookup import TOP, Elsewhere, Gone, Start
+from nodes.metadata.new_names import check_new_names
 from nodes.metadata.operations import WRITES, Absent, Failed, Result
 from nodes.metadata.placement import Placement
 from nodes.metadata.planning import ALONE, Look, Split, Way
@@ -148,6 +149,7 @@ class RequestHandler:
         now_ns = self.now_ns()
         try:
             check_fresh(request.operation, op_id.client, now_ns, self._idle_sessions.ttl_ns)
+            check_new_names(request.operation)
             plan = namespace.plan(
                 request.operation,  # type: ignore[arg-type]
                 op_id,

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import msgspec
 
 from nodes.errors import FsError
+from nodes.metadata.new_names import check_new_names
 from nodes.metadata.operations import WRITES, Attributes, Contents, EndSession, Open, Read, Result, Stat
 from nodes.metadata.records import AtimeRecord, CallRecord, Record
 from nodes.metadata_server.idle_sessions import IdleSessions
@@ -79,12 +80,22 @@ class Requests:
             assert asked.job is not None
             asked.job.peer = peer
         elif len(self._scheduler) < HELD_MAX:
-            at_ns = self._replica.times.read_ns()
-            record = CallRecord(at_ns, op_id, request.lowest_open, request.operation)  # type: ignore[arg-type]
-            write = self._writes[op_id] = Write(record)
-            write.job = Job(peer, request.number, self._write(write))
-            self._scheduler.add(write.job)
-            self._scheduler.run()
+            self._order(peer, request)
+
+    def _order(self, peer: str, request: Request) -> None:
+        """Admits a write to the total order. What no member may admit is refused here, without a place in it."""
+        op_id = OpId(request.session, request.number)
+        try:
+            check_new_names(request.operation)
+        except FsError as error:
+            self._answer(peer, request.number, None, str(error))
+            return
+        at_ns = self._replica.times.read_ns()
+        record = CallRecord(at_ns, op_id, request.lowest_open, request.operation)  # type: ignore[arg-type]
+        write = self._writes[op_id] = Write(record)
+        write.job = Job(peer, request.number, self._write(write))
+        self._scheduler.add(write.job)
+        self._scheduler.run()
 
     def end_idle_sessions(self) -> bool:
         """Requests the end of every dead client's session. Returns whether there is any. A session used before its turn survives."""
@@ -207,24 +218,18 @@ class Requests:
         self._answer_read(self._reads.pop(op_id), operation, result, error)
 
     def _answer_read(self, job: Job, operation: Read, result: Result | None, error: str) -> None:
-        execution = self._replica.execution
         if isinstance(operation, Open) and isinstance(result, Contents):
             self._touch(result.inode)
         elif isinstance(operation, Stat) and isinstance(result, Attributes):
             read_ns = max(result.atime_ns, self._atimes.get(result.inode, 0))
             result = msgspec.structs.replace(result, atime_ns=read_ns)
+        self._answer(job.peer, job.number, result, error)
+
+    def _answer(self, peer: str, number: int, result: Result | None, error: str) -> None:
+        """Answers a call that has no place in the total order."""
+        execution = self._replica.execution
         at_ns = execution.namespace.newest_ns
-        self._send(
-            job.peer,
-            Answer(
-                job.number,
-                self.view,
-                *execution.position,
-                result,
-                error,
-                at_ns,
-            ),
-        )
+        self._send(peer, Answer(number, self.view, *execution.position, result, error, at_ns))
 
     def _touch(self, inode: int) -> None:
         if inode in self._atimes or len(self._atimes) < ATIMES_MAX:
