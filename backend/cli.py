@@ -22,6 +22,8 @@ MODULES = {
     "fs": "files",
     "checkpoint": "checkpoints",
     "pool": "pool",
+    "journal": "dump",
+    "image": "dump",
     "run": "trials",
     "explore": "trials",
     "test": "benchmarks",

@@ -77,6 +77,7 @@ ALLOWED: dict[str, set[str]] = {
         "nodes.protocols",
         "nodes.workloads.journal_load",
     },
+    "nodes.dump": FLOOR | {"nodes.dump", "nodes.protocols", "nodes.replicas", "nodes.servers"},
     "nodes.client": FLOOR | {"nodes.blocks", "nodes.client"},
     "nodes.workloads": FLOOR | {"nodes.client", "nodes.workloads"},
     "nodes.workloads.journal_load": SERVER,
