@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 
@@ -18,6 +19,7 @@ from backend.running import Running
 from backend.settings import Settings
 from backend.store import queries
 from backend.store.store import Store
+from backend.trace_trimmer import keep_trimmed
 from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Called, Stamped
 
@@ -35,6 +37,7 @@ class Lab(Running):
         self.comparisons = Comparisons()
         self.counting = Counting()
         self.began_s = time.monotonic()
+        self._trimming: asyncio.Task[None] | None = None
         self._pictured_ns = 0
         self._pictured_seq = store.seq
 
@@ -55,10 +58,13 @@ class Lab(Running):
         """Raises CannotStart or Unavailable when the cluster does not start."""
         self._keep_picture()
         self.hub.start()
+        self._trimming = asyncio.create_task(keep_trimmed(self.fabric, self.store), name="traces' trimming")
         await self.fabric.start()
 
     async def stop(self) -> None:
         try:
+            if self._trimming is not None:
+                self._trimming.cancel()
             await self.comparisons.stop()
             await self.fabric.stop()
             await self.hub.stop()

@@ -85,7 +85,9 @@ class ProcessFabric(ClusterFabric):
         self.report_rest()
 
     def _follow(self, name: str) -> None:
-        self.traces.follow(name, TraceReader(launch.trace_directory(self.home, name)))
+        self.traces.follow(
+            name, TraceReader(launch.trace_directory(self.home, name), self.traces.position(name))
+        )
 
     async def _server(self, name: str, leftover: Child | None) -> None:
         """Adopts a running server or node, or starts it."""

@@ -47,6 +47,7 @@ class Store:
         self.first_seq = 1
         self.seq = 0
         self.positions: dict[str, int] = {}
+        """By server: number of the last event that the database has, or has left out for good."""
         self._writer = writer
         self._kept_events = kept_events
         self._rows: list[Row] = []
@@ -163,6 +164,7 @@ class Store:
             self._moved, self._buckets = moved | self._moved, buckets | self._buckets
             self._report(f"cannot write {self.path}: {error}; events wait in memory until it can")
             return
+        self.positions |= moved
         self._report("")
         self._unpruned += len(rows)
         if self._unpruned >= min(PRUNE_EVERY, self._kept_events):

@@ -80,11 +80,16 @@ class Connection(asyncio.Protocol):
     def _greet(self, said: Challenge | Hello | Welcome) -> None:
         self.write(framing.frame(msgspec.msgpack.encode(said)))
 
+    @property
+    def unsent(self) -> int:
+        """Number of bytes that wait to be sent."""
+        return self._transport.get_write_buffer_size() if self._transport is not None else 0
+
     def write(self, data: bytes) -> None:
         transport = self._transport
         if transport is None or transport.is_closing():
             return
-        if transport.get_write_buffer_size() > WRITE_MAX:
+        if self.unsent > WRITE_MAX:
             self._warn(f"{self.peer or 'a peer'} does not read: its connection is closed")
             transport.abort()
             return

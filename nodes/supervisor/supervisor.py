@@ -37,6 +37,8 @@ from nodes.trace.reader import TraceReader
 BEAT_S = 1.0
 FOLLOW_S = 0.01
 EVENTS_MOST = 5_000
+SEND_AHEAD_BYTES = 4 << 20
+"""Unsent bytes of a connection beyond which no more events are read for it."""
 READY_S = 45.0
 """Timeout of a start, on a machine on which a whole cluster starts at once."""
 STOP_S = 2.0
@@ -183,16 +185,18 @@ class Supervisor:
     def _follow(self, connection: Connection, args: dict[str, Any]) -> None:
         """Sends the server's events after number `after`, and the status, on this connection from here on."""
         self._closed(connection)
-        reading = self._read_events(
-            connection, TraceReader(self._directory(args["cluster"]) / "trace"), int(args["after"])
-        )
+        trace = self._directory(args["cluster"]) / "trace"
+        reading = self._read_events(connection, TraceReader(trace, int(args["after"])))
         self._following[connection] = asyncio.get_running_loop().create_task(reading)
         self.calls.report(connection, self.status())
 
-    async def _read_events(self, connection: Connection, reader: TraceReader, after: int) -> None:
+    async def _read_events(self, connection: Connection, reader: TraceReader) -> None:
         while True:
+            if connection.unsent > SEND_AHEAD_BYTES:
+                await asyncio.sleep(FOLLOW_S)
+                continue
             try:
-                found = [stamped for stamped in reader.read() if stamped.number > after]
+                found = reader.read()
             except (TraceDamaged, OSError) as error:
                 self._say(str(error))
                 return

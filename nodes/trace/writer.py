@@ -16,7 +16,8 @@ from nodes.trace.files import HEAD, TraceDamaged, check_head, files_of, name_of,
 from nodes.trace.present import UNKNOWN, Causal, Cause, Present, reported
 from nodes.wire.codec import NAME_MOST
 
-SEGMENT_BYTES = 16 << 20
+SEGMENT_BYTES = 4 << 20
+"""Size of a file beyond which the next one begins. Whole files are removed when their events are stored elsewhere."""
 
 
 class TraceWriter:

@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 import pytest
 
+from nodes.trace import reader as reading
 from nodes.trace import writer as writing
 from nodes.trace.base import Event
 from nodes.trace.events import AnyEvent, Cut, Started
@@ -119,5 +120,46 @@ def test_what_cannot_be_written_waits_and_is_there_once(
             with pytest.raises(OSError, match="No space left"):
                 trace.flush()
     trace.emit(Cut(3, "because"))
+    trace.close()
+    assert numbers(tmp_path) == [1, 2, 3]
+
+
+def long_trace(directory: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """A trace of 100 events in several files."""
+    monkeypatch.setattr(writing, "SEGMENT_BYTES", 200)
+    trace = writer(directory)
+    for number in range(100):
+        trace.emit(Cut(number, "because"))
+        trace.flush()
+    trace.close()
+    return sorted(directory.iterdir())
+
+
+def test_a_reader_begins_where_the_last_one_ended_and_opens_no_earlier_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = long_trace(tmp_path, monkeypatch)
+    for path in files[:-2]:
+        path.write_bytes(b"of no interest any more")
+    first = int(files[-2].stem)
+    for after in (first - 1, first + 1, 99):
+        assert [each.number for each in TraceReader(tmp_path, after).read()][:1] == [after + 1]
+    assert TraceReader(tmp_path, 100).read() == []
+
+
+def test_a_reader_of_a_trimmed_trace_begins_with_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = long_trace(tmp_path, monkeypatch)
+    for path in files[:3]:
+        path.unlink()
+    assert TraceReader(tmp_path, 0).read()[0].number == int(files[3].stem)
+
+
+def test_a_record_longer_than_a_read_is_read_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "READ_BYTES", 256)
+    trace = writer(tmp_path)
+    for number in range(3):
+        trace.emit(Cut(number, "because" * 100))
     trace.close()
     assert numbers(tmp_path) == [1, 2, 3]
