@@ -205,6 +205,8 @@ class WorkloadConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     directories: Annotated[int, msgspec.Meta(ge=1)] = 16
     remembered: Annotated[int, msgspec.Meta(ge=1, le=10_000_000)] = 1024
     """Number of files whose names are kept to be read, renamed and deleted."""
+    objects: Annotated[int, msgspec.Meta(ge=0, le=10_000_000)] = 0
+    """Largest number of objects below `root`, those of earlier starts included: at it, a call that would make one deletes one. 0 means no bound."""
     size: Annotated[int, msgspec.Meta(ge=1, le=1 << 23)] = 65_536
     """Mean size in bytes of a put or append; sizes are drawn between half of it and one and a half times as many."""
     block_size: Annotated[int, msgspec.Meta(ge=512, le=1 << 27, multiple_of=512)] = 65_536

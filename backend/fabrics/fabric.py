@@ -30,7 +30,13 @@ from nodes.trace.events import Stamped, Warned
 from nodes.trace.present import UNKNOWN, Cause
 
 TICK_S = 0.02
-GENTLE = WorkloadConfig(clients=4, rate_per_s=50.0)
+GENTLE = WorkloadConfig(
+    clients=4,
+    rate_per_s=50.0,
+    mix={"create": 42, "delete": 42, "mkdir": 4, "rmdir": 4, "rename": 8},
+    objects=1_000,
+)
+"""The load of a cluster that is left alone: changes only, over a bounded number of objects."""
 
 
 class ClusterFabric(Driver):

@@ -15,6 +15,7 @@ from nodes.metadata.operations import (
     Delete,
     Link,
     List,
+    Listing,
     Mkdir,
     Operation,
     Rename,
@@ -26,6 +27,9 @@ from nodes.workloads.file_calls import FileCalls
 from nodes.world import World
 
 WITH_CONTENT = ("put", "append", "get")
+MAKING = ("create", "mkdir", "link")
+PAGE = 1_000
+"""Names that are asked for at once when those of an earlier start are taken over."""
 
 
 class Workload:
@@ -42,6 +46,7 @@ class Workload:
         self.mix(config.mix)
         self._left = config.count
         self._names = 0
+        self._remembered = config.objects or config.remembered
         self._files: list[str] = []
         self._made: list[str] = []
         """Directories that may be moved and removed."""
@@ -79,12 +84,27 @@ class Workload:
         """Makes the directories, then starts the callers."""
         for path in (self._config.root, *self._directories()):
             await self._call(Mkdir(path))
+        if self._config.objects:
+            for path in self._directories():
+                await self._adopt(path)
         self._callers = self._config.clients
         for caller in range(self._config.clients):
             self.scope.spawn(self._caller(), f"caller {caller}")
 
     def _directories(self) -> list[str]:
         return [f"{self._config.root}/d{number}" for number in range(self._config.directories)]
+
+    async def _adopt(self, directory: str) -> None:
+        """Takes over the names that an earlier start has left, up to twice the bound."""
+        after, more = "", True
+        while more and len(self._files) < 2 * self._config.objects:
+            try:
+                listing = (await self._client.call(List(directory, after, PAGE))).result
+            except FsError:
+                return
+            assert isinstance(listing, Listing)
+            self._files += [f"{directory}/{name}" for name in listing.names]
+            after, more = listing.names[-1] if listing.names else "", listing.more
 
     async def _caller(self) -> None:
         while self._left is None or self._left > 0:
@@ -108,19 +128,34 @@ class Workload:
         if turn > now:
             await self._world.clock.sleep(turn - now)
 
-    async def _call(self, operation: Operation) -> None:
+    async def _call(self, operation: Operation) -> str:
+        """Returns the POSIX name of the error, empty for none."""
         try:
             await self._client.call(operation)
-            self._counts["ok"] += 1
         except FsError as error:
             self._counts[error.name] += 1
+            return error.name
+        self._counts["ok"] += 1
+        return ""
 
     async def _do(self, kind: str) -> None:
         if kind in WITH_CONTENT:
             error = await self._file_calls.call(kind, f"{self._stem()}-{self._number()}")
             self._counts[error or "ok"] += 1
         else:
-            await self._call(self._choose(kind))
+            await self._change(self._choose(self._within_bound(kind)))
+
+    async def _change(self, operation: Operation) -> None:
+        """One call. An object whose deletion failed is still there, for all that is known."""
+        error = await self._call(operation)
+        if isinstance(operation, Delete) and error not in ("", "ENOENT") and self._config.objects:
+            self._files.append(operation.path)
+
+    def _within_bound(self, kind: str) -> str:
+        most = self._config.objects
+        if not most or kind not in MAKING or len(self._files) + len(self._made) < most:
+            return kind
+        return "delete" if self._files else "rmdir"
 
     def _draw(self) -> str:
         if len(self._kinds) == 1:
@@ -155,7 +190,7 @@ class Workload:
     def _link(self, file: str) -> Operation:
         """A link of a file to a new name, which is remembered like that of a new file."""
         name = f"{self._stem()}-{self._number()}"
-        if len(self._files) < self._config.remembered:
+        if len(self._files) < self._remembered:
             self._files.append(name)
         return Link(file, name)
 
@@ -182,10 +217,10 @@ class Workload:
         rng = self._world.rng
         path = f"{self._stem()}-{self._number()}"
         if kind == "mkdir":
-            if len(self._made) < self._config.remembered:
+            if len(self._made) < self._remembered:
                 self._made.append(path)
             return Mkdir(path)
-        if len(self._files) < self._config.remembered:
+        if len(self._files) < self._remembered:
             self._files.append(path)
         else:
             self._files[rng.randrange(len(self._files))] = path
