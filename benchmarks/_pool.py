@@ -16,13 +16,13 @@ from zlib import crc32
 import uvloop
 
 from nodes.config import NO_KNOBS
-from nodes.mechanisms import IMAGE_STORES, MESSAGES
+from nodes.mechanisms import IMAGE_STORES, MESSAGES, OF_CLIENTS
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made
 from nodes.metadata.records import MakeRecord
 from nodes.mutations import NO_MUTATIONS
 from nodes.real.clock import RealClock, monotonic_ns
-from nodes.real.connection import Identity
+from nodes.real.connection import identity_of
 from nodes.real.disk import RealDisk
 from nodes.real.network import RealNetwork
 from nodes.real.process import RealWorld
@@ -35,6 +35,7 @@ from nodes.trace.pool_events import ImageWritten, Repairing
 from nodes.trace.present import Causeless
 from nodes.units import DIRECTORY, ROOT, OpId
 from nodes.wire.codec import Codec
+from nodes.wire.keys import keys_of
 from nodes.wire.messages import Mark, Message
 
 TICK_NS = 1_000_000
@@ -69,6 +70,9 @@ def namespace_of(inodes: int) -> Namespace:
     return namespace
 
 
+KEYS = keys_of(b"a token of the benchmark, no secret", serves=True)
+
+
 class Written(Causeless):
     """A trace that keeps the last image's event, and notes the end of a repair."""
 
@@ -92,7 +96,7 @@ class Node:
         self.trace, self.turn = Written(), Turn(loop)
         rng = random.Random(name)
         self.network = RealNetwork(
-            Identity("bench", name, b"bench"), Codec(MESSAGES), self.turn, rng, self._warn, MessageRing(name, monotonic_ns)
+            identity_of("bench", name, KEYS), Codec(MESSAGES), Codec(OF_CLIENTS), self.turn, rng, self._warn, MessageRing(name, monotonic_ns)
         )  # fmt: skip
         disk = RealDisk(directory, self.turn)
         self.world = RealWorld(
@@ -108,7 +112,7 @@ class Node:
         self._ticked_ns, self._used_ns = monotonic_ns(), time.thread_time_ns()
         self._tick()
 
-    def _warn(self, line: str) -> None:
+    def _warn(self, peer: str, line: str) -> None:
         print(line, file=sys.stderr)
 
     def _fail(self, error: BaseException) -> None:

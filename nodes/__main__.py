@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import resource
 import sys
 from collections.abc import Callable, Coroutine
 from functools import partial
@@ -26,6 +27,7 @@ from nodes.real.process import (
 )
 
 WRONG_INPUT_EXIT = 2
+DESCRIPTORS = 16_384
 ROLES: dict[str, Callable[[ProcessFile], Coroutine[Any, Any, int]]] = {
     "server": run_server,
     "workload": run_workload,
@@ -39,6 +41,7 @@ def main() -> int:
     parser.add_argument("role", choices=sorted(ROLES))
     parser.add_argument("--config", type=Path, required=True)
     arguments = parser.parse_args()
+    allow_descriptors()
     try:
         file = msgspec.json.decode(arguments.config.read_bytes(), type=ProcessFile)
         if file.role != arguments.role:
@@ -52,6 +55,14 @@ def main() -> int:
     except msgspec.DecodeError as error:
         print(f"{arguments.config}: {error}", file=sys.stderr)
     return WRONG_INPUT_EXIT
+
+
+def allow_descriptors() -> None:
+    """Raises the soft limit of open files: connections and segments of the journal share it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def run(process: Coroutine[Any, Any, int]) -> int:

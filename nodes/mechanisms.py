@@ -21,9 +21,9 @@ from nodes.protocols.vssp import messages as vssp_messages
 from nodes.protocols.vssp.acknowledging import STRATEGIES
 from nodes.protocols.vssp.mechanism import Pool
 from nodes.slots import MakeImageStore
-from nodes.wire.data_messages import DATA_MESSAGES
+from nodes.wire.data_messages import DATA_FROM_CLIENTS, DATA_MESSAGES
 from nodes.wire.journal_messages import JOURNAL_MESSAGES
-from nodes.wire.messages import CLIENT_MESSAGES, Message
+from nodes.wire.messages import CLIENT_MESSAGES, AskView, CheckOperation, Message, Request
 from nodes.workloads.journal_load import answer_load
 from nodes.world import World
 
@@ -63,6 +63,9 @@ MESSAGES: tuple[type[Message], ...] = (
     *CROSSING_MESSAGES,
     *(message for each in AGREEMENTS for message in each.MESSAGES),
 )
+
+OF_CLIENTS: tuple[type[Message], ...] = (Request, CheckOperation, AskView, *DATA_FROM_CLIENTS)
+"""What a server or node accepts from a client."""
 
 IMAGE_STORES: dict[str, MakeImageStore] = {name: partial(Pool, way) for name, way in STRATEGIES.items()}
 """Slot `image_store`: storage, transfer and repair of images."""

@@ -41,7 +41,7 @@ class RealClient:
         home, config = stage.fabric.home, stage.config
         self._loop = asyncio.get_running_loop()
         self._stage = stage
-        self._world = world = client_world(name, config.cluster, home.token, stage.fabric.peers())
+        self._world = world = client_world(name, config.cluster, home.client_keys, stage.fabric.peers())
         world.trace = StageTrace(stage, name)
         self.client = SmartClient(world, config, f"{name}.1", reports_calls)
         self.files = FileClient(world, config, self.client)

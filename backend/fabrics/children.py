@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from backend.errors import Unavailable
-from backend.fabrics.home import replace_file
 from backend.repository import REPOSITORY
+from nodes.real.private_files import replace_file
 from nodes.real.spawned import last_words, ready_line
 from nodes.states import ProcessState
 
@@ -157,7 +157,7 @@ class Children:
 
     def _save(self) -> None:
         alive = {name: child.recorded() for name, child in self.by_name.items()}
-        replace_file(self._file, msgspec.json.encode(alive), 0o600)
+        replace_file(self._file, msgspec.json.encode(alive))
 
 
 async def wait_ready(child: Child, output: Path, errors: Path, mark: int) -> dict[str, Any]:

@@ -37,8 +37,8 @@ class FsClient:
         return smart, files
 
     def _make(self, peers: dict[str, str]) -> tuple[RealWorld, SmartClient, FileClient]:
-        config, token = self._fabric.home.file.cluster, self._fabric.home.token
-        world = client_world(CONTROL, config.cluster, token, peers)
+        config, keys = self._fabric.home.file.cluster, self._fabric.home.client_keys
+        world = client_world(CONTROL, config.cluster, keys, peers)
         world.trace = ClientTrace(self._fabric)
         smart = SmartClient(world, config, f"{CONTROL}.{secrets.token_hex(5)}")
         return world, smart, FileClient(world, config, smart)

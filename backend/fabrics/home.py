@@ -20,6 +20,8 @@ from backend.shape import Shape, check, new_config
 from nodes.config import ClusterConfig
 from nodes.format_number import of_other_version
 from nodes.kinds import Kind, nodes_of
+from nodes.real.private_files import own_file, private_directory, remove_unfinished, replace_file
+from nodes.wire.keys import WeakToken, keys_of, read_token
 
 FORMAT = 2
 """Raised with the format of any file in the directory, so that an older directory is refused as a whole."""
@@ -27,6 +29,8 @@ PORTS = range(20_000, 32_000)
 """Below the range from which the system takes the ports of outgoing connections."""
 SOCKET_PATH_BYTES = 90
 """Longest path of a Unix socket that is used, in bytes; addresses hold about 104."""
+CLIENT_ROLES = ("workload", "caller")
+"""Roles of processes that send requests and serve none."""
 ANY = Shape()
 
 
@@ -45,11 +49,13 @@ class ClusterFile(msgspec.Struct, kw_only=True):
 class Home:
     """Holds the lock of the directory from `open` to `close`."""
 
-    def __init__(self, path: Path, lock: int, file: ClusterFile, token_file: Path, token: bytes):
+    def __init__(self, path: Path, lock: int, file: ClusterFile, token: bytes):
+        """Raises WeakToken."""
         self.path = path
-        self.token_file = token_file
         self.file = file
         self.token = token
+        """The control plane's alone: each process gets the keys of its realms."""
+        self.client_keys = keys_of(token, serves=False)
         self._lock = lock
         self._sockets = socket_directory(path)
 
@@ -83,17 +89,21 @@ class Home:
     def _locked(cls, path: Path, choose: Callable[[Path], ClusterFile], token_file: Path | None) -> Home:
         path = path.expanduser().absolute()
         try:
-            path.mkdir(parents=True, exist_ok=True)
+            private_directory(path)
             lock = take_lock(path)
             try:
                 file = choose(path)
                 sign(lock)
-                secret = token_file or path / "token"
-                home = cls(path, lock, file, secret, read_token(secret))
+                remove_unfinished(path)
+                token = read_token(token_file) if token_file is not None else own_token(path / "token")
+                home = cls(path, lock, file, token)
                 home.save()
+                home.save_keys()
             except BaseException:
                 os.close(lock)
                 raise
+        except WeakToken as weak:
+            raise CannotStart(str(weak)) from None
         except OSError as error:
             raise CannotStart(f"cannot use the data directory {path}: {reason_of(error)}") from None
         return home
@@ -116,6 +126,16 @@ class Home:
         directory.mkdir(parents=True, exist_ok=True)
         return directory
 
+    def keys_file(self, role: str) -> Path:
+        """The keys of a process of this role."""
+        return self.path / "keys" / ("clients.json" if role in CLIENT_ROLES else "servers.json")
+
+    def save_keys(self) -> None:
+        self.directory("keys")
+        for role in ("server", *CLIENT_ROLES):
+            keys = keys_of(self.token, serves=role not in CLIENT_ROLES)
+            replace_file(self.keys_file(role), msgspec.json.encode(keys))
+
     def socket_of(self, name: str) -> Path:
         return self._sockets / f"{name}.sock"
 
@@ -134,7 +154,7 @@ class Home:
 
     def save(self) -> None:
         data = msgspec.json.format(msgspec.json.encode(self.file), indent=1)
-        replace_file(self.path / "cluster.json", data, 0o600)
+        replace_file(self.path / "cluster.json", data)
 
     def close(self) -> None:
         """Releases the lock. Sockets of processes that still run stay for the next control plane."""
@@ -145,7 +165,7 @@ class Home:
 
 
 def take_lock(path: Path) -> int:
-    lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    lock = os.open(path / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -180,26 +200,12 @@ def read_cluster_file(path: Path) -> ClusterFile | None:
         raise CannotStart(f"{path} is damaged: {error}; it was not changed") from None
 
 
-def read_token(path: Path) -> bytes:
-    """The secret that the cluster's processes prove to each other; created once, readable only by its owner. A read-only file from another
-    source is used as it is."""
+def own_token(path: Path) -> bytes:
+    """The token of the data directory, created once, of its owner alone. Raises WeakToken, OSError."""
     if not path.exists():
-        replace_file(path, secrets.token_hex(32).encode(), 0o600)
-    with contextlib.suppress(OSError):
-        os.chmod(path, 0o600)
-    return path.read_bytes().strip()
-
-
-def replace_file(path: Path, data: bytes, mode: int = 0o644) -> None:
-    """Replaces a file atomically: a crash leaves the old or the new content."""
-    new = path.with_name(f".{path.name}.new")
-    descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode)
-    try:
-        os.write(descriptor, data)
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-    os.replace(new, path)
+        replace_file(path, secrets.token_hex(32).encode())
+    own_file(path)
+    return read_token(path)
 
 
 def socket_place(path: Path) -> Path:
@@ -212,11 +218,9 @@ def socket_place(path: Path) -> Path:
 
 
 def socket_directory(path: Path) -> Path:
-    """A socket directory that only its owner can enter. Raises CannotStart."""
+    """A socket directory that only its owner can enter. Raises OSError."""
     directory = socket_place(path)
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if directory.stat().st_uid != os.getuid():
-        raise CannotStart(f"{directory} belongs to another user")
+    private_directory(directory)
     directory.chmod(0o700)
     return directory
 

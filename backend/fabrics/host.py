@@ -20,7 +20,7 @@ from nodes.supervisor.messages import CLUSTER, Question, Reply, Status, Supervis
 from nodes.supervisor.supervisor import BEAT_S, BOOT_ID, READY_S
 from nodes.trace.events import Stamped
 from nodes.wire.codec import BadFrame
-from nodes.wire.framing import frame
+from nodes.wire.keys import Realm, supervisor_key
 
 DIAL_AGAIN_S = 0.25
 ANSWER_S = 5.0
@@ -63,7 +63,8 @@ class Host:
         """Offset from the supervisor's monotonic clock to ours, in ns."""
         self.trouble = "it has not been reached yet"
         self._address = address
-        self._identity = Identity(CLUSTER, CONTROL, token)
+        key = supervisor_key(token, self._container)
+        self._identity = Identity(CLUSTER, CONTROL, Realm.SUPERVISOR, {Realm.SUPERVISOR: key})
         self._on_status = on_status
         self._connection: Connection | None = None
         self._numbers = itertools.count(1)
@@ -109,7 +110,7 @@ class Host:
             self._identity, self._container, self._opened, self._reported, self._closed, self._warned
         )
 
-    def _warned(self, line: str) -> None:
+    def _warned(self, peer: str, line: str) -> None:
         self.trouble = line
 
     def _opened(self, connection: Connection) -> None:
@@ -188,7 +189,7 @@ class Host:
     def _send(self, do: str, args: dict[str, Any]) -> int:
         assert self._connection is not None
         number = next(self._numbers)
-        self._connection.write(frame(msgspec.msgpack.encode(Question(number, do, args))))
+        self._connection.send(msgspec.msgpack.encode(Question(number, do, args)))
         return number
 
     async def ask(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from backend.fabrics.home import Home, replace_file
+from backend.fabrics.home import Home
+from nodes.real.private_files import replace_file
 
 
 def address(port: int) -> str:
@@ -28,12 +29,12 @@ def process_file(home: Home, name: str, role: str, config: msgspec.Struct, coord
         "listen": "" if port is None else address(port),
         "coordination": coordination,
         "peers": {peer: where for peer, where in peers(home).items() if peer != name},
-        "token_file": str(home.token_file),
+        "keys_file": str(home.keys_file(role)),
         "control": str(home.socket_of(name)),
         "seed": home.file.seed,
     }
     file = home.directory("config") / f"{name}.json"
-    replace_file(file, msgspec.json.format(msgspec.json.encode(reported), indent=1), 0o600)
+    replace_file(file, msgspec.json.format(msgspec.json.encode(reported), indent=1))
     return file
 
 

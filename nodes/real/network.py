@@ -10,7 +10,7 @@ import random
 from collections import deque
 from collections.abc import Callable
 
-from nodes.real.connection import Connection, Identity
+from nodes.real.connection import Connection, Identity, Ungreeted
 from nodes.real.links import LinkRules, Way
 from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
@@ -26,7 +26,8 @@ from nodes.trace.present import (
     runs_of,
 )
 from nodes.wire.codec import Codec
-from nodes.wire.framing import FRAME_MAX, frame
+from nodes.wire.framing import FRAME_MAX, UnknownPeer
+from nodes.wire.keys import Realm
 from nodes.wire.messages import Message
 
 WAITING_MAX = 4096
@@ -62,9 +63,10 @@ class RealNetwork:
         self,
         identity: Identity,
         codec: Codec,
+        of_clients: Codec,
         turn: Turn,
         rng: random.Random,
-        warn: Callable[[str], None],
+        warn: Callable[[str, str], None],
         ring: MessageRing,
         causal: Causal | None = None,
     ):
@@ -73,6 +75,8 @@ class RealNetwork:
         self.rules = LinkRules()
         self._identity = identity
         self._codec = codec
+        self._of_clients = of_clients
+        """Knows only what clients send, so that a client's key changes no journal."""
         self._rng = rng
         self._warn = warn
         self._ring = ring
@@ -80,6 +84,7 @@ class RealNetwork:
         self._causal = causal or Present()
         self._peers: dict[str, Peer] = {}
         self._outbox: dict[str, Caused] = {}
+        self._ungreeted = Ungreeted()
         self._step: Callable[[str, Message], None] = lambda peer, message: None
         self._server: asyncio.Server | None = None
         self._loop = asyncio.get_running_loop()
@@ -97,7 +102,9 @@ class RealNetwork:
         self.address = advertise or f"{host}:{self._server.sockets[0].getsockname()[1]}"
 
     def _accepting(self) -> Connection:
-        return Connection(self._identity, "", self._on_open, self._on_payload, self._on_closed, self._warn)
+        return self._ungreeted.add(
+            Connection(self._identity, "", self._on_open, self._on_payload, self._on_closed, self._warn)
+        )
 
     def close(self) -> None:
         self.closed = True
@@ -172,7 +179,7 @@ class RealNetwork:
             self._hand_over(peer, (messages[:half], causes[:half]))
             self._hand_over(peer, (messages[half:], causes[half:]))
             return
-        connection.write(frame(payload))
+        connection.send(payload)
         if self._ring.on:
             self._ring.sent(peer.name, caused, len(payload))
 
@@ -227,7 +234,11 @@ class RealNetwork:
     # --- connections -----------------------------------------------------------------------------------------------
 
     def _on_open(self, connection: Connection) -> None:
+        """Raises UnknownPeer."""
+        self._ungreeted.remove(connection)
         peer = self._peer(connection.peer)
+        if connection.realm is Realm.CLIENT and not connection.dialled and peer.address:
+            raise UnknownPeer(f"a client has the name of {peer.name}")
         if connection.dialled:
             peer.dialled, peer.dialling, peer.failures = connection, False, 0
         else:
@@ -240,7 +251,8 @@ class RealNetwork:
     def _on_payload(self, connection: Connection, payload: bytes) -> None:
         """Raises BadFrame."""
         name, causal, step = connection.peer, self._causal, self._step
-        messages, runs = self._codec.framed(payload)
+        by_client = connection.realm is Realm.CLIENT and not connection.dialled
+        messages, runs = (self._of_clients if by_client else self._codec).framed(payload)
         way = self.rules.way(name, "from")
         try:
             for message, cause in zip(messages, causes_of(runs), strict=False):
@@ -254,6 +266,7 @@ class RealNetwork:
             causal.cause = causal.began = UNKNOWN
 
     def _on_closed(self, connection: Connection) -> None:
+        self._ungreeted.remove(connection)
         peer = self._peers.get(connection.expected or connection.peer)
         if peer is None:
             return

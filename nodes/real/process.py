@@ -23,12 +23,13 @@ from nodes.config import MILLISECOND, ClientConfig, NodeConfig, ServerConfig
 from nodes.errors import Damaged
 from nodes.kinds import Kind, start_node
 from nodes.real.clock import RealClock, monotonic_ns
-from nodes.real.connection import Identity
+from nodes.real.connection import identity_of
 from nodes.real.control import BadQuestion, Control, Step
 from nodes.real.disk import RealDisk
 from nodes.real.links import Rule
 from nodes.real.network import RealNetwork
 from nodes.real.ring import MessageRing
+from nodes.real.throttle import Throttle
 from nodes.real.turn import Turn
 from nodes.real.zookeeper import Zookeeper
 from nodes.scope import Scope
@@ -38,12 +39,15 @@ from nodes.trace.events import Started, Stopped, Warned
 from nodes.trace.present import Causeless, causal
 from nodes.trace.writer import TraceWriter
 from nodes.wire.codec import Codec
+from nodes.wire.keys import Keys
 
 BUG_EXIT = 70
 AGAIN_EXIT = 75
 """Exit code when the journal was found damaged during service. The fabric starts the process again, and opening the journal decides how it
 continues."""
-WARN_EVERY_NS = 1_000 * MILLISECOND
+
+
+NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 class ProcessFile(msgspec.Struct, forbid_unknown_fields=True):
@@ -55,7 +59,8 @@ class ProcessFile(msgspec.Struct, forbid_unknown_fields=True):
     listen: str
     coordination: str
     peers: dict[str, str]
-    token_file: str
+    keys_file: str
+    """File of `Keys`: those of this process alone."""
     control: str
     advertise: str = ""
     """Address at which peers dial, when it differs from the listening one: a name outlives an address."""
@@ -110,7 +115,7 @@ class Process:
         self._ending = asyncio.Event()
         self._code = 0
         self._began = False
-        self._warned_ns = 0
+        self._throttle = Throttle()
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._on_loop_error)
         self._lock = hold(self._data)
@@ -118,11 +123,14 @@ class Process:
         self.trace = TraceWriter(self._data / "trace", name, monotonic_ns, self.turn.wanted, causal(loop))
         self.turn.at_end(self.trace.flush)
         self.ring = MessageRing(name, monotonic_ns)
-        identity = Identity(cluster, name, Path(file.token_file).read_bytes().strip())
+        self._keys = keys_in(Path(file.keys_file))
+        identity = identity_of(cluster, name, self._keys)
         rng = random.Random(os.urandom(16) if file.seed is None else f"{file.seed}/{name}/{self.trace.boot}")
-        from nodes.mechanisms import MESSAGES
+        from nodes.mechanisms import MESSAGES, OF_CLIENTS
 
-        network = RealNetwork(identity, Codec(MESSAGES), self.turn, rng, self._warn, self.ring, causal(loop))
+        network = RealNetwork(
+            identity, Codec(MESSAGES), Codec(OF_CLIENTS), self.turn, rng, self._warn, self.ring, causal(loop)
+        )
         self.world = RealWorld(
             name, rng, RealClock(loop), self.turn, network, RealDisk(self._data, self.turn), None, self.trace,
             Scope(name, on_error=self._on_error),
@@ -132,11 +140,9 @@ class Process:
 
     # --- errors ----------------------------------------------------------------------------------------------------
 
-    def _warn(self, what: str) -> None:
-        """Warns at most once a second: unauthenticated peers must not fill the disk. A warning is the cause of no other event."""
-        now = monotonic_ns()
-        if now - self._warned_ns > WARN_EVERY_NS:
-            self._warned_ns = now
+    def _warn(self, peer: str, what: str) -> None:
+        """Warns at most once a second about each peer. A warning is the cause of no other event."""
+        if self._throttle.passes(peer):
             cause = self.trace.at()
             self.trace.emit(Warned(what))
             self.trace.follows(cause)
@@ -161,6 +167,9 @@ class Process:
 
     def _on_loop_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in NO_DESCRIPTORS and "socket" in context:
+            self._warn("", f"no connection can be accepted: {error.strerror}")
+            return
         if error is not None and not isinstance(error, ConnectionError):
             self._on_error(error)
 
@@ -260,6 +269,17 @@ class Process:
         disk.fails = bool(question.get("fail", disk.fails))
 
 
+def keys_in(file: Path) -> Keys:
+    """Raises CannotStart, OSError."""
+    try:
+        keys = msgspec.json.decode(file.read_bytes(), type=Keys)
+    except msgspec.DecodeError as error:
+        raise CannotStart(f"{file}: {error}") from None
+    if not keys.client:
+        raise CannotStart(f"{file} has no keys")
+    return keys
+
+
 def hold(directory: Path) -> int:
     """The lock of a data directory, held until the process ends. Raises CannotStart."""
     directory.mkdir(parents=True, exist_ok=True)
@@ -326,15 +346,16 @@ class Silence(Causeless):
         return 0
 
 
-def client_world(name: str, cluster_id: str, token: bytes, peers: dict[str, str]) -> RealWorld:
+def client_world(name: str, cluster_id: str, keys: Keys, peers: dict[str, str]) -> RealWorld:
     """A world for a smart client inside another process's running loop; it has no disk and no coordination."""
-    from nodes.mechanisms import MESSAGES
+    from nodes.mechanisms import MESSAGES, OF_CLIENTS
 
     loop = asyncio.get_running_loop()
     turn, rng = Turn(loop), random.Random(os.urandom(16))
     ring = MessageRing(name, monotonic_ns)
+    identity = identity_of(cluster_id, name, keys)
     network = RealNetwork(
-        Identity(cluster_id, name, token), Codec(MESSAGES), turn, rng, lambda line: None, ring
+        identity, Codec(MESSAGES), Codec(OF_CLIENTS), turn, rng, lambda peer, line: None, ring
     )
     world = RealWorld(
         name,

@@ -10,12 +10,13 @@ from typing import Any
 
 import msgspec
 
-from nodes.real.connection import Connection, Identity
+from nodes.real.connection import Connection, Identity, Ungreeted
 from nodes.real.control import BadQuestion
+from nodes.real.throttle import Throttle
 from nodes.supervisor.keeper import NotReady
 from nodes.supervisor.messages import CLUSTER, Question, Reply, SupervisorMessage
 from nodes.wire.codec import BadFrame
-from nodes.wire.framing import frame
+from nodes.wire.keys import Realm, WeakToken, read_token, supervisor_key
 
 OPEN_MAX = 32
 """Questions of one connection that may wait for their answers."""
@@ -43,6 +44,8 @@ class Calls:
         self._steps = steps
         self._on_closed = on_closed
         self.connections: list[Connection] = []
+        self._ungreeted = Ungreeted()
+        self._throttle = Throttle()
         self._tasks: dict[asyncio.Task[None], Connection] = {}
 
     async def listen(self, host: str, port: int) -> asyncio.Server:
@@ -50,31 +53,41 @@ class Calls:
         return await asyncio.get_running_loop().create_server(self._accepting, host, port)
 
     def report(self, connection: Connection, reported: SupervisorMessage) -> None:
-        connection.write(frame(msgspec.msgpack.encode(reported)))
+        connection.send(msgspec.msgpack.encode(reported))
 
     def report_all(self, reported: SupervisorMessage) -> None:
         for connection in self.connections:
             self.report(connection, reported)
 
     def _accepting(self) -> Connection:
-        identity = Identity(CLUSTER, self._name, self._token())
-        return Connection(identity, "", self._opened, self._asked, self._closed, self._warn)
+        identity = Identity(CLUSTER, self._name, Realm.SUPERVISOR, self._keys())
+        return self._ungreeted.add(
+            Connection(identity, "", self._opened, self._asked, self._closed, self._warn_of)
+        )
 
-    def _token(self) -> bytes:
-        """The token that the control plane creates at its first start; before that no peer can authenticate."""
+    def _keys(self) -> dict[Realm, bytes]:
+        """This supervisor's key, from the token that the control plane creates at its first start. Without one each connection is closed at once."""
         try:
-            return self._token_file.read_bytes().strip()
+            return {Realm.SUPERVISOR: supervisor_key(read_token(self._token_file), self._name)}
         except OSError as error:
             self._warn(f"no token in {self._token_file}: {error.strerror}; every call is refused")
-            return b""
+        except WeakToken as weak:
+            self._warn(f"{weak}; every call is refused")
+        return {}
 
     def _warn(self, line: str) -> None:
-        print(f"supervisor of {self._name}: {line}", file=sys.stderr, flush=True)
+        self._warn_of("", line)
+
+    def _warn_of(self, peer: str, line: str) -> None:
+        if self._throttle.passes(peer):
+            print(f"supervisor of {self._name}: {line}", file=sys.stderr, flush=True)
 
     def _opened(self, connection: Connection) -> None:
+        self._ungreeted.remove(connection)
         self.connections.append(connection)
 
     def _closed(self, connection: Connection) -> None:
+        self._ungreeted.remove(connection)
         if connection in self.connections:
             self.connections.remove(connection)
             self._on_closed(connection)

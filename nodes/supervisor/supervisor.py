@@ -20,6 +20,7 @@ from nodes.real.clock import monotonic_ns
 from nodes.real.connection import Connection
 from nodes.real.control import LINE_MAX, BadQuestion
 from nodes.real.links import Rule
+from nodes.real.private_files import replace_file
 from nodes.real.relay import Relay
 from nodes.real.rot import corrupt
 from nodes.real.synced import lose_power
@@ -33,6 +34,7 @@ from nodes.supervisor.packets import left_to_transport
 from nodes.supervisor.reaper import Reaper
 from nodes.trace.files import TraceDamaged
 from nodes.trace.reader import TraceReader
+from nodes.wire.keys import WeakToken, keys_of, read_token
 
 BEAT_S = 1.0
 FOLLOW_S = 0.01
@@ -262,7 +264,7 @@ class Supervisor:
             "advertise": f"{self.settings.name}:{SERVER_PORT}" if launch.kind in LISTENING else "",
             "coordination": await self._relayed(launch.coordination) if launch.coordination else "",
             "peers": launch.peers,
-            "token_file": str(self.settings.token_file),
+            "keys_file": str(self._write_keys(launch.kind)),
             "control": str(self._socket),
             "seed": launch.seed,
         }
@@ -270,6 +272,16 @@ class Supervisor:
         file.write_bytes(msgspec.json.encode(reported))
         self.keeper.spawn([sys.executable, "-m", "nodes", launch.kind, "--config", str(file)])
         await self.keeper.ready(READY_S)
+
+    def _write_keys(self, kind: str) -> Path:
+        """Writes the keys of a process of this kind. Raises NotReady, OSError."""
+        file = self.settings.health.parent / f"{self.settings.name}.keys"
+        try:
+            keys = keys_of(read_token(self.settings.token_file), serves=kind in LISTENING)
+        except WeakToken as weak:
+            raise NotReady(str(weak)) from None
+        replace_file(file, msgspec.json.encode(keys))
+        return file
 
     def _keep(self, running: bool) -> None:
         if self._launch is not None:

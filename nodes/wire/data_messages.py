@@ -223,6 +223,7 @@ LOCATED_MAX = 256
 CHAIN_MAX = 16
 """Largest number of data nodes in one pipeline, and in one answer to `Choose`."""
 PACKET_BYTES = 1 << 16
+DATA_FROM_CLIENTS = (Locate, Choose, WriteBlock, Packet, AskReplica, ReadBlock)
 DATA_MESSAGES = about(
     "data", Heartbeat, FullReport, Changes, WantReport, Replicate, Remove, Locate, Located, Choose, Chosen,
     WriteBlock, Packet, AskReplica, ReplicaIs, ReadBlock, BlockRead, replies=(HeartbeatAck, WriteOpened, PacketAcked),

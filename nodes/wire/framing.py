@@ -1,23 +1,34 @@
 """Frames on a byte stream, and mutual authentication of two processes of one cluster.
 
 A frame is its length (u32, little-endian) and its payload. The accepting side sends a Challenge. The dialling side answers with a Hello that
-proves the token, and the accepting side proves it in a Welcome. A peer that begins with any other frame is unauthenticated.
+proves the key of a realm, and the accepting side proves it in a Welcome. Both proofs are bound to both names, both nonces, the cluster, the realm,
+the side and the version, so that a proof for one connection proves nothing on another. After the greeting each frame begins with an authentication
+code (nodes/wire/keys.py) under a key of this connection and direction. A peer that begins with any other frame is unauthenticated.
 """
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
 import msgspec
 
+from nodes.wire.keys import Realm, Seal
+
 MAGIC = "cloverlab"
-VERSION = 3
-"""Version 2: a frame carries the causes of its messages. Version 3: kinds of messages have other names."""
+VERSION = 4
+"""Version 2: a frame carries the causes of its messages. Version 3: kinds of messages have other names. Version 4: the greeting names both ends,
+and each frame carries an authentication code."""
 FRAME_MAX = 16 << 20
 HELLO_MAX = 4096
 NONCE_BYTES = 16
+DIALLER, LISTENER = "dialler", "listener"
+SOLE_DIALLER = {Realm.SUPERVISOR: "control"}
+"""The only name that may dial in a realm."""
+NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
+"""As `Name` of nodes/config.py."""
 
 
 class UnknownPeer(Exception):
@@ -38,13 +49,14 @@ class Hello(msgspec.Struct, array_like=True):
     magic: str
     version: int
     cluster: str
-    name: str
+    realm: str
+    dialler: str
+    listener: str
     nonce: bytes
     proof: bytes
 
 
 class Welcome(msgspec.Struct, array_like=True):
-    name: str
     proof: bytes
 
 
@@ -97,23 +109,60 @@ def check_version(greeted: Challenge | Hello) -> None:
         raise UnknownPeer(f"the peer speaks version {greeted.version}, this side version {VERSION}")
 
 
-def proof(token: bytes, nonce: bytes, *words: str) -> bytes:
-    """A proof for this nonce that only a holder of the token can compute."""
-    return hmac.digest(token, nonce + "\0".join(words).encode(), "sha256")
+class Ends(msgspec.Struct, array_like=True, frozen=True):
+    """The facts of one connection that its proofs and session keys are bound to."""
+
+    cluster: str
+    realm: str
+    dialler: str
+    listener: str
+    listener_nonce: bytes
+    dialler_nonce: bytes
 
 
-def check_hello(hello: Hello, token: bytes, nonce: bytes, cluster: str) -> None:
-    """Checks the dialling side's proof. Raises UnknownPeer."""
+def derive(key: bytes, side: str, purpose: str, ends: Ends) -> bytes:
+    """32 bytes for one side and purpose of this connection, that only a holder of the realm's key can compute."""
+    facts = msgspec.msgpack.encode([MAGIC, VERSION, side, purpose, ends])
+    return hmac.digest(key, facts, "sha256")
+
+
+def proof(key: bytes, side: str, ends: Ends) -> bytes:
+    return derive(key, side, "proof", ends)
+
+
+def seal(key: bytes, side: str, ends: Ends) -> Seal:
+    """The seal of the frames that this side sends."""
+    return Seal(derive(key, side, "session", ends))
+
+
+def check_nonce(nonce: bytes) -> None:
+    """Raises UnknownPeer."""
+    if len(nonce) != NONCE_BYTES:
+        raise UnknownPeer(f"a nonce of {len(nonce)} bytes; it has {NONCE_BYTES}")
+
+
+def check_hello(hello: Hello, keys: Mapping[Realm, bytes], cluster: str, name: str, nonce: bytes) -> Ends:
+    """Checks the dialling side's claims and proof. Raises UnknownPeer."""
     check_version(hello)
+    check_nonce(hello.nonce)
     if hello.cluster != cluster:
         raise UnknownPeer(f"the peer belongs to the cluster {hello.cluster[:32]!r}, not to {cluster!r}")
-    if not hmac.compare_digest(hello.proof, proof(token, nonce, cluster, hello.name)):
-        raise UnknownPeer(f"{hello.name[:32]!r} does not prove the cluster's token")
+    if hello.listener != name:
+        raise UnknownPeer(f"the peer looks for {hello.listener[:32]!r}; this is {name}")
+    if NAME.fullmatch(hello.dialler) is None or hello.dialler == name:
+        raise UnknownPeer(f"{hello.dialler[:32]!r} cannot be a peer's name here")
+    if hello.realm not in keys:
+        raise UnknownPeer(f"the realm {hello.realm[:32]!r} is not served here")
+    realm = Realm(hello.realm)
+    if hello.dialler != SOLE_DIALLER.get(realm, hello.dialler):
+        raise UnknownPeer(f"{hello.dialler} dials here; only {SOLE_DIALLER[realm]} may")
+    ends = Ends(cluster, realm, hello.dialler, name, nonce, hello.nonce)
+    if not hmac.compare_digest(hello.proof, proof(keys[realm], DIALLER, ends)):
+        raise UnknownPeer(f"{hello.dialler} does not prove the cluster's token")
+    return ends
 
 
-def check_welcome(welcome: Welcome, token: bytes, nonce: bytes, cluster: str, name: str) -> None:
+def check_welcome(welcome: Welcome, key: bytes, ends: Ends) -> None:
     """Checks the accepting side's proof. Raises UnknownPeer."""
-    if welcome.name != name:
-        raise UnknownPeer(f"{welcome.name[:32]!r} answers where {name} was expected")
-    if not hmac.compare_digest(welcome.proof, proof(token, nonce, cluster, name, "welcome")):
-        raise UnknownPeer(f"{name} does not prove the cluster's token")
+    if not hmac.compare_digest(welcome.proof, proof(key, LISTENER, ends)):
+        raise UnknownPeer(f"{ends.listener} does not prove the cluster's token")

@@ -22,6 +22,7 @@ from nodes.protocols.vssp.manifest import image_name
 from nodes.protocols.vssp.packets import sums
 from nodes.real.process import RealWorld, client_world
 from nodes.wire import data_messages as d
+from nodes.wire.keys import keys_of
 from nodes.wire.messages import Mark, Message
 from tests.processes.backend.running import PATIENCE_S, Up, up
 
@@ -92,7 +93,8 @@ def test_a_unknown_peer_who_knows_the_token_is_refused(cluster: Up) -> None:
 
     async def speak() -> None:
         token = (cluster.data / "token").read_bytes().strip()
-        world = client_world("stranger", reported["cluster"], token, servers | nodes)
+        keys = keys_of(token, serves=True)
+        world = client_world("stranger", reported["cluster"], keys, servers | nodes)
         all_there = asyncio.Event()
 
         def take(peer: str, message: Message) -> None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,56 +12,15 @@ from typing import Any
 import msgspec
 import pytest
 
-from nodes.config import ServerConfig, one_group
+from nodes.config import one_group
 from nodes.metadata.operations import Mkdir
 from nodes.sim.cluster import SimCluster
 from nodes.storage.records import HEADER, MAGIC
 from nodes.trace.events import Started, Stopped, Warned
-from nodes.trace.reader import TraceReader
 from nodes.wire import framing
-from nodes.wire.framing import Challenge, Frames, Hello, Welcome
+from nodes.wire.framing import DIALLER, Frames, Welcome
 from tests.processes.backend.running import until
-
-ROOT = Path(__file__).resolve().parents[3]
-TOKEN = b"0123456789abcdef" * 4
-LIMIT_S = 15.0
-
-
-class Server:
-    """One process without any peer."""
-
-    def __init__(self, directory: Path):
-        self.data = directory / "data"
-        self.file = directory / "mds1.json"
-        (directory / "token").write_bytes(TOKEN)
-        self.reported: dict[str, Any] = {
-            "role": "server", "config": ServerConfig("mds1", "g1", one_group(0, "clover")), "data": str(self.data),
-            "listen": "127.0.0.1:0", "coordination": "127.0.0.1:1", "peers": {},
-            "token_file": str(directory / "token"), "control": str(directory / "c.sock"),
-        }  # fmt: skip
-        self.process: subprocess.Popen[str] | None = None
-        self.port = 0
-
-    def start(self, **changes: Any) -> subprocess.Popen[str]:
-        self.file.write_bytes(msgspec.json.encode({**self.reported, **changes}))
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "nodes", "server", "--config", str(self.file)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
-        )  # fmt: skip
-        return self.process
-
-    def ready(self) -> None:
-        assert self.process is not None and self.process.stdout is not None
-        reported = json.loads(self.process.stdout.readline())
-        self.port = int(reported["address"].rpartition(":")[2])
-
-    def events(self) -> list[Any]:
-        return [stamped.event for stamped in TraceReader(self.data / "trace").read()]
-
-    def end(self) -> tuple[int, str]:
-        assert self.process is not None
-        _, errors = self.process.communicate(timeout=LIMIT_S)
-        return self.process.returncode, errors
+from tests.processes.real.running import KEYS, LIMIT_S, Server, closed, connect, greeted
 
 
 @pytest.fixture
@@ -74,37 +30,6 @@ def server(tmp_path: Path) -> Iterator[Server]:
     if server.process is not None and server.process.poll() is None:
         server.process.kill()
         server.process.communicate()
-
-
-def connect(server: Server) -> socket.socket:
-    made = socket.create_connection(("127.0.0.1", server.port), timeout=LIMIT_S)
-    return made
-
-
-def closed(connection: socket.socket) -> bool:
-    """Whether the other side closes, whatever it sends before."""
-    try:
-        while connection.recv(65536):
-            pass
-    except ConnectionResetError:
-        pass
-    return True
-
-
-def greeted(server: Server, **changes: Any) -> socket.socket:
-    """A connection after the test's hello."""
-    connection, frames = connect(server), Frames()
-    payloads: list[bytes] = []
-    while not payloads:
-        payloads = list(frames.feed(connection.recv(65536)))
-    challenge = framing.greeting(payloads[0], Challenge)
-    hello = Hello(
-        framing.MAGIC, framing.VERSION, "clover", "mds2", b"n" * 16,
-        framing.proof(TOKEN, challenge.nonce, "clover", "mds2"),
-    )  # fmt: skip
-    said = msgspec.structs.replace(hello, **changes)
-    connection.sendall(framing.frame(msgspec.msgpack.encode(said)))
-    return connection
 
 
 def test_unknown_peers_are_shown_out_and_the_server_lives(server: Server) -> None:
@@ -120,7 +45,7 @@ def test_unknown_peers_are_shown_out_and_the_server_lives(server: Server) -> Non
         connection.sendall(data)
         assert closed(connection)
     for changes in ({"proof": b"x"}, {"cluster": "other"}, {"version": 9}):
-        assert closed(greeted(server, **changes))
+        assert closed(greeted(server, **changes)[0])
     until(lambda: any(type(event) is Warned for event in server.events()), LIMIT_S)
     assert server.process is not None
     server.process.send_signal(signal.SIGTERM)
@@ -132,16 +57,16 @@ def test_a_member_that_sends_rubbish_is_shown_out(server: Server) -> None:
     server.start()
     server.ready()
     for payload in (b"\xc1", msgspec.msgpack.encode([["Explode"]]), b"\x91" * 5000):
-        connection, frames = greeted(server), Frames()
+        (connection, ends), frames = greeted(server), Frames()
         payloads: list[bytes] = []
         while not payloads:
             payloads = list(frames.feed(connection.recv(65536)))
-        assert framing.greeting(payloads[0], Welcome).name == "mds1"
-        connection.sendall(framing.frame(payload))
+        framing.check_welcome(framing.greeting(payloads[0], Welcome), KEYS.peer, ends)
+        connection.sendall(framing.seal(KEYS.peer, DIALLER, ends).sealed(payload))
         assert closed(connection)
-    connection = greeted(server)
+    connection, _ = greeted(server)
     connection.recv(65536)
-    connection.sendall(((16 << 20) + 1).to_bytes(4, "little"))
+    connection.sendall(((16 << 20) + 17).to_bytes(4, "little"))
     assert closed(connection)
 
 
@@ -194,7 +119,7 @@ def test_a_data_directory_has_one_holder(server: Server, tmp_path: Path) -> None
         ({"colour": "red"}, "colour"),
         ({"listen": 7}, "listen"),
         ({"config": {"name": "mds1"}}, "group"),
-        ({"token_file": "/nowhere/token"}, "No such file"),
+        ({"keys_file": "/nowhere/keys"}, "No such file"),
     ],
 )
 def test_wrong_files_get_one_line(server: Server, changes: dict[str, Any], words: str) -> None:

@@ -198,6 +198,19 @@ def test_without_a_token_every_call_is_refused_until_there_is_one(tmp_path: Path
     asyncio.run(play_it())
 
 
+@pytest.mark.parametrize("token", [None, b"", b"a" * 31])
+def test_without_a_whole_token_nobody_is_challenged(tmp_path: Path, token: bytes | None) -> None:
+    """A proof with the empty key would be as good as any other."""
+
+    async def play_it() -> None:
+        async with played(tmp_path, token=token) as (play, _):
+            assert await wait_until(lambda: "every call is refused" in play.words(), 15)
+            with socket.create_connection(("127.0.0.1", play.port), timeout=5) as unknown_peer:
+                assert unknown_peer.recv(4096) == b""
+
+    asyncio.run(play_it())
+
+
 @pytest.mark.parametrize(
     "sent", [b"GET / HTTP/1.1\r\n\r\n", bytes(64), b"\xff\xff\xff\x7f", b"\x04\x00\x00\x00\xc1\xc1\xc1\xc1"]
 )

@@ -20,7 +20,7 @@ def status(boot_id: str, monotonic: int, wall_ns: int) -> Status:
 
 
 def played() -> Host:
-    return Host("mds1", ("127.0.0.1", 1), b"token", lambda host, before, now: None)
+    return Host("mds1", ("127.0.0.1", 1), b"t" * 32, lambda host, before, now: None)
 
 
 def test_on_one_kernel_stamps_are_left_as_they_are() -> None:

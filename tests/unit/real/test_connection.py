@@ -6,7 +6,8 @@ import asyncio
 import socket
 import time
 
-from nodes.real.connection import UNHEARD_MS, WRITE_MAX, Connection, Identity
+from nodes.real.connection import UNHEARD_MS, WRITE_MAX, Connection, identity_of
+from nodes.wire.keys import keys_of
 
 
 def test_a_peer_that_takes_nothing_is_given_up() -> None:
@@ -16,14 +17,14 @@ def test_a_peer_that_takes_nothing_is_given_up() -> None:
         with socket.create_server(("127.0.0.1", 0)) as deaf:
             closed = asyncio.Event()
             connection = Connection(
-                Identity("clover", "mds1", b"token"), "mds2", lambda _: None, lambda *_: None,
-                lambda _: closed.set(), lambda _: None,
+                identity_of("clover", "mds1", keys_of(b"t" * 32, serves=True)), "mds2", lambda _: None, lambda *_: None,
+                lambda _: closed.set(), lambda *_: None,
             )  # fmt: skip
             connection.peer = "mds2"
             await asyncio.get_running_loop().create_connection(lambda: connection, *deaf.getsockname())
             assert connection._timer is not None
             connection._timer.cancel()
-            connection.write(bytes(WRITE_MAX // 2))
+            connection._write(bytes(WRITE_MAX // 2))
             began = time.monotonic()
             await asyncio.wait_for(closed.wait(), 10 * UNHEARD_MS / 1000)
             return time.monotonic() - began

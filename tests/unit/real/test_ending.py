@@ -14,6 +14,7 @@ import pytest
 
 from nodes.real.process import BUG_EXIT, Process, ProcessFile, RealWorld
 from nodes.trace.events import Warned
+from nodes.wire.keys import keys_of
 from nodes.wire.messages import Message
 
 
@@ -31,9 +32,9 @@ class Slow:
 
 
 def made(directory: Path) -> Process:
-    (directory / "token").write_bytes(b"x")
-    token, control = str(directory / "token"), str(directory / "s")
-    file = ProcessFile("server", msgspec.Raw(b"{}"), str(directory / "data"), "", "", {}, token, control)
+    (directory / "keys").write_bytes(msgspec.json.encode(keys_of(b"t" * 32, serves=True)))
+    keys, control = str(directory / "keys"), str(directory / "s")
+    file = ProcessFile("server", msgspec.Raw(b"{}"), str(directory / "data"), "", "", {}, keys, control)
     return Process(file, "mds1", "clover")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -12,10 +14,11 @@ from nodes.metadata.operations import Mkdir
 from nodes.trace.present import UNKNOWN, cause_of, causes_of, reported, runs_of
 from nodes.wire import framing
 from nodes.wire.codec import BadFrame, Codec
-from nodes.wire.framing import Challenge, Frames, FrameTooLong, Hello, UnknownPeer
+from nodes.wire.framing import DIALLER, Challenge, Ends, Frames, FrameTooLong, Hello, UnknownPeer
+from nodes.wire.keys import Keys, Realm, Seal, WeakToken, WrongTag, keys_of, supervisor_key
 from nodes.wire.messages import Checked, Request
 
-TOKEN, NONCE = b"t" * 64, b"n" * 16
+NONCE = b"n" * 16
 
 
 @given(st.lists(st.binary(max_size=60)), st.lists(st.integers(1, 9), min_size=1))
@@ -34,30 +37,104 @@ def test_a_frame_that_announces_too_much_is_refused_at_once() -> None:
         list(Frames().feed((4097).to_bytes(4, "little")))
 
 
-def hello(**changes: object) -> Hello:
+PEER, CLIENT = b"p" * 32, b"c" * 32
+KEYS = {Realm.PEER: PEER, Realm.CLIENT: CLIENT}
+ENDS = Ends("clover", Realm.PEER, "mds1", "mds2", NONCE, b"d" * 16)
+
+
+def hello(key: bytes = PEER, side: str = DIALLER, ends: Ends = ENDS, **changes: object) -> Hello:
+    """The hello of mds1 to mds2, unless changed; the proof is for `ends`."""
     good = Hello(
-        framing.MAGIC, framing.VERSION, "clover", "mds1", NONCE, framing.proof(TOKEN, NONCE, "clover", "mds1")
-    )
+        framing.MAGIC, framing.VERSION, "clover", Realm.PEER, "mds1", "mds2", b"d" * 16, framing.proof(key, side, ends)
+    )  # fmt: skip
     return msgspec.structs.replace(good, **changes)
 
 
+def check(said: Hello, nonce: bytes = NONCE) -> Ends:
+    return framing.check_hello(said, KEYS, "clover", "mds2", nonce)
+
+
 def test_a_good_hello_is_accepted() -> None:
-    framing.check_hello(hello(), TOKEN, NONCE, "clover")
+    assert check(hello()) == ENDS
+    as_client = msgspec.structs.replace(ENDS, realm=Realm.CLIENT)
+    assert check(hello(CLIENT, ends=as_client, realm=Realm.CLIENT)) == as_client
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
         ({"magic": "http"}, "speaks"),
-        ({"version": 1}, "version 1, this side version 3"),
+        ({"version": 3}, "version 3, this side version 4"),
         ({"cluster": "other"}, "belongs to the cluster 'other'"),
-        ({"name": "mds2"}, "does not prove"),
+        ({"dialler": "mds3"}, "does not prove"),
+        ({"dialler": "mds2"}, "cannot be a peer's name"),
+        ({"dialler": "x\0mds1"}, "cannot be a peer's name"),
+        ({"listener": "mds3"}, "looks for 'mds3'"),
+        ({"realm": "client"}, "does not prove"),
+        ({"realm": "supervisor"}, "is not served here"),
+        ({"nonce": b"e" * 16}, "does not prove"),
+        ({"nonce": b"d" * 15}, "a nonce of 15 bytes"),
         ({"proof": b""}, "does not prove"),
+        ({"key": CLIENT}, "does not prove"),
+        ({"key": b""}, "does not prove"),
+        ({"side": "listener"}, "does not prove"),
     ],
 )
-def test_unknown_peers_are_reported_apart(changes: dict[str, object], words: str) -> None:
+def test_unknown_peers_are_reported_apart(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(UnknownPeer, match=words):
-        framing.check_hello(hello(**changes), TOKEN, NONCE, "clover")
+        check(hello(**changes))
+
+
+def test_a_hello_is_good_for_one_challenge_only() -> None:
+    with pytest.raises(UnknownPeer, match="does not prove"):
+        check(hello(), nonce=b"m" * 16)
+
+
+def test_a_relayed_hello_opens_no_other_server() -> None:
+    """Somebody who holds the port of mds3 passes the challenge of mds2 on, and what mds1 answers back."""
+    to_mds3 = msgspec.structs.replace(ENDS, listener="mds3")
+    for name in ("mds3", "mds2"):
+        with pytest.raises(UnknownPeer):
+            check(hello(ends=to_mds3, listener=name))
+
+
+def test_only_the_control_plane_dials_a_supervisor() -> None:
+    keys = {Realm.SUPERVISOR: b"s" * 32}
+    for name, welcome in (("control", True), ("mds1", False)):
+        ends = Ends("supervisors", Realm.SUPERVISOR, name, "mds2", NONCE, b"d" * 16)
+        said = hello(b"s" * 32, ends=ends, cluster="supervisors", realm=Realm.SUPERVISOR, dialler=name)
+        if welcome:
+            assert framing.check_hello(said, keys, "supervisors", "mds2", NONCE) == ends
+        else:
+            with pytest.raises(UnknownPeer, match="only control may"):
+                framing.check_hello(said, keys, "supervisors", "mds2", NONCE)
+
+
+def test_a_frame_that_is_changed_repeated_or_left_out_is_refused() -> None:
+    def ends() -> tuple[Seal, Seal]:
+        return framing.seal(PEER, DIALLER, ENDS), framing.seal(PEER, DIALLER, ENDS)
+
+    sent, received = ends()
+    first, second = (sent.sealed(payload)[4:] for payload in (b"one", b"two"))
+    assert (received.opened(first), received.opened(second)) == (b"one", b"two")
+    for frames in ([second], [first, first], [first[:-1] + b"x"], [first[1:]], [b""]):
+        received = ends()[1]
+        with pytest.raises(WrongTag):
+            for each in frames:
+                received.opened(each)
+    with pytest.raises(WrongTag):
+        framing.seal(PEER, "listener", ENDS).opened(first)
+
+
+def test_keys_come_from_a_whole_token_and_are_apart() -> None:
+    token = b"t" * 32
+    server, client = keys_of(token, serves=True), keys_of(token, serves=False)
+    derived = [server.peer, server.client, server.coordination, supervisor_key(token, "mds1"), supervisor_key(token, "mds2"), token]  # fmt: skip
+    assert len(set(derived)) == len(derived)
+    assert client == Keys(client=server.client)
+    for weak in (b"", b"t" * 31):
+        with pytest.raises(WeakToken, match="32 are the least"):
+            keys_of(weak, serves=True)
 
 
 @given(st.binary(max_size=200))
