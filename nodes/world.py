@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -163,6 +163,21 @@ class ConnectionLoss(CoordinationError):
 
 
 class SessionExpired(CoordinationError): ...
+
+
+class Undecodable(CoordinationError):
+    """A node's content is none that this version writes. Servers wait until it is, because a guess could be wrong for all of them."""
+
+
+D = TypeVar("D")
+
+
+def decoded(path: str, data: bytes, type: type[D]) -> D:
+    """The content of a node. Raises Undecodable."""
+    try:
+        return msgspec.json.decode(data, type=type)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        raise Undecodable(f"{path} has a content that is not understood") from None
 
 
 class Coordination(Protocol):

@@ -13,7 +13,7 @@ import msgspec
 
 from nodes.config import MILLISECOND
 from nodes.replicas.watch import Watch
-from nodes.world import BadVersion, Clock, Coordination, CoordinationError, NoNode, Set, ensure
+from nodes.world import BadVersion, Clock, Coordination, CoordinationError, NoNode, Set, decoded, ensure
 
 RETRY_NS = 100 * MILLISECOND
 
@@ -80,14 +80,14 @@ class Confirmations:
     # --- those of the others ---------------------------------------------------------------------------------------
 
     async def _read(self, server: str, watch: Watch | None = None) -> tuple[Confirmation, int] | None:
-        callback = watch.arm() if watch else None
+        path, callback = self._path(server), watch.arm() if watch else None
         try:
-            data, stat = await self._coordination.get(self._path(server), callback)
+            data, stat = await self._coordination.get(path, callback)
         except NoNode:
             if watch:
                 watch.forget()
             return None
-        return msgspec.json.decode(data, type=Confirmation), stat.version
+        return decoded(path, data, Confirmation), stat.version
 
     async def _look(self, server: str, clock: Clock) -> None:
         """Reads one server's confirmation. The lease of a version was confirmed before this server could see it, so it may be counted from here."""

@@ -102,7 +102,7 @@ class Session(Generic[L]):
 
     async def _take_part(self) -> None:
         world, confirmations = self._server.world, self._server.view.confirmations
-        entered = False
+        entered, warned = False, ""
         while True:
             try:
                 await self._record_stopped()
@@ -111,9 +111,13 @@ class Session(Generic[L]):
                     await confirmations.look_around(world.clock)
                     entered = True
                 await self._follower.look_at_view()
+                warned = ""
             except CoordinationError as error:
                 self._stop_recorded = False
-                world.trace.emit(Warned(f"the view could not be read: {type(error).__name__}"))
+                reported = f"the view could not be read: {type(error).__name__} {error}".strip()
+                if reported != warned:
+                    world.trace.emit(Warned(reported))
+                warned = reported
                 await world.clock.sleep(RETRY_NS)
 
     async def _record_stopped(self) -> None:

@@ -19,6 +19,7 @@ from nodes.world import (
     NoNode,
     Set,
     Stat,
+    decoded,
     ensure,
 )
 
@@ -74,6 +75,12 @@ class Draw(msgspec.Struct, frozen=True):
 class Registration(msgspec.Struct, frozen=True):
     address: str
     group: str
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """Content of the lock, and of its generation."""
+
+    owner: str
 
 
 class LostLock(Exception):
@@ -135,16 +142,19 @@ class GlobalView:
 
     async def epoch(self, watch: Watch | None = None) -> tuple[EpochNode, int]:
         data, stat = await self._coordination.get(self.path("epoch"), watch.arm() if watch else None)
-        return msgspec.json.decode(data, type=EpochNode), stat.version
+        return decoded(self.path("epoch"), data, EpochNode), stat.version
 
     async def lock_owner(self, watch: Watch | None = None) -> tuple[str, int]:
         """(owner, session) of the lock; ("", 0) when no server holds it."""
         found = await self._find(self.path("lock"), watch)
-        return ("", 0) if found is None else (msgspec.json.decode(found[0])["owner"], found[1].owner_session)
+        if found is None:
+            return "", 0
+        return decoded(self.path("lock"), found[0], Owner).owner, found[1].owner_session
 
     async def place(self, server: str, watch: Watch | None = None) -> tuple[Place, Stat] | None:
-        found = await self._find(self.path("view", server), watch)
-        return None if found is None else (msgspec.json.decode(found[0], type=Place), found[1])
+        path = self.path("view", server)
+        found = await self._find(path, watch)
+        return None if found is None else (decoded(path, found[0], Place), found[1])
 
     async def _find(self, path: str, watch: Watch | None) -> tuple[bytes, Stat] | None:
         """Reads a node that may not exist; then the watch waits for its creation."""
@@ -172,16 +182,17 @@ class GlobalView:
     async def configuration(self) -> tuple[Configuration, int]:
         """The last committed configuration, read after a sync, and its version."""
         await self._coordination.sync(self.root)
-        data, stat = await self._coordination.get(self.path("configuration"))
-        return msgspec.json.decode(data, type=Configuration), stat.version
+        path = self.path("configuration")
+        data, stat = await self._coordination.get(path)
+        return decoded(path, data, Configuration), stat.version
 
     async def address(self, server: str, watch: Watch | None = None) -> str:
-        callback = watch.arm() if watch else None
+        path, callback = f"/cloverlab/servers/{server}", watch.arm() if watch else None
         try:
-            data, _ = await self._coordination.get(f"/cloverlab/servers/{server}", callback)
+            data, _ = await self._coordination.get(path, callback)
         except NoNode:
             return ""
-        return msgspec.json.decode(data, type=Registration).address
+        return decoded(path, data, Registration).address
 
     async def known_servers(self, watch: Watch | None = None) -> list[str]:
         return await self._coordination.children("/cloverlab/servers", watch.arm() if watch else None)
@@ -190,8 +201,9 @@ class GlobalView:
         """Every server that ever belonged to this group, dead or alive."""
         found: list[str] = []
         for server in await self.known_servers():
-            data, _ = await self._coordination.get(f"/cloverlab/servers/{server}")
-            if msgspec.json.decode(data, type=Registration).group == self.group:
+            path = f"/cloverlab/servers/{server}"
+            data, _ = await self._coordination.get(path)
+            if decoded(path, data, Registration).group == self.group:
                 found.append(server)
         return found
 
@@ -237,11 +249,12 @@ class GlobalView:
         found: dict[str, Draw] = {}
         callback = watch.arm() if watch else None
         for server in await self._coordination.children(self.path("draws"), callback):
+            path = self.path("draws", server)
             try:
-                data, _ = await self._coordination.get(self.path("draws", server))
+                data, _ = await self._coordination.get(path)
             except NoNode:
                 continue
-            draw = msgspec.json.decode(data, type=Draw)
+            draw = decoded(path, data, Draw)
             if draw.round == round:
                 found[server] = draw
         return found
@@ -250,12 +263,12 @@ class GlobalView:
 
     async def take_lock(self, round: int) -> bool:
         """Takes the lock of this round; False when another server was faster. An unknown outcome is read back."""
-        data = msgspec.json.encode({"owner": self.name})
+        data = msgspec.json.encode(Owner(self.name))
         generation = self.path("generation")
         changes: list[Change] = [
             Check(generation, round),
             Check(INCARNATION, self.incarnation_version),
-            Set(generation, msgspec.json.encode({"owner": self.name}), round),
+            Set(generation, data, round),
             Create(self.path("lock"), data, ephemeral=True),
             self.confirmations.change(round + 1, stopped=False),
         ]

@@ -26,6 +26,7 @@ from nodes.world import (
     NoNode,
     Set,
     World,
+    decoded,
     ensure,
 )
 
@@ -110,17 +111,18 @@ class Ledger:
 
     async def incarnation(self, watch: Watch | None = None) -> tuple[Incarnation, int]:
         data, stat = await self._coordination.get(INCARNATION, watch.arm() if watch else None)
-        return msgspec.json.decode(data, type=Incarnation), stat.version
+        return decoded(INCARNATION, data, Incarnation), stat.version
 
     async def find(self, name: str) -> Checkpoint | None:
         """The checkpoint of this name. None also for an invalid name, which would be the path of another node."""
         if not NAME.fullmatch(name):
             return None
+        path = f"{ROOT}/{name}"
         try:
-            data, _ = await self._coordination.get(f"{ROOT}/{name}")
+            data, _ = await self._coordination.get(path)
         except NoNode:
             return None
-        return msgspec.json.decode(data, type=Checkpoint)
+        return decoded(path, data, Checkpoint)
 
     async def version(self) -> int:
         """A version that rises with every change of any checkpoint."""

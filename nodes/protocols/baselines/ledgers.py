@@ -8,7 +8,7 @@ from nodes.protocols.baselines.shared_journal import JournalLost
 from nodes.replicas.view import GlobalView, ViewMoved
 from nodes.units import ROOT_GROUP
 from nodes.wire.journal_messages import LEDGERS_SHIFT
-from nodes.world import ConnectionLoss, Coordination, NoNode, Set, ensure
+from nodes.world import ConnectionLoss, Coordination, NoNode, Set, decoded, ensure
 
 
 class Fragment(msgspec.Struct, frozen=True):
@@ -116,7 +116,7 @@ class Ledgers:
             data, stat = await self._coordination.get(self._path)
         except NoNode:
             return Book(), -1
-        return (msgspec.json.decode(data, type=Book) if data else Book()), stat.version
+        return (decoded(self._path, data, Book) if data else Book()), stat.version
 
     async def read_newest(self) -> tuple[Book, int]:
         """The present book; its node is created when missing. Raises CoordinationError."""

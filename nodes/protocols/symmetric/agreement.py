@@ -9,7 +9,16 @@ import msgspec
 from nodes.replicas.log import NOTHING
 from nodes.replicas.view import EpochNode, GlobalView, Place, Watch
 from nodes.wire.messages import Mark
-from nodes.world import BadVersion, Change, ConnectionLoss, Coordination, CoordinationError, NodeExists, Set
+from nodes.world import (
+    BadVersion,
+    Change,
+    ConnectionLoss,
+    Coordination,
+    CoordinationError,
+    NodeExists,
+    Set,
+    decoded,
+)
 
 MEMBER, JOINING = "member", "joining"
 ALL_STABLE_MAX = 4
@@ -77,7 +86,7 @@ class Agreement:
         path = self._nodes.path("configuration")
         await self._coordination.sync(path)
         data, stat = await self._coordination.get(path, watch.arm() if watch else None)
-        self.agreed = msgspec.json.decode(data, type=Agreed)
+        self.agreed = decoded(path, data, Agreed)
         self._version = stat.version
         return self.agreed
 

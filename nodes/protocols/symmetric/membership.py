@@ -170,7 +170,7 @@ class Membership:
                     await self._once()
             except CoordinationError as error:
                 self._outdated = self.addresses.outdated = True
-                reported = f"the view could not be read or changed: {type(error).__name__}"
+                reported = f"the view could not be read or changed: {type(error).__name__} {error}".strip()
                 self._world.trace.emit(Warned(reported))
                 await self._world.clock.sleep(RETRY_NS)
                 continue
