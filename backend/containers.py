@@ -17,9 +17,10 @@ import msgspec
 from backend.errors import LabError
 from backend.fabrics.home import read_cluster_file
 from backend.fabrics.inventory import TOKEN_FILE, Inventory
+from backend.names import DEFAULT_PORT
 from backend.scenarios.reading import read
 from backend.scenarios.runner import run
-from backend.settings import DEFAULT_PORT, Settings
+from backend.settings import Settings
 from backend.shape import PROTOCOL, Shape
 from backend.up import run_up
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import os
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from nodes.faults import check
+if TYPE_CHECKING:
+    from nodes.faults import check
 
 
 class Exit(IntEnum):
@@ -93,6 +95,8 @@ class CannotStart(LabError):
 
 def of_fault(error: check.FaultUnsupported) -> LabError:
     """The same line as an error of the control plane."""
+    from nodes.faults import check
+
     if isinstance(error, check.UnknownFault):
         return NotThere(str(error))
     if isinstance(error, check.WrongFault):

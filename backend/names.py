@@ -5,3 +5,5 @@ COORDINATION = "coordination"
 RELAYS = "relays"
 CONTROL = "control"
 EVERYBODY = "*"
+DEFAULT_PORT = 8080
+"""Port of the control plane."""

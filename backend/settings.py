@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 
 from backend.fabrics.inventory import Inventory
+from backend.names import DEFAULT_PORT
 from backend.repository import REPOSITORY
 from backend.shape import Shape
 
-DEFAULT_PORT = 8080
 PAGE = REPOSITORY / "frontend" / "dist"
 
 

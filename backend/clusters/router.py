@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from fastapi import APIRouter
 
+from backend import status
 from backend.clusters import service
 from backend.clusters.models import Cluster, WorkloadChange, WorkloadState
 from backend.depends import TheLab
@@ -18,6 +19,13 @@ router = APIRouter(prefix="/api", tags=["cluster"])
 @router.get("/cluster", response_model=Cluster)
 async def read_cluster(lab: TheLab) -> dict[str, Any]:
     return service.cluster(lab)
+
+
+@router.get("/status")
+async def read_status(lab: TheLab) -> dict[str, Any]:
+    """The processes of the cluster and its problems; `rows` is the same as a table."""
+    cluster = service.cluster(lab)
+    return {**status.short(cluster), "rows": status.rows(cluster)}
 
 
 @router.post("/workload", response_model=WorkloadState)

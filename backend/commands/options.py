@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from backend.settings import DEFAULT_PORT
+from backend.names import DEFAULT_PORT
 
 Port = Annotated[
     int | None,

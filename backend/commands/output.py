@@ -50,6 +50,6 @@ def show(output: Format, data: Row | Sequence[Row], rows: Sequence[Row] | None =
 
 def cell(value: Any) -> str:
     """A value in a table: `-` for none, nested values as JSON."""
-    if value is None or value == "":
+    if value is None:
         return "-"
     return json.dumps(value) if isinstance(value, bool | list | dict) else str(value)

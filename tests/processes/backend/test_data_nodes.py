@@ -86,7 +86,7 @@ def test_the_command_line_puts_appends_and_gets(running: Up, tmp_path: Path) -> 
 
 def test_the_status_reports_of_data_nodes(running: Up) -> None:
     reported = subprocess.run(
-        [sys.executable, "-m", "backend.cli", "status", "--json", "--port", str(running.port)],
+        [sys.executable, "-m", "backend.cli", "status", "-o", "json", "--port", str(running.port)],
         capture_output=True, cwd=REPOSITORY, timeout=60, check=True,
     )  # fmt: skip
     nodes = json.loads(reported.stdout)["data_nodes"]

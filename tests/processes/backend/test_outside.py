@@ -27,9 +27,9 @@ def cloverlab(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_status_as_json_is_what_is_promised(cluster: Up) -> None:
-    reported = json.loads(cloverlab("--port", str(cluster.port), "status", "--json").stdout)
+    reported = json.loads(cloverlab("--port", str(cluster.port), "status", "-o", "json").stdout)
     assert list(reported) == [
-        "cluster", "protocol", "servers", "data_nodes", "journal_nodes", "groups", "replicated"
+        "cluster", "protocol", "settled", "problems", "servers", "data_nodes", "journal_nodes", "groups", "replicated"
     ]  # fmt: skip
     assert set(reported["replicated"]) <= {server["name"] for server in reported["servers"]}
     assert sorted(server["role"] for server in reported["servers"]) == [
@@ -38,7 +38,7 @@ def test_status_as_json_is_what_is_promised(cluster: Up) -> None:
         "standby",
         "standby",
     ]
-    keys = ["name", "group", "role", "process", "epoch", "sn", "pid", "address"]
+    keys = ["name", "group", "role", "process", "epoch", "sn", "lag", "pid", "address"]
     assert all(list(server) == keys for server in reported["servers"])
     assert "mds1" in cloverlab("status", "--port", str(cluster.port)).stdout
 

@@ -68,7 +68,7 @@ def test_toys_are_crashed_and_restarted_by_name_and_have_a_lane(running: Up) -> 
     [lane] = [lane for lane in frame["lanes"] if lane["kind"] == "toy_node"]
     assert (lane["label"], lane["columns"][0]["label"]) == ("toy", "counted")
     assert "toy_node" in next(verb["targets"] for verb in frame["verbs"] if verb["verb"] == "crash")
-    status = [*CLOVERLAB, "status", "--port", str(running.port), "--json"]
+    status = [*CLOVERLAB, "status", "--port", str(running.port), "-o", "json"]
     reported = json.loads(subprocess.run(status, cwd=REPOSITORY, capture_output=True, check=True).stdout)
     assert [toy["name"] for toy in reported["toy_nodes"]] == ["toy1", "toy2"]
 
