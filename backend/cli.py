@@ -101,7 +101,8 @@ def entry(arguments: list[str] | None = None) -> int:
         complain(error.format_message(), " (see --help)")
     except (typer.Abort, KeyboardInterrupt):
         return 130
-    except BrokenPipeError:
+    except SystemExit:
+        # Click ends so when the reader of standard output has gone, and silences the last flush.
         return 0
     return Exit.USAGE
 

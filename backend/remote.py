@@ -34,17 +34,29 @@ def send(port: int, method: str, path: str, file: BinaryIO) -> Any:
 
 
 def receive(port: int, path: str, file: BinaryIO) -> None:
-    """Writes a response's body to a file part by part. Raises LabError like `ask`."""
+    """Writes a response's body to a file part by part. Raises LabError like `ask`, and OSError of the file."""
+    failed: OSError | None = None
     with talking(port) as connection:
         connection.request("GET", path)
         response = connection.getresponse()
         if response.status >= 400:
             answer_of(response)
         try:
-            while part := response.read(PART_BYTES):
-                file.write(part)
+            while failed is None and (part := response.read(PART_BYTES)):
+                failed = _write(file, part)
         except http.client.HTTPException:
             raise Unavailable("the file ends too early: no data node gives the rest of it") from None
+    if failed is not None:
+        raise failed
+
+
+def _write(file: BinaryIO, part: bytes) -> OSError | None:
+    """The error of the local file, which says nothing about the connection."""
+    try:
+        file.write(part)
+    except OSError as error:
+        return error
+    return None
 
 
 def answer_of(response: http.client.HTTPResponse) -> Any:

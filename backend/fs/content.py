@@ -38,9 +38,9 @@ async def append(lab: Running, path: str, source: AsyncIterator[bytes], force: b
         ) from None
 
 
-async def get(lab: Running, path: str) -> AsyncIterator[bytes]:
-    """The parts of a file. Errors are raised before the first part where that is possible. Raises FsError."""
-    parts = files(lab).get(path)
+async def get(lab: Running, path: str, start: int = 0) -> AsyncIterator[bytes]:
+    """The parts of a file from byte `start` on. Errors are raised before the first part where that is possible. Raises FsError."""
+    parts = files(lab).get(path, start)
     first = await anext(parts, b"")
 
     async def all_parts() -> AsyncIterator[bytes]:

@@ -7,12 +7,13 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from backend.clusters.models import Strict
+from nodes.metadata.planning import MODE_MAX
 
 PATH_CHARACTERS = 8192
 
 
 class FsRequest(Strict):
-    do: Literal["ls", "mkdir", "create", "mv", "ln", "rm", "stat"]
+    do: Literal["ls", "mkdir", "create", "touch", "chmod", "mv", "ln", "rm", "stat", "du"]
     path: str = Field(max_length=PATH_CHARACTERS)
     to: str | None = Field(
         default=None, max_length=PATH_CHARACTERS, description="mv: the new path. ln: the other name."
@@ -20,6 +21,7 @@ class FsRequest(Strict):
     parents: bool = Field(default=False, description="mkdir: create missing parents, too.")
     recursive: bool = Field(default=False, description="rm: remove a directory with its content.")
     overwrite: bool = Field(default=False, description="mv: replace an existing object.")
+    mode: int = Field(default=0o644, ge=0, le=MODE_MAX, description="chmod: the permission bits.")
     after: str = Field(default="", max_length=PATH_CHARACTERS, description="ls: names after this one.")
     limit: int = Field(default=1000, ge=1, le=1000)
 
@@ -78,3 +80,15 @@ class FsAnswer(BaseModel):
 
 class Written(BaseModel):
     size: int = Field(description="Number of bytes written.")
+
+
+class Checked(BaseModel):
+    """The namespaces of all groups, compared with one another."""
+
+    objects: int = Field(description="Number of files and directories.")
+    still: bool = Field(
+        description="Whether no call changed a namespace meanwhile; otherwise, what several passes found is a fault."
+    )
+    faults: list[str] = Field(
+        description="Orphan inodes, dangling dentries, wrong counts; at most a hundred."
+    )

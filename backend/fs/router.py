@@ -8,8 +8,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import StreamingResponse
 
 from backend.depends import TheLab
-from backend.fs import blocks, content, service
-from backend.fs.models import PATH_CHARACTERS, Directory, FileBlocks, FsAnswer, FsRequest, Written
+from backend.fs import blocks, checking, content, service
+from backend.fs.models import PATH_CHARACTERS, Checked, Directory, FileBlocks, FsAnswer, FsRequest, Written
 from nodes.metadata.operations import BLOCK_SIZE, BLOCK_SIZE_MAX, CHUNK_BYTES
 
 Path = Annotated[str, Query(max_length=PATH_CHARACTERS)]
@@ -44,9 +44,11 @@ async def append(path: Path, request: Request, lab: TheLab, force: bool = False)
     response_class=StreamingResponse,
     responses={200: {"content": {"application/byte-stream": {}}}},
 )
-async def get(path: Path, lab: TheLab) -> StreamingResponse:
-    """The content of a file. The connection breaks when no data node has the rest of it."""
-    return StreamingResponse(await content.get(lab, path), media_type="application/byte-stream")
+async def get(
+    path: Path, lab: TheLab, start: Annotated[int, Query(ge=0, le=1 << 60)] = 0
+) -> StreamingResponse:
+    """The content of a file from byte `start` on. The connection breaks when no data node has the rest of it."""
+    return StreamingResponse(await content.get(lab, path, start), media_type="application/byte-stream")
 
 
 @router.get("/fs/blocks", response_model=FileBlocks)
@@ -69,3 +71,9 @@ async def read_directory(
 ) -> dict[str, Any]:
     """The names of a directory after `after`, with their objects."""
     return await service.directory(lab, path, after, limit)
+
+
+@router.get("/fs/check", response_model=Checked)
+async def check(lab: TheLab) -> dict[str, Any]:
+    """Compares the namespaces of all groups: orphan inodes, dangling dentries, wrong counts of names (fsck)."""
+    return await checking.check(lab)

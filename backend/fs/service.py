@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import msgspec
@@ -13,6 +14,7 @@ from backend.running import Running
 from nodes.errors import FsError
 from nodes.metadata.operations import (
     Attributes,
+    ContentSummary,
     Create,
     Delete,
     Link,
@@ -21,9 +23,18 @@ from nodes.metadata.operations import (
     Mkdir,
     Operation,
     Rename,
+    SetPermission,
+    SetTimes,
     Stat,
 )
 from nodes.units import home_group
+
+PLAIN: dict[str, type[Create | Stat | ContentSummary]] = {
+    "create": Create,
+    "touch": Create,
+    "stat": Stat,
+    "du": ContentSummary,
+}
 
 
 def operation_of(request: FsRequest) -> Operation:
@@ -39,14 +50,22 @@ def operation_of(request: FsRequest) -> Operation:
         return Mkdir(path, parents=request.parents)
     if request.do == "rm":
         return Delete(path, recursive=request.recursive)
-    return Create(path) if request.do == "create" else Stat(path)
+    if request.do == "chmod":
+        return SetPermission(path, request.mode)
+    return PLAIN[request.do](path)
 
 
 async def call(lab: Running, request: FsRequest) -> dict[str, Any]:
     """Raises FsError; the session is opened with the first call."""
     operation = operation_of(request)
     client = lab.client.smart()
-    answer = await client.call(operation)
+    try:
+        answer = await client.call(operation)
+    except FsError as error:
+        if request.do != "touch" or error.name != "EEXIST":
+            raise
+        now_ns = time.time_ns()
+        answer = await client.call(SetTimes(request.path, now_ns, now_ns))
     assert answer.result is not None
     return {
         "result": msgspec.to_builtins(msgspec.structs.asdict(answer.result)),

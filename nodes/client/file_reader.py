@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from nodes.client.placing import PAUSE_NS, Placing, Questions
 from nodes.client.smart_client import SmartClient
 from nodes.errors import FsError
-from nodes.metadata.operations import Block, Contents, Open
+from nodes.metadata.operations import CHUNK_BYTES, Block, Contents, Open
 from nodes.metadata.paths import shown
 from nodes.storage.chunks import first_bad
 from nodes.wire.data_messages import FINAL, LOCATED_MAX, PACKET_BYTES, BlockRead, Location, ReadBlock
@@ -26,8 +26,8 @@ class FileReader:
         self._placing = placing
         self._patience_ns = patience_ns
 
-    async def read(self, path: str) -> AsyncIterator[bytes]:
-        """Parts of at most 64 KiB. Raises FsError; EIO when no data node returns the expected content."""
+    async def read(self, path: str, start: int = 0) -> AsyncIterator[bytes]:
+        """Parts of at most 64 KiB, from byte `start` on. Raises FsError; EIO when no data node returns the expected content."""
         first, more, inode = 0, True, 0
         while more:
             answer = await self._smart.call(Open(path, first, LOCATED_MAX))
@@ -38,22 +38,29 @@ class FileReader:
             inode = contents.inode
             places = await self._placing.locate([block.number for block in contents.blocks])
             for index, (block, locations) in enumerate(zip(contents.blocks, places, strict=True), first):
-                async for data in self._block(path, inode, index, block, locations):
+                async for data in self._block(path, inode, index, block, locations, start):
                     yield data
+                start = max(0, start - block.length)
             first, more = first + len(contents.blocks), contents.more
 
     async def _block(
-        self, path: str, inode: int, index: int, block: Block, locations: list[Location]
+        self, path: str, inode: int, index: int, block: Block, locations: list[Location], offset: int
     ) -> AsyncIterator[bytes]:
-        """Reads a block. A block that no node returns may have been freed, or recovered under a later stamp, so the file is looked up again."""
-        offset = 0
+        """Reads a block from `offset` on, which may lie behind its end.
+
+        A block that no node returns may have been freed, or recovered under a later stamp, so the file is looked up again.
+        """
+        if offset >= block.length:
+            return
         deadline = self._world.clock.monotonic_ns() + self._patience_ns
         nodes = self._fit(block, locations)
+        skipped = offset % CHUNK_BYTES
+        offset -= skipped
         while offset < block.length:
             data = await self._part(block, offset, nodes)
             if data:
-                yield data
-                offset += len(data)
+                yield data[skipped:]
+                offset, skipped = offset + len(data), 0
                 continue
             if self._world.clock.monotonic_ns() >= deadline:
                 raise FsError("EIO", f"no data node gives block {block.number:016x}")

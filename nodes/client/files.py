@@ -115,6 +115,6 @@ class FileClient:
             raise
         await writer.close()
 
-    def get(self, path: str) -> AsyncIterator[bytes]:
-        """A file's bytes in order, a part at a time. Raises FsError."""
-        return self._reader.read(path)
+    def get(self, path: str, start: int = 0) -> AsyncIterator[bytes]:
+        """A file's bytes from `start` on in order, a part at a time. Raises FsError."""
+        return self._reader.read(path, start)

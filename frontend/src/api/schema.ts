@@ -46,13 +46,14 @@ export interface Undo { verb: string; options: Record<string, unknown> }
 export interface Verb { verb: string; label: string; does: string; targets: string[]; label_one: string; key: string; options: Option[]; undo: Undo | null; danger: string | null; counts: [number, number]; states: Process[]; lasts: boolean; mends: boolean; leaves: Process | null; unseats: boolean; damages: boolean; empties: boolean; partial: boolean; drawn: boolean; locked: boolean | null; asks: boolean; fabrics: ("simulated" | "processes" | "containers")[]; alone: string; done: string; done_one: string; undone: string; rule: string }
 export interface FaultRequest { verb: string; targets?: string[]; options?: Record<string, unknown> }
 export interface FaultDone { fault: number; detail: string | null; added: string | null }
-export interface FsRequest { do: "ls" | "mkdir" | "create" | "mv" | "ln" | "rm" | "stat"; path: string; to?: string; parents?: boolean; recursive?: boolean; overwrite?: boolean; after?: string; limit?: number }
+export interface FsRequest { do: "ls" | "mkdir" | "create" | "touch" | "chmod" | "mv" | "ln" | "rm" | "stat" | "du"; path: string; to?: string; parents?: boolean; recursive?: boolean; overwrite?: boolean; mode?: number; after?: string; limit?: number }
 export interface Entry { name: string; kind: "file" | "directory"; home: string; branch_point: boolean; entries: number; length: number; mode: number; owner: string; mtime_ns: number }
 export interface Directory { path: string; home: string; entries: Entry[]; more: boolean }
 export interface FileBlock { number: string; stamp: number; length: number; health: "whole" | "under" | "over" | "missing"; replicas: Record<string, "good" | "stale" | "damaged" | "writing"> }
 export interface FileBlocks { path: string; length: number; replication: number; block_size: number; writing: boolean; more: boolean; blocks: FileBlock[] }
 export interface FsAnswer { result: unknown; server: string; epoch: number; sn: number }
 export interface Written { size: number }
+export interface Checked { objects: number; still: boolean; faults: string[] }
 export interface Renewal { phase: string; sn: number; goal_sn: number }
 export interface PoolNode { name: string; reported_ns: number; files: number; size: number; refused: string; renewal: Renewal | null; faulted: string }
 export interface PoolImage { name: string; sn: number; size: number; partitions: number; writer: string; took_ms: number; whole: string[]; refused: Record<string, string> }

@@ -59,15 +59,15 @@ class DataLab(Lab):
         self.until(task.done)
         assert task.result() == len(data)
 
-    def begin_get(self, path: str) -> asyncio.Task[bytes]:
+    def begin_get(self, path: str, start: int = 0) -> asyncio.Task[bytes]:
         async def gather() -> bytes:
-            return b"".join([data async for data in self.eve.files.get(path)])
+            return b"".join([data async for data in self.eve.files.get(path, start)])
 
         task: asyncio.Task[bytes] = self.eve.begin(gather())
         return task
 
-    def get(self, path: str) -> bytes:
-        task = self.begin_get(path)
+    def get(self, path: str, start: int = 0) -> bytes:
+        task = self.begin_get(path, start)
         self.until(task.done)
         return bytes(task.result())
 

@@ -24,6 +24,16 @@ def test_what_was_put_is_got() -> None:
         assert lab.get(f"/f{number}") == data
 
 
+def test_the_end_of_a_file_is_got_from_any_byte() -> None:
+    """Blocks of 1,024, 1,024 and 700 bytes, which are read in whole chunks."""
+    lab = DataLab(1)
+    data = content(3, 2_748)
+    task = lab.begin_put("/f", data, block_size=1_024)
+    lab.until(task.done)
+    for start in (0, 1, 511, 512, 1_023, 1_024, 1_500, 2_047, 2_048, 2_049, 2_747, 2_748, 5_000):
+        assert lab.get("/f", start) == data[start:]
+
+
 @pytest.mark.parametrize("share", [0.3, 0.6])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_write_survives_the_crash_of_the_active(share: float, seed: int) -> None:

@@ -1,0 +1,101 @@
+"""Commands of `fs`, `journal dump` and `image dump` beside a real cluster."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.processes.backend.running import CLOVERLAB, REPOSITORY, Up, up
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
+    with up(tmp_path_factory.mktemp("up") / "data", "--standbys", "1", "--data-nodes", "1") as running:
+        yield running
+
+
+def run(cluster: Up, *words: str, says: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    command = [*CLOVERLAB, "--port", str(cluster.port), *words]
+    return subprocess.run(command, cwd=REPOSITORY, input=says, capture_output=True, timeout=90, check=False)
+
+
+def well(cluster: Up, *words: str, says: bytes = b"") -> bytes:
+    done = run(cluster, *words, says=says)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    return done.stdout
+
+
+def test_a_tree_is_put_listed_checked_and_got(cluster: Up, tmp_path: Path) -> None:
+    local = tmp_path / "tree"
+    (local / "a" / "b").mkdir(parents=True)
+    (local / "a" / "n").write_text("".join(f"{n}\n" for n in range(30_000)))
+    (local / "a" / "b" / "x").write_text("x")
+    (local / "empty").touch()
+    done = json.loads(well(cluster, "fs", "put", "-r", str(local), "/tree"))
+    assert (done["directories"], done["files"]) == (3, 3)
+
+    well(cluster, "fs", "chmod", "600", "/tree/empty")
+    rows = well(cluster, "fs", "ls", "-l", "/tree").decode().splitlines()
+    assert [(row.split()[0], row.split()[-1]) for row in rows] == [
+        ("drwxr-xr-x", "a"),
+        ("-rw-------", "empty"),
+    ]
+    assert well(cluster, "fs", "ls", "/tree", "/tree/a").decode().split() == [
+        "/tree:",
+        "a",
+        "empty",
+        "/tree/a:",
+        "b",
+        "n",
+    ]
+    [used] = json.loads(well(cluster, "fs", "du", "/tree", "-o", "json"))
+    assert (used["files"], used["directories"]) == (3, 3) and used["bytes"] == done["size"]
+    assert well(cluster, "fs", "tail", "-n", "2", "/tree/a/n") == b"29998\n29999\n"
+    assert well(cluster, "fs", "tail", "-c", "3", "/tree/a/n") == b"99\n"
+    assert well(cluster, "fs", "cat", "/tree/a/b/x", "/tree/a/b/x") == b"xx"
+
+    before = json.loads(well(cluster, "fs", "stat", "/tree/empty"))["mtime_ns"]
+    well(cluster, "fs", "touch", "/tree/empty", "/tree/fresh")
+    assert json.loads(well(cluster, "fs", "stat", "/tree/empty"))["mtime_ns"] > before
+    checked = json.loads(well(cluster, "fs", "fsck", "/tree", "-o", "json"))
+    assert checked["files"] == 4 and checked["faults"] == [] and checked["blocks"]["missing"] == 0
+
+    back = tmp_path / "back"
+    well(cluster, "fs", "get", "-r", "/tree", str(back))
+    (local / "fresh").touch()
+    assert subprocess.run(["diff", "-r", local, back], check=False).returncode == 0
+
+
+def test_a_failing_get_leaves_the_local_file(cluster: Up, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    assert run(cluster, "fs", "get", "/nope", str(tmp_path / "mine")).returncode != 0
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("mine", "mine")]
+
+
+def test_a_closed_pipe_ends_a_command_well(cluster: Up) -> None:
+    well(cluster, "fs", "put", "-", "/long", says=b"0123456789\n" * 200_000)
+    words = " ".join((*CLOVERLAB, "--port", str(cluster.port), "fs cat /long"))
+    done = subprocess.run(
+        ["bash", "-c", f"{words} | head -1; echo ${{PIPESTATUS[0]}}"],
+        cwd=REPOSITORY, capture_output=True, timeout=90, check=False,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == (b"0123456789\n0\n", b"")
+
+
+def test_the_files_of_a_running_server_are_dumped(cluster: Up) -> None:
+    well(cluster, "fs", "mkdir", "/dumped")
+    directory = str(cluster.data / "servers" / cluster.active())
+
+    def dumped() -> bool:
+        lines = run(cluster, "journal", "dump", directory, "-o", "json").stdout.splitlines()
+        return any(
+            "dumped" in record.get("names", ()) for line in lines for record in json.loads(line)["records"]
+        )
+
+    cluster.await_true(dumped, "the record of /dumped in the journal")
+    nothing = run(cluster, "image", "dump", str(cluster.data))
+    assert nothing.returncode == 2 and b"no image with a manifest" in nothing.stderr
