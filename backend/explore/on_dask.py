@@ -72,7 +72,9 @@ class Dask:
             dask.config.set(logging=QUIET)
             from distributed import Client
         except ImportError:
-            raise CannotStart("--dask needs the package distributed; the extra `dask`, or requirements-test.lock, installs it") from None
+            raise CannotStart(
+                "--dask needs the package distributed; the extra `dask`, or requirements-test.lock, installs it"
+            ) from None
         warnings.filterwarnings("ignore", module="distributed")
         try:
             asyncio.run(asyncio.wait_for(knock(self._address), 2 * CONNECT_S))

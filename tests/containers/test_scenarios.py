@@ -30,11 +30,8 @@ SLOWER = {
 FILES = sorted(str(file.relative_to(ROOT)) for kind in SCALES for file in (ROOT / kind).glob("*.yaml"))
 EVERY_RUN = (
     "papers/cfs-table3-b.yaml",
-    "groups/groups-cut-apart.yaml",
-    "groups/power-loss-of-all-groups.yaml",
     "groups/rename-storm.yaml",
     "recovery/a-group-is-down.yaml",
-    "data/replica-rots.yaml",
     "pool/packets-damaged.yaml",
     "baselines/qjm-loses-the-active.yaml",
 )
