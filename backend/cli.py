@@ -16,7 +16,11 @@ from backend.version import version
 
 MODULES = {
     "up": "up",
+    "down": "lifecycle",
+    "ps": "lifecycle",
     "status": "cluster",
+    "wait": "waiting",
+    "logs": "lifecycle",
     "fault": "faults",
     "force": "faults",
     "fs": "files",

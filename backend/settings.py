@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 import msgspec
 
+from backend.errors import Malformed
 from backend.fabrics.inventory import Inventory
 from backend.names import DEFAULT_PORT
 from backend.repository import REPOSITORY
 from backend.shape import Shape
 
+NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")
 PAGE = REPOSITORY / "frontend" / "dist"
 
 
 def default_data() -> Path:
-    """The data directory of docs/architecture.md, in the user's home."""
-    return Path.home() / ".local" / "share" / "cloverlab"
+    """The directory of a cluster without a name, and of all that have one. Where $XDG_DATA_HOME is unset it is `~/.local/share/cloverlab`."""
+    given = os.environ.get("XDG_DATA_HOME", "")
+    return (Path(given) if given else Path.home() / ".local" / "share") / "cloverlab"
+
+
+def data_of(name: str) -> Path:
+    """The directory of a named cluster. Raises Malformed."""
+    if not NAME.match(name):
+        raise Malformed(f"--name {name[:40]!r}: write letters, digits, `-`, `_` and `.`, at most 100")
+    return default_data() / "clusters" / name
 
 
 class Settings(msgspec.Struct, frozen=True):

@@ -48,6 +48,15 @@ class Shape(msgspec.Struct, frozen=True):
     quorums: str | None = None
     """`E-Qw-Qa` of the protocol bookkeeper."""
 
+    @property
+    def slug(self) -> str:
+        """A name made of the requested properties, `qjm` or `groups-2`; empty without any."""
+        fields = ("groups", "standbys", "placement", "granularity", "cross_group", "order", "quorums")
+        given = {field: getattr(self, field) for field in fields} | self.nodes
+        words = [self.protocol, self.variant, "as-printed" if self.ddg_as_printed else None]
+        words += [f"{name}-{value}" for name, value in given.items() if value is not None]
+        return re.sub(r"[^a-z0-9-]", "_", "-".join([*filter(None, words), *(self.holes or ())]))
+
 
 def new_config(shape: Shape, name: str) -> ClusterConfig:
     """Raises Malformed in one line when requested properties contradict each other."""

@@ -18,8 +18,10 @@ from backend.clusters.service import cluster
 from backend.ending import Server
 from backend.errors import CannotStart, LabError, reason_of
 from backend.fabrics.fabric import wait_until
+from backend.holders import holder_of
 from backend.lab import Lab
 from backend.metrics import serve_metrics
+from backend.registry import ControlPlane, registered
 from backend.settings import Settings
 from backend.status import table
 from backend.unfinished import Unfinished
@@ -54,8 +56,10 @@ async def up(settings: Settings) -> int:
             serve_metrics(lab)
         web = Server(web_config(lab))
         serving = asyncio.create_task(web.serve(sockets=[listener]))
+        plane = ControlPlane.here(settings.port, settings.data, lab.home.file.cluster.protocol)
         try:
-            return await live(lab, settings, ending)
+            with registered(plane):
+                return await live(lab, settings, ending)
         finally:
             web.should_exit = True
             await lab.stop()
@@ -116,7 +120,10 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
-            raise CannotStart(f"port {port} is taken; give another with --port") from None
+            holder = holder_of(port)
+            raise CannotStart(
+                f"port {port} is taken{f' by {holder}' if holder else ''}; give another with --port"
+            ) from None
         raise CannotStart(f"cannot listen on port {port}: {reason_of(error)}") from None
     return listener
 

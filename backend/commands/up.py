@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from backend.commands.options import Port, port_of
-from backend.settings import Settings, default_data
-from backend.shape import Shape
+from backend.errors import CannotStart, Malformed, reason_of
+from backend.settings import Settings, data_of, default_data
+from backend.shape import Shape, new_config
 from nodes.families import FAMILIES
 from nodes.kinds import KINDS
 
@@ -97,18 +98,69 @@ def up(
     data: Annotated[
         Path | None,
         typer.Option(
-            envvar="CLOVERLAB_DATA", metavar="DIR", help="The data directory (~/.local/share/cloverlab)."
+            envvar="CLOVERLAB_DATA",
+            metavar="DIR",
+            help="The data directory, in place of one for each name and shape.",
         ),
     ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="A cluster with a data directory of this name; by default, of its shape."
+        ),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Delete the cluster in the data directory first.")
+    ] = False,
+    detach: Annotated[
+        bool,
+        typer.Option("--detach", "-d", help="Return when the cluster is ready; ./cloverlab down stops it."),
+    ] = False,
     **nodes: int | None,
 ) -> None:
-    """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it."""
-    from backend.up import run_up
+    """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it.
 
+    A cluster keeps its data directory: the same command starts it again with its files and history."""
+    if data is not None and name is not None:
+        raise Malformed("--data and --name both choose the data directory: give one of them")
     holes = tuple(sorted(set(hole))) if hole else None
     shape = Shape(
         groups, standbys, protocol, placement, granularity, cross_group, order, holes, variant=variant,
         ddg_as_printed=ddg_as_printed, quorums=quorums, nodes=counts(nodes),
     )  # fmt: skip
-    settings = Settings(data or default_data(), port_of(context, port), shape, zookeeper)
-    raise typer.Exit(run_up(settings))
+    where = data or directory_of(name, shape)
+    if fresh:
+        clear(where)
+    settings = Settings(where, port_of(context, port), shape, zookeeper)
+    raise typer.Exit((run_detached if detach else run_up)(settings))
+
+
+def directory_of(name: str | None, shape: Shape) -> Path:
+    """The data directory of a name or else of a shape, so that one shape does not refuse the next. Raises Malformed."""
+    if name is not None:
+        return data_of(name)
+    if not shape.slug:
+        return default_data()
+    new_config(shape, "shape")
+    return data_of(shape.slug)
+
+
+def clear(directory: Path) -> None:
+    from backend.fabrics import home
+
+    try:
+        home.clear(directory)
+    except OSError as error:
+        raise CannotStart(f"cannot delete {directory}: {reason_of(error)}") from None
+
+
+def run_up(settings: Settings) -> int:
+    from backend import up
+
+    return up.run_up(settings)
+
+
+def run_detached(settings: Settings) -> int:
+    from backend import detached
+
+    return detached.run_up(settings)

@@ -8,14 +8,19 @@ import hashlib
 import os
 import random
 import secrets
+import shutil
+import signal
 import socket
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from backend.errors import CannotStart, reason_of
+from backend.fabrics.children import Children
+from backend.holders import described
 from backend.shape import Shape, check, new_config
 from nodes.config import ClusterConfig
 from nodes.format_number import of_other_version
@@ -32,6 +37,12 @@ SOCKET_PATH_BYTES = 90
 CLIENT_ROLES = ("workload", "caller")
 """Roles of processes that send requests and serve none."""
 ANY = Shape()
+ENDS_S = 10.0
+PARTS = (
+    "cluster.json", "processes.json", "events.db", "events.db-shm", "events.db-wal", "token", "keys", "config",
+    "coordination", "servers", "logs", "run",
+)  # fmt: skip
+"""Everything that a cluster writes into its directory."""
 
 
 class ClusterFile(msgspec.Struct, kw_only=True):
@@ -169,12 +180,41 @@ def take_lock(path: Path) -> int:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        holder = os.read(lock, 32).decode("ascii", "replace").strip() or "unknown"
+        signed = os.read(lock, 32).decode("ascii", "replace").strip()
+        holder = described(int(signed)) if signed.isdigit() else "pid unknown"
         os.close(lock)
         raise CannotStart(
-            f"{path} is in use by another ./cloverlab up (pid {holder}); stop it or give another --data"
+            f"{path} is in use by another ./cloverlab up ({holder}); stop it or give another --data or --name"
         ) from None
     return lock
+
+
+def clear(path: Path) -> None:
+    """Removes a cluster and the processes that a killed control plane left; the directory stays.
+
+    Raises CannotStart for a directory that is in use, OSError for one that cannot be changed.
+    """
+    if not (path / "cluster.json").exists():
+        return
+    lock = take_lock(path)
+    try:
+        end_leftovers(path)
+        for name in PARTS:
+            part = path / name
+            shutil.rmtree(part) if part.is_dir() and not part.is_symlink() else part.unlink(missing_ok=True)
+    finally:
+        os.close(lock)
+
+
+def end_leftovers(path: Path) -> None:
+    left = Children(path).leftovers().values()
+    for child in left:
+        child.signal(signal.SIGKILL)
+    deadline = time.monotonic() + ENDS_S
+    while any(child.running for child in left):
+        if time.monotonic() > deadline:
+            raise CannotStart(f"processes of {path} do not end")
+        time.sleep(0.005)
 
 
 def sign(lock: int) -> None:

@@ -21,11 +21,12 @@ PLACE = re.compile(
 SERVER = re.compile(
     r"^(?P<server>[a-z][a-z0-9-]*) is (?P<role>active|standby|junior|primary|secondary|member|joining|down)$"
 )
+HOLDER = re.compile(r"^(?P<role>active|primary) of (?P<group>\S+) is (?P<server>[a-z][a-z0-9-]*)$")
 STEP = re.compile(r"^step (?P<procedure>[a-z]+) (?P<step>\S+) of (?P<group>\S+)$")
 BLOCKS = re.compile(r"^blocks (?P<health>whole|under|over|missing)$")
 REPORTED = re.compile(r"^(?:reported|told) (?P<kind>[A-Z][A-Za-z]+)(?: by (?P<server>[a-z][a-z0-9-]*))?$")
 HELP = (
-    "'settled', 'active of g1 serves', 'junior in g1', '3 standbys in g1', 'mds2 is standby', 'step upgrade 4 of g1', "
+    "'settled', 'active of g1 serves', 'active of g1 is mds2', 'junior in g1', '3 standbys in g1', 'mds2 is standby', 'step upgrade 4 of g1', "
     "'blocks whole', 'reported ReplicaDamaged' or 'reported ImageRefused by mds2'"
 )
 
@@ -103,6 +104,11 @@ class Situation:
             and server.process == "running"
         )
 
+    def holds(self, name: str, role: str, group: str) -> bool:
+        """Whether a server of the group has this role, or a like role of another family."""
+        server = self.picture.servers.get(name)
+        return server is not None and server.group == group and server.role in ALIKE.get(role, (role,))
+
     def reported(self, kind: str, server: str = "") -> bool:
         """Whether such an event came in this step."""
         return any(kind == each and server in ("", teller) for each, teller in self._recent)
@@ -150,6 +156,11 @@ class Situation:
 Condition = Callable[[Situation], bool]
 
 
+def of_events(text: str) -> bool:
+    """Whether a condition is about events, and not about the state alone."""
+    return any(form.match(text) for form in (STEP, BLOCKS, REPORTED))
+
+
 def condition(text: str) -> Condition:
     """Parses a condition. Raises ValueError with the accepted forms."""
     if text == "settled":
@@ -157,6 +168,9 @@ def condition(text: str) -> Condition:
     if found := re.match(r"^(?:active|primary) of (\S+) serves$", text):
         group = found[1]
         return lambda now: now.serves(group)
+    if found := HOLDER.match(text):
+        role, of, name = found["role"], found["group"], found["server"]
+        return lambda now: now.holds(name, role, of)
     if found := PLACE.match(text):
         role, least = found["role"].removesuffix("s"), int(found["count"] or 1)
         of = found["group"]

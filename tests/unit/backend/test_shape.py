@@ -91,3 +91,17 @@ def test_another_cluster_lies_there() -> None:
         with pytest.raises(CannotStart) as caught:
             check(Path("d"), have, shape)
         assert words in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("shape", "slug"),
+    [
+        (Shape(), ""),
+        (Shape(protocol="qjm"), "qjm"),
+        (Shape(groups=2, standbys=1, variant="paper"), "paper-groups-2-standbys-1"),
+        (Shape(nodes={"data_node": 0}, holes=("late_watch",)), "data_node-0-late_watch"),
+        (Shape(protocol="../x"), "___x"),
+    ],
+)
+def test_a_shape_names_its_data_directory(shape: Shape, slug: str) -> None:
+    assert shape.slug == slug

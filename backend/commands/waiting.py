@@ -1,0 +1,75 @@
+"""`./cloverlab wait`: until a condition of a scenario holds in the running cluster."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+import typer
+
+from backend.commands.options import Port, ask
+from backend.errors import Exit, Malformed, Unavailable
+from backend.picture import GroupState, Picture, ServerState
+from backend.scenarios.conditions import Condition, Situation, condition, of_events
+from nodes.roles import SERVING
+
+app = typer.Typer()
+POLL_S = 0.1
+EXAMPLES = "settled; active of g1 serves; active of g1 is mds2; mds3 is standby; 3 standbys in g1"
+
+
+@app.command("wait", epilog=f"Conditions, as in `when:` of a scenario: {EXAMPLES}.")
+def wait_for(
+    context: typer.Context,
+    words: Annotated[
+        list[str], typer.Argument(metavar="CONDITION", help="settled, or a sentence about roles.")
+    ],
+    timeout: Annotated[
+        float, typer.Option(min=0, max=86_400, metavar="S", help="Seconds, after which the exit code is 1.")
+    ] = 60.0,
+    port: Port = None,
+) -> None:
+    """Wait until a condition holds; a control plane that does not answer yet is waited for, too."""
+    text = " ".join(words)
+    holds = of_state(text)
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            if holds(situation(ask(context, port, "GET", "/api/cluster"))):
+                return
+        except Unavailable:
+            if time.monotonic() > deadline:
+                raise
+        if time.monotonic() > deadline:
+            typer.echo(f"cloverlab: not within {timeout:g} s: {text}", err=True)
+            raise typer.Exit(Exit.FAILED)
+        time.sleep(POLL_S)
+
+
+def of_state(text: str) -> Condition:
+    """A condition on the present state. Raises Malformed for another."""
+    try:
+        holds = condition(text)
+    except ValueError as error:
+        raise Malformed(str(error)) from None
+    if of_events(text):
+        raise Malformed(f"{text[:60]!r} is about events, which a scenario waits for; wait knows {EXAMPLES}")
+    return holds
+
+
+def situation(cluster: dict[str, Any]) -> Situation:
+    """The state that `GET /api/cluster` reports."""
+    import msgspec
+
+    servers = [msgspec.convert(server, ServerState) for server in cluster["servers"]]
+    groups = [GroupState(group["name"]) for group in cluster["groups"]]
+    now = Situation(
+        Picture(
+            servers={server.name: server for server in servers},
+            groups={group.name: group for group in groups},
+        )
+    )
+    for server in servers:
+        if server.role in SERVING and server.believes in SERVING:
+            now.serving.setdefault(server.group, server.name)
+    return now
