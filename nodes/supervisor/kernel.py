@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import shutil
@@ -16,6 +17,7 @@ from nodes.supervisor.reaper import Reaper
 OWN_TOOLS = "/usr/local/lib/cloverlab"
 """Copies of nft and tc that carry the one capability they need."""
 SIOCGIFADDR = 0x8915
+RESOLVE_S = 1.0
 
 
 class KernelRefused(OSError):
@@ -30,15 +32,27 @@ class Kernel:
         self._reaper = reaper
         self._port = port
         self.netem = False
+        self._applying = asyncio.Lock()
+        self._resolved: dict[str, list[str]] = {}
+        """The last known addresses: a rule may cut the name server off, and must still be applied."""
 
-    def address(self) -> str:
+    async def address(self) -> str:
         """The server's address on the data network; the loopback's when names are not resolved here."""
-        found = resolve(self._name)
+        found = await self._addresses_of(self._name)
         return found[0] if found else "127.0.0.1"
+
+    async def _addresses_of(self, host: str) -> list[str]:
+        """Resolves in a thread: a name server out of reach answers after seconds only."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(RESOLVE_S):
+                found = await asyncio.get_running_loop().run_in_executor(None, resolve, host)
+            if found:
+                self._resolved[host] = found
+        return self._resolved.get(host, [])
 
     async def probe(self) -> None:
         """Checks whether the kernel has netem: sets and removes a discipline without delay."""
-        interface = interface_of(self.address())
+        interface = interface_of(await self.address())
         with suppress(OSError):
             await self._run(
                 "tc", "qdisc", "add", "dev", interface, "root", "handle", "1:", "netem", "delay", "0ms"
@@ -47,9 +61,15 @@ class Kernel:
             self.netem = True
 
     async def apply(self, rules: list[Rule], hosts: dict[str, str]) -> None:
-        """Replaces all standing rules; `hosts` has the name of each peer that resolves. Raises KernelRefused."""
-        interface = interface_of(self.address())
-        addresses = {peer: resolve(host) for peer, host in hosts.items() if peer != EVERYBODY}
+        """Replaces all standing rules, in the order of the calls; `hosts` has the name of each peer that resolves. Raises KernelRefused."""
+        async with self._applying:
+            await self._apply(rules, hosts)
+
+    async def _apply(self, rules: list[Rule], hosts: dict[str, str]) -> None:
+        interface = interface_of(await self.address())
+        named = [(peer, host) for peer, host in hosts.items() if peer != EVERYBODY]
+        found = await asyncio.gather(*(self._addresses_of(host) for _, host in named))
+        addresses = {peer: each for (peer, _), each in zip(named, found, strict=True)}
         await self._run("nft", "-f", "-", given=filter_script(rules, addresses, interface, self._port))
         if self.netem:
             await self._shape(rules, addresses, interface)

@@ -140,7 +140,7 @@ class Supervisor:
 
     async def _beat(self) -> None:
         while True:
-            self._address = self.kernel.address()
+            self._address = await self.kernel.address()
             if self.settings.ensemble:
                 self._role = await zookeeper.role() if self.keeper.state == "running" else "down"
             if not self.settings.ensemble or self._role in ("leader", "follower"):
@@ -255,7 +255,7 @@ class Supervisor:
         directory.mkdir(parents=True, exist_ok=True)
         self._launch = launch
         self._keep(True)
-        address = self.kernel.address()
+        address = await self.kernel.address()
         reported = {
             "role": launch.kind,
             "config": launch.config,
