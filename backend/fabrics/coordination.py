@@ -20,6 +20,7 @@ from nodes.real.clock import monotonic_ns
 from nodes.trace.base import Event
 from nodes.trace.observer import Observer
 from nodes.trace.present import UNKNOWN, Cause, cause_in
+from nodes.wire.keys import coordination_identity
 
 Report = Callable[[str, Event, int, Cause], None]
 """Server, event, and when it happened (0 for now)."""
@@ -92,6 +93,8 @@ class EmbeddedEnsemble:
             str(directory),
             "--control",
             str(self._socket),
+            "--owner",
+            coordination_identity(self._home.coordination_password),
         )
 
     async def observe(self) -> None:
@@ -128,7 +131,7 @@ class EmbeddedEnsemble:
 
     async def take_lock(self, group: str, owner: str) -> None:
         if self._client is None:
-            self._client = TreeClient(",".join(self.hosts))
+            self._client = TreeClient(",".join(self.hosts), self._home.coordination_password)
         await self._client.take_lock(group, owner)
 
     async def expire(self, server: str, session: int) -> None:
@@ -151,7 +154,7 @@ class RealEnsemble:
         self._home = home
         self._report = report
         self._ask = ask_server
-        self._client = TreeClient(hosts)
+        self._client = TreeClient(hosts, home.coordination_password)
 
     async def start(self, leftovers: dict[str, Child]) -> None:
         reachable = await asyncio.gather(*(asyncio.to_thread(answers, host) for host in self.hosts))
@@ -160,7 +163,7 @@ class RealEnsemble:
                 f"no ZooKeeper answers at {','.join(self.hosts)}; start it or leave --zookeeper out"
             )
         if self._chroot:
-            await make_chroot(self.hosts, self._chroot)
+            await make_chroot(self.hosts, self._chroot, self._home.coordination_password)
         await self._client.claim(self._home.name)
 
     async def observe(self) -> None:

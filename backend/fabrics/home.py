@@ -26,9 +26,9 @@ from nodes.config import ClusterConfig
 from nodes.format_number import of_other_version
 from nodes.kinds import Kind, nodes_of
 from nodes.real.private_files import own_file, private_directory, remove_unfinished, replace_file
-from nodes.wire.keys import WeakToken, keys_of, read_token
+from nodes.wire.keys import WeakToken, coordination_password, keys_of, read_token
 
-FORMAT = 2
+FORMAT = 3
 """Raised with the format of any file in the directory, so that an older directory is refused as a whole."""
 PORTS = range(20_000, 32_000)
 """Below the range from which the system takes the ports of outgoing connections."""
@@ -67,6 +67,7 @@ class Home:
         self.token = token
         """The control plane's alone: each process gets the keys of its realms."""
         self.client_keys = keys_of(token, serves=False)
+        self.coordination_password = coordination_password(token)
         self._lock = lock
         self._sockets = socket_directory(path)
 
@@ -106,7 +107,7 @@ class Home:
                 file = choose(path)
                 sign(lock)
                 remove_unfinished(path)
-                token = read_token(token_file) if token_file is not None else own_token(path / "token")
+                token = made_token(token_file) if token_file is not None else own_token(path / "token")
                 home = cls(path, lock, file, token)
                 home.save()
                 home.save_keys()
@@ -240,12 +241,18 @@ def read_cluster_file(path: Path) -> ClusterFile | None:
         raise CannotStart(f"{path} is damaged: {error}; it was not changed") from None
 
 
-def own_token(path: Path) -> bytes:
-    """The token of the data directory, created once, of its owner alone. Raises WeakToken, OSError."""
+def made_token(path: Path) -> bytes:
+    """The token in this file, created once for its owner alone. One from another source is used as it is. Raises WeakToken, OSError."""
     if not path.exists():
         replace_file(path, secrets.token_hex(32).encode())
-    own_file(path)
     return read_token(path)
+
+
+def own_token(path: Path) -> bytes:
+    """The token of the data directory, which no other user has put there. Raises WeakToken, OSError."""
+    token = made_token(path)
+    own_file(path)
+    return token
 
 
 def socket_place(path: Path) -> Path:

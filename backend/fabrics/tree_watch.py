@@ -14,6 +14,7 @@ from kazoo.handlers.threading import KazooTimeoutError
 
 from backend.errors import CannotStart, Impossible, Unavailable
 from nodes.config import GroupConfig
+from nodes.real.authenticated import authenticated
 
 ROOT = "/cloverlab"
 CONNECT_S = 20.0
@@ -27,13 +28,14 @@ OnNode = Callable[[str, bytes | None, int], None]
 class TreeClient:
     """A client that connects at first use; every call runs in a thread."""
 
-    def __init__(self, hosts: str):
+    def __init__(self, hosts: str, password: str):
         self._hosts = hosts
+        self._password = password
         self._client: KazooClient | None = None
 
     async def _connected(self) -> KazooClient:
         if self._client is None:
-            client = KazooClient(self._hosts, timeout=10.0, logger=quiet())
+            client = authenticated(self._hosts, self._password, timeout=10.0, logger=quiet())
             try:
                 await asyncio.to_thread(client.start, CONNECT_S)
             except KazooTimeoutError:
@@ -91,9 +93,9 @@ class TreeClient:
                 await asyncio.to_thread(client.close)
 
 
-async def make_chroot(hosts: list[str], name: str) -> None:
+async def make_chroot(hosts: list[str], name: str, password: str) -> None:
     """Creates the node below which a cluster lives in a shared ensemble. Raises CannotStart."""
-    root = TreeClient(",".join(hosts))
+    root = TreeClient(",".join(hosts), password)
     try:
         await root.ensure(f"/{name}")
     except Unavailable as error:

@@ -31,6 +31,7 @@ def _settings(arguments: list[str] | None = None) -> Settings:
     parser.add_argument(
         "--rotate-bytes", type=_positive, default=ROTATE_BYTES, help="log growth till rotation"
     )
+    parser.add_argument("--owner", default="", help="identity USER:DIGEST to which the root belongs")
     given = parser.parse_args(arguments)
     if not 0 <= given.port < 65536:
         parser.error("--port must lie between 0 and 65535")

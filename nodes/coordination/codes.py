@@ -20,6 +20,7 @@ class Code(IntEnum):
     SESSION_EXPIRED = -112
     INVALID_ACL = -114
     AUTH_FAILED = -115
+    QUOTA_EXCEEDED = -125
 
 
 class Refused(Exception):

@@ -37,11 +37,13 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self._service.opened(self)
         self._handshake = asyncio.get_running_loop().call_later(HANDSHAKE_TIMEOUT_S, self.close)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._closing = True
         self._end_handshake()
+        self._service.closed(self)
         if self._session:
             self._service.disconnected(self._session, self)
 
@@ -122,6 +124,9 @@ class Connection(asyncio.Protocol):
         if asked.session in service.refused or ahead:
             self.close()
             return
+        if asked.session == 0 and not service.has_room():
+            self.close()
+            return
         session = service.connect(asked, self)
         if session is None:
             service.commits.after(lambda: self._send_last(requests.connect_answer(0, 0, bytes(16))))
@@ -158,8 +163,7 @@ class Connection(asyncio.Protocol):
         if code == requests.PING:
             self._reply(requests.PING_XID, Code.OK)
         elif code == requests.AUTH:
-            data = jute.reply(xid, self._service.tree.zxid, Code.AUTH_FAILED)
-            self._service.commits.after(lambda: self._send_last(data))
+            self._authenticate(xid, reader)
         elif code == requests.MULTI:
             multi, codes = requests.read_multi(reader)
             result = self._service.submit(self._session, multi)
@@ -169,6 +173,16 @@ class Connection(asyncio.Protocol):
                 self._reply(xid, Code.OK, requests.multi_body(codes, result))
         else:
             self._one(xid, code, reader)
+
+    def _authenticate(self, xid: int, reader: Reader) -> None:
+        """As in ZooKeeper, any digest is accepted: it is compared with the lists of the nodes. Another scheme ends the connection."""
+        try:
+            self._service.authenticate(self._session, requests.read_auth(reader), self)
+        except Refused as refused:
+            data = jute.reply(xid, self._service.tree.zxid, refused.code)
+            self._service.commits.after(lambda: self._send_last(data))
+        else:
+            self._reply(xid, Code.OK)
 
     def _one(self, xid: int, code: int, reader: Reader) -> None:
         op = requests.read_operation(code, reader)

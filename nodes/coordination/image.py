@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from nodes.coordination.acl import Acl
 from nodes.coordination.sessions import Session
 from nodes.coordination.tree import Tree
 from nodes.coordination.znode import Znode
@@ -21,7 +22,7 @@ class NodeImage(msgspec.Struct, frozen=True, array_like=True, gc=False):
     aversion: int
     creations: int
     owner: int
-    permissions: int
+    acl: Acl
 
 
 class Image(msgspec.Struct, frozen=True, array_like=True):
@@ -40,7 +41,7 @@ def dump(tree: Tree) -> Image:
     nodes = [
         NodeImage(
             path, n.data, n.czxid, n.mzxid, n.pzxid, n.ctime, n.mtime, n.version, n.aversion, n.creations,
-            n.owner, n.permissions,
+            n.owner, n.acl,
         )
         for path, n in sorted(tree.nodes.items())
     ]  # fmt: skip
@@ -53,7 +54,7 @@ def load(tree: Tree, image: Image, now_ms: int) -> None:
     for number, timeout_ms, password in image.sessions:
         tree.sessions.add(Session(number, timeout_ms, password), now_ms)
     for kept in image.nodes:
-        node = Znode(kept.czxid, kept.ctime, kept.data, kept.owner, kept.permissions)
+        node = Znode(kept.czxid, kept.ctime, kept.data, kept.owner, kept.acl)
         node.mzxid, node.pzxid, node.mtime = kept.mzxid, kept.pzxid, kept.mtime
         node.version, node.aversion, node.creations = kept.version, kept.aversion, kept.creations
         tree.restore(kept.path, node)

@@ -20,7 +20,8 @@ from nodes.coordination.tree import Tree
 from nodes.format_number import of_other_version
 
 MAGIC = b"CLVRTREE"
-FORMAT = 1
+FORMAT = 2
+"""Format 2: nodes have access control lists."""
 ROTATE_BYTES = 8 * 1024 * 1024
 _HEAD = struct.Struct("!8sI")
 _RECORD = struct.Struct("!II")
@@ -128,7 +129,7 @@ class Log:
         except msgspec.MsgspecError as error:
             raise LogRefused(f"{file} is damaged at offset {offset}: {error}") from None
         for one in batch:
-            result = tree.submit(one.session, one.op, one.at_ms)
+            result = tree.replay(one.session, one.op, one.at_ms)
             if result.code or result.zxid != one.zxid:
                 raise LogRefused(f"{file} at offset {offset}: change {one.zxid} does not follow {tree.zxid}")
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-ALL_PERMISSIONS = 31
-"""READ 1, WRITE 2, CREATE 4, DELETE 8, ADMIN 16; always for world:anyone, the only identity there is."""
+from nodes.coordination.acl import OPEN, Acl
 
 
 class Create(msgspec.Struct, frozen=True, array_like=True, tag="create", gc=False):
@@ -15,7 +14,7 @@ class Create(msgspec.Struct, frozen=True, array_like=True, tag="create", gc=Fals
     data: bytes = b""
     ephemeral: bool = False
     sequential: bool = False
-    permissions: int = ALL_PERMISSIONS
+    acl: Acl = OPEN
 
 
 class Delete(msgspec.Struct, frozen=True, array_like=True, tag="delete", gc=False):
@@ -31,9 +30,9 @@ class Set(msgspec.Struct, frozen=True, array_like=True, tag="set", gc=False):
     version: int = -1
 
 
-class SetPermissions(msgspec.Struct, frozen=True, array_like=True, tag="set_acl", gc=False):
+class SetAcl(msgspec.Struct, frozen=True, array_like=True, tag="set_acl", gc=False):
     path: str
-    permissions: int
+    acl: Acl
     version: int = -1
 
 
@@ -76,7 +75,7 @@ class Children(msgspec.Struct, frozen=True, array_like=True, tag="children", gc=
     watch: bool = False
 
 
-class GetPermissions(msgspec.Struct, frozen=True, array_like=True, tag="get_acl", gc=False):
+class GetAcl(msgspec.Struct, frozen=True, array_like=True, tag="get_acl", gc=False):
     path: str
 
 
@@ -95,8 +94,8 @@ class SetWatches(msgspec.Struct, frozen=True, array_like=True, tag="set_watches"
     child: list[str] = []
 
 
-Change = Create | Delete | Set | SetPermissions | Multi | OpenSession | CloseSession
-Operation = Change | Check | Get | Exists | Children | GetPermissions | Sync | SetWatches
+Change = Create | Delete | Set | SetAcl | Multi | OpenSession | CloseSession
+Operation = Change | Check | Get | Exists | Children | GetAcl | Sync | SetWatches
 
 
 class Stat(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -148,7 +147,7 @@ class Result(msgspec.Struct, gc=False):
     data: bytes = b""
     stat: Stat | None = None
     children: list[str] = []
-    permissions: int = 0
+    acl: Acl = ()
     results: list[Result] = []
     events: list[WatchEvent] = []
 

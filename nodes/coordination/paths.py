@@ -18,9 +18,17 @@ def parent_of(path: str) -> str:
     return path[:cut] or "/"
 
 
-@lru_cache(maxsize=4096)
+PATH_MAX = 4096
+"""Largest number of characters of a path. ZooKeeper has no limit of its own."""
+
+
 def valid(path: str) -> bool:
-    """Whether a path is absolute, without an empty, `.` or `..` name, trailing slash, control, private or surrogate character."""
+    """Whether a path is short enough, absolute, without an empty, `.` or `..` name, trailing slash, control, private or surrogate character."""
+    return len(path) <= PATH_MAX and _is_well_formed(path)
+
+
+@lru_cache(maxsize=1024)
+def _is_well_formed(path: str) -> bool:
     if path == "/":
         return True
     if not path.startswith("/") or _FORBIDDEN.search(path):

@@ -8,13 +8,14 @@ import msgspec
 
 from nodes.coordination import jute
 from nodes.coordination import operations as ops
+from nodes.coordination.acl import DIGEST, Acl, Entry, identity_of
 from nodes.coordination.codes import Code, Refused
 from nodes.coordination.jute import BadFrame, Reader
 
 CREATE, DELETE, EXISTS, GET_DATA, SET_DATA, GET_ACL, SET_ACL, GET_CHILDREN, SYNC = range(1, 10)
 PING, GET_CHILDREN2, CHECK, MULTI, CREATE2 = range(11, 16)
 AUTH, SET_WATCHES, CLOSE = 100, 101, -11
-PING_XID, WATCH_XID = -2, -1
+PING_XID, WATCH_XID, AUTH_XID = -2, -1, -4
 MAX_MULTI = 16_384
 
 
@@ -44,23 +45,25 @@ def connect_answer(timeout_ms: int, session: int, password: bytes) -> bytes:
     return jute.frame(body)
 
 
-def _permissions(reader: Reader) -> int:
-    """The union of the entries, all of world:anyone. An empty list is 0, which the tree refuses."""
-    union = 0
-    for _ in range(reader.count()):
-        permissions, scheme, identity = reader.integer(), reader.string(), reader.string()
-        if (scheme, identity) != ("world", "anyone"):
-            raise Refused(Code.INVALID_ACL)
-        union |= permissions
-    return union
+def _acl(reader: Reader) -> Acl:
+    """The list as it was sent; `resolved` checks it."""
+    return tuple(Entry(reader.integer(), reader.string(), reader.string()) for _ in range(reader.count()))
+
+
+def read_auth(reader: Reader) -> str:
+    """The identity that a client authenticates. Raises Refused for another scheme than digest."""
+    reader.integer()
+    if reader.string() != DIGEST:
+        raise Refused(Code.AUTH_FAILED)
+    return identity_of(reader.buffer())
 
 
 def _create(reader: Reader) -> ops.Create:
     path, data = reader.string(), reader.buffer()
-    permissions, flags = _permissions(reader), reader.integer()
+    acl, flags = _acl(reader), reader.integer()
     if flags not in (0, 1, 2, 3):
         raise Refused(Code.BAD_ARGUMENTS)
-    return ops.Create(path, data, bool(flags & 1), bool(flags & 2), permissions)
+    return ops.Create(path, data, bool(flags & 1), bool(flags & 2), acl)
 
 
 def _delete(reader: Reader) -> ops.Delete:
@@ -103,8 +106,8 @@ _READ: dict[int, Callable[[Reader], ops.Operation]] = {
     GET_DATA: lambda r: ops.Get(r.string(), r.boolean()),
     GET_CHILDREN: lambda r: ops.Children(r.string(), r.boolean()),
     GET_CHILDREN2: lambda r: ops.Children(r.string(), r.boolean()),
-    GET_ACL: lambda r: ops.GetPermissions(r.string()),
-    SET_ACL: lambda r: ops.SetPermissions(r.string(), _permissions(r), r.integer()),
+    GET_ACL: lambda r: ops.GetAcl(r.string()),
+    SET_ACL: lambda r: ops.SetAcl(r.string(), _acl(r), r.integer()),
     SYNC: lambda r: ops.Sync(r.string()),
     SET_WATCHES: lambda r: ops.SetWatches(r.long(), r.strings(), r.strings(), r.strings()),
     CLOSE: lambda r: ops.CloseSession(),
@@ -131,9 +134,12 @@ def _names(result: ops.Result) -> bytes:
     return jute.integer(len(result.children)) + b"".join(map(jute.string, result.children))
 
 
-def _acl(result: ops.Result) -> bytes:
-    entry = jute.integer(result.permissions) + jute.string("world") + jute.string("anyone")
-    return jute.integer(1) + entry + _stat(result)
+def _acl_and_stat(result: ops.Result) -> bytes:
+    entries = [
+        jute.integer(each.permissions) + jute.string(each.scheme) + jute.string(each.identity)
+        for each in result.acl
+    ]
+    return jute.integer(len(entries)) + b"".join(entries) + _stat(result)
 
 
 _BODY: dict[int, Callable[[ops.Result], bytes]] = {
@@ -145,7 +151,7 @@ _BODY: dict[int, Callable[[ops.Result], bytes]] = {
     GET_DATA: lambda result: jute.buffer(result.data) + _stat(result),
     GET_CHILDREN: _names,
     GET_CHILDREN2: lambda result: _names(result) + _stat(result),
-    GET_ACL: _acl,
+    GET_ACL: _acl_and_stat,
     SYNC: _path,
 }
 

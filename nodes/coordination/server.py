@@ -34,6 +34,8 @@ class Settings(msgspec.Struct, frozen=True):
     max_timeout_ms: int
     control: Path | None
     rotate_bytes: int
+    owner: str
+    """Identity of scheme digest to which the root belongs; empty when it is everybody's."""
 
 
 def _own(directory: Path) -> int:
@@ -86,7 +88,7 @@ async def serve(settings: Settings) -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end)
-    service = Service(tree, log, on_failure=end)
+    service = Service(tree, log, end, settings.owner)
     async with contextlib.AsyncExitStack() as stack:
         port = await _listen(settings, service, stack)
         expiring = loop.create_task(_expire(service, settings.tick_ms), name="expiry")

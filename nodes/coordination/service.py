@@ -6,8 +6,12 @@ import secrets
 from collections.abc import Callable
 from typing import Protocol
 
+import msgspec
+
 from nodes.coordination import operations as ops
+from nodes.coordination.acl import UNKNOWN, owned_by, resolved
 from nodes.coordination.clocks import monotonic_ms, wall_ms
+from nodes.coordination.codes import Refused
 from nodes.coordination.commits import Commits
 from nodes.coordination.log import Log, Logged
 from nodes.coordination.requests import Connect, watch_frame
@@ -23,11 +27,21 @@ class Line(Protocol):
     def close(self) -> None: ...
 
 
+SESSIONS_MAX = 4096
+UNPROVEN_MAX = 64
+
+
 class Service:
     """Every call is answered in one turn; its messages leave when the changes before it are durable."""
 
-    def __init__(self, tree: Tree, log: Log, on_failure: Callable[[OSError], None]):
+    def __init__(self, tree: Tree, log: Log, on_failure: Callable[[OSError], None], owner: str = ""):
+        """`owner`: the identity to which the root belongs; empty when it is everybody's."""
         self.tree = tree
+        self._owner = owner
+        if owner:
+            tree.nodes["/"].acl = owned_by(owner)
+        self._unproven: dict[Line, None] = {}
+        """Connections that have not authenticated as the owner; without an owner, those before their handshake."""
         self.commits = Commits(tree, log, on_failure)
         self.lines: dict[int, Line] = {}
         """The connection of each session that has one."""
@@ -48,9 +62,35 @@ class Service:
                 return None
             session = known
             self._leave(session.number)
+        session.identities = UNKNOWN
+        if not self._owner:
+            self._unproven.pop(line, None)
         self.tree.sessions.restart(session.number, monotonic_ms())
         self.lines[session.number] = line
         return session
+
+    def has_room(self) -> bool:
+        return len(self.tree.sessions.open) < SESSIONS_MAX
+
+    def opened(self, line: Line) -> None:
+        """A connection was accepted. Beyond `UNPROVEN_MAX` the oldest unproven one is closed."""
+        if len(self._unproven) >= UNPROVEN_MAX:
+            oldest = next(iter(self._unproven))
+            del self._unproven[oldest]
+            oldest.close()
+        self._unproven[line] = None
+
+    def closed(self, line: Line) -> None:
+        self._unproven.pop(line, None)
+
+    def authenticate(self, session: int, identity: str, line: Line) -> None:
+        known = self.tree.sessions.open.get(session)
+        if known is None:
+            return
+        known.identities |= {identity}
+        if identity == self._owner:
+            known.proven = True
+            self._unproven.pop(line, None)
 
     def _leave(self, session: int) -> None:
         line = self.lines.pop(session, None)
@@ -59,10 +99,13 @@ class Service:
             line.close()
 
     def disconnected(self, session: int, line: Line) -> None:
-        """The connection ended; the session continues until its time-out."""
-        if self.lines.get(session) is line:
-            del self.lines[session]
-            self.tree.disconnected(session)
+        """The connection ended. The session continues until its time-out, if it has ever authenticated as the owner of the root."""
+        if self.lines.get(session) is not line:
+            return
+        del self.lines[session]
+        self.tree.disconnected(session)
+        if self._owner and not self.tree.sessions.open[session].proven:
+            self.expire(session, wall_ms())
 
     def received(self, session: int) -> None:
         self.tree.touch(session, monotonic_ms())
@@ -108,10 +151,14 @@ class Service:
 
     def _submit(self, session: int, op: ops.Operation, at_ms: int) -> ops.Result:
         """Submits an operation. Watch events are queued before the caller queues the answer that shows the change."""
+        try:
+            op = self._resolved(session, op)
+        except Refused as refused:
+            return ops.Result(refused.code, self.tree.zxid)
         result = self.tree.submit(session, op, at_ms)
         if result.changed:
             assert not isinstance(op, ops.Check | ops.Get | ops.Exists | ops.Children)
-            assert not isinstance(op, ops.GetPermissions | ops.Sync | ops.SetWatches)
+            assert not isinstance(op, ops.GetAcl | ops.Sync | ops.SetWatches)
             self.commits.append(Logged(result.zxid, session, at_ms, op))
         for event in result.events:
             line = self.lines.get(event.session)
@@ -119,3 +166,13 @@ class Service:
                 data = watch_frame(event)
                 self.commits.after(lambda line=line, data=data: line.send(data))  # type: ignore[misc]
         return result
+
+    def _resolved(self, session: int, op: ops.Operation) -> ops.Operation:
+        """The operation as it is logged, its lists without `auth`. Raises Refused(INVALID_ACL)."""
+        if isinstance(op, ops.Create | ops.SetAcl):
+            known = self.tree.sessions.open.get(session)
+            acl = resolved(op.acl, UNKNOWN if known is None else known.identities)
+            return op if acl == op.acl else msgspec.structs.replace(op, acl=acl)
+        if isinstance(op, ops.Multi):
+            return ops.Multi([self._resolved(session, each) for each in op.operations])  # type: ignore[misc]
+        return op

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from nodes.coordination.acl import UNKNOWN, Identities
+
 NEVER_MS = 1 << 62
 
 
@@ -13,6 +15,10 @@ class Session(msgspec.Struct):
     """The negotiated time-out."""
     password: bytes = b""
     ephemerals: dict[str, None] = {}
+    identities: Identities = UNKNOWN
+    """Identities of its present connection."""
+    proven: bool = False
+    """Whether a connection of it was ever authenticated, since the server started."""
     bucket_ms: int = 0
     """Time when the session is due unless it is touched before."""
 

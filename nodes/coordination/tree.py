@@ -6,13 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.coordination import operations as ops
+from nodes.coordination.acl import ADMIN, CREATE, DELETE, READ, UNKNOWN, WRITE, masked, permits
 from nodes.coordination.codes import Code, Refused
 from nodes.coordination.operations import Result, Touched, TreeChange, WatchEvent
 from nodes.coordination.paths import parent_of, valid
 from nodes.coordination.sessions import Session, Sessions
 from nodes.coordination.watches import CHILDREN_CHANGED, CREATED, DATA_CHANGED, DELETED, Watches
-from nodes.coordination.znode import ADMIN, CREATE, DELETE, READ, WRITE, Znode
+from nodes.coordination.znode import Znode
 
+BYTES_MAX = 64 << 20
+"""Largest sum of all paths and contents; an image of the tree stays far below the log's limit for one record."""
 OPERATOR = 0
 """The session that always exists and owns no ephemeral nodes: faults and tests act through it."""
 
@@ -43,24 +46,40 @@ class Tree:
         self.watches = Watches()
         self.next_session = first_session
         self.listeners: list[Listener] = []
+        self.bytes = 0
+        """Size of all paths and contents."""
+        self._identities = UNKNOWN
+        self._unchecked = False
+        """Whether the present operation is the operator's or was permitted before."""
         self._touched: list[Touched] = []
         self._answer: dict[type, Callable[[int, Any, int], Result]] = {
             ops.Create: self._change, ops.Delete: self._change, ops.Set: self._change,
-            ops.SetPermissions: self._change, ops.Check: self._change, ops.Multi: self._multi,
+            ops.SetAcl: self._change, ops.Check: self._change, ops.Multi: self._multi,
             ops.OpenSession: self._open, ops.CloseSession: self._close,
             ops.Get: self._get, ops.Exists: self._exists, ops.Children: self._children,
-            ops.GetPermissions: self._get_permissions, ops.Sync: self._sync,
+            ops.GetAcl: self._get_acl, ops.Sync: self._sync,
             ops.SetWatches: self._set_watches,
         }  # fmt: skip
         self._step: dict[type, Callable[[int, Any, int, int, Undo], Result]] = {
             ops.Create: self._create, ops.Delete: self._delete, ops.Set: self._set,
-            ops.SetPermissions: self._set_permissions, ops.Check: self._check,
+            ops.SetAcl: self._set_acl, ops.Check: self._check,
         }  # fmt: skip
 
     # --- calls ----------------------------------------------------------------------------------------------
 
     def submit(self, session: int, op: ops.Operation, now_ms: int) -> Result:
         """The result of one operation of a session; never raises for an operation that a client may send."""
+        known = self.sessions.open.get(session)
+        self._unchecked = session == OPERATOR
+        self._identities = UNKNOWN if known is None else known.identities
+        return self._carried_out(session, op, now_ms)
+
+    def replay(self, session: int, op: ops.Operation, now_ms: int) -> Result:
+        """Carries out a logged change again. It was permitted when it was made."""
+        self._unchecked = True
+        return self._carried_out(session, op, now_ms)
+
+    def _carried_out(self, session: int, op: ops.Operation, now_ms: int) -> Result:
         if session != OPERATOR and session not in self.sessions.open:
             return Result(Code.SESSION_EXPIRED, self.zxid)
         try:
@@ -160,11 +179,10 @@ class Tree:
             raise Refused(Code.NODE_EXISTS)
         if parent.owner:
             raise Refused(Code.NO_CHILDREN_FOR_EPHEMERALS)
-        if not 0 < op.permissions <= ops.ALL_PERMISSIONS:
-            raise Refused(Code.INVALID_ACL)
         if op.ephemeral and session == OPERATOR:
             raise Refused(Code.BAD_ARGUMENTS)
-        node = Znode(zxid, now_ms, op.data, session if op.ephemeral else 0, op.permissions)
+        self._check_room(len(path) + len(op.data))
+        node = Znode(zxid, now_ms, op.data, session if op.ephemeral else 0, op.acl)
         undo.append(parent.restorer())
         self._link(path, node)
         parent.creations += 1
@@ -191,20 +209,20 @@ class Tree:
     def _set(self, session: int, op: ops.Set, now_ms: int, zxid: int, undo: Undo) -> Result:
         node = self._named(op.path, WRITE)
         _expect(node.version, op.version)
+        more = len(op.data) - len(node.data)
+        self._check_room(more)
         undo.append(node.restorer())
+        undo.append(lambda: self._grow(-more))
+        self._grow(more)
         node.data, node.mzxid, node.mtime = op.data, zxid, now_ms
         node.version += 1
         self._touched.append(Touched("set", op.path))
         return Result(0, zxid, path=op.path, stat=node.stat())
 
-    def _set_permissions(
-        self, session: int, op: ops.SetPermissions, now_ms: int, zxid: int, undo: Undo
-    ) -> Result:
+    def _set_acl(self, session: int, op: ops.SetAcl, now_ms: int, zxid: int, undo: Undo) -> Result:
         node = self._named(op.path, ADMIN)
-        if not 0 < op.permissions <= ops.ALL_PERMISSIONS:
-            raise Refused(Code.INVALID_ACL)
         _expect(node.aversion, op.version)
-        node.permissions = op.permissions
+        node.acl = op.acl
         node.aversion += 1
         self._touched.append(Touched("acl", op.path))
         return Result(0, zxid, path=op.path, stat=node.stat())
@@ -213,13 +231,23 @@ class Tree:
         _expect(self._named(op.path, READ).version, op.version)
         return Result(0, zxid, path=op.path)
 
+    def _check_room(self, more: int) -> None:
+        """Raises Refused(QUOTA_EXCEEDED)."""
+        if more > 0 and self.bytes + more > BYTES_MAX:
+            raise Refused(Code.QUOTA_EXCEEDED)
+
+    def _grow(self, more: int) -> None:
+        self.bytes += more
+
     def _link(self, path: str, node: Znode) -> None:
+        self._grow(len(path) + len(node.data))
         self.nodes[path] = node
         self.nodes[parent_of(path)].children[path[path.rfind("/") + 1 :]] = None
         if node.owner:
             self.sessions.open[node.owner].ephemerals[path] = None
 
     def _unlink(self, path: str, node: Znode) -> None:
+        self._grow(-len(path) - len(node.data))
         del self.nodes[path]
         del self.nodes[parent_of(path)].children[path[path.rfind("/") + 1 :]]
         if node.owner:
@@ -235,7 +263,7 @@ class Tree:
         node = self.nodes.get(path)
         if node is None:
             raise Refused(Code.NO_NODE)
-        if permission & ~node.permissions:
+        if permission and not self._unchecked and not permits(node.acl, permission, self._identities):
             raise Refused(Code.NO_AUTH)
         return node
 
@@ -280,9 +308,13 @@ class Tree:
             self.watches.add(self.watches.child, op.path, session)
         return Result(0, self.zxid, path=op.path, stat=node.stat(), children=sorted(node.children))
 
-    def _get_permissions(self, session: int, op: ops.GetPermissions, now_ms: int) -> Result:
-        node = self._node(op.path)
-        return Result(0, self.zxid, path=op.path, stat=node.stat(), permissions=node.permissions)
+    def _get_acl(self, session: int, op: ops.GetAcl, now_ms: int) -> Result:
+        """As in ZooKeeper, only a client that may change the list sees its digests."""
+        node = self._node(op.path, READ | ADMIN)
+        may_change = self._unchecked or permits(node.acl, ADMIN, self._identities)
+        return Result(
+            0, self.zxid, path=op.path, stat=node.stat(), acl=node.acl if may_change else masked(node.acl)
+        )
 
     def _sync(self, session: int, op: ops.Sync, now_ms: int) -> Result:
         return Result(0, self.zxid, path=op.path)
@@ -290,6 +322,8 @@ class Tree:
     def _set_watches(self, session: int, op: ops.SetWatches, now_ms: int) -> Result:
         watches, result = self.watches, Result(0, self.zxid)
         due: list[tuple[int, str]] = []
+        if not all(map(valid, (*op.data, *op.exist, *op.child))):
+            raise Refused(Code.BAD_ARGUMENTS)
         for path in op.data:
             node = self.nodes.get(path)
             if node is None or node.mzxid > op.zxid:

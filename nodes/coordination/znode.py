@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nodes.coordination.operations import ALL_PERMISSIONS, Stat
-
-READ, WRITE, CREATE, DELETE, ADMIN = 1, 2, 4, 8, 16
+from nodes.coordination.acl import OPEN, Acl
+from nodes.coordination.operations import Stat
 
 
 class Znode:
     """`creations` counts children ever made: it numbers sequential nodes and is the base of cversion."""
 
     __slots__ = (
-        "aversion", "children", "creations", "ctime", "czxid", "data", "mtime", "mzxid", "owner",
-        "permissions", "pzxid", "version",
+        "acl", "aversion", "children", "creations", "ctime", "czxid", "data", "mtime", "mzxid", "owner",
+        "pzxid", "version",
     )  # fmt: skip
 
-    def __init__(
-        self, zxid: int, now_ms: int, data: bytes = b"", owner: int = 0, permissions: int = ALL_PERMISSIONS
-    ):
+    def __init__(self, zxid: int, now_ms: int, data: bytes = b"", owner: int = 0, acl: Acl = OPEN):
         self.czxid = self.mzxid = self.pzxid = zxid
         self.ctime = self.mtime = now_ms
         self.version = self.aversion = self.creations = 0
         self.data = data
         self.owner = owner
-        self.permissions = permissions
+        self.acl = acl
         self.children: dict[str, None] = {}
 
     def stat(self) -> Stat:

@@ -196,7 +196,7 @@ class Process:
                 f"{self._name} cannot listen on {file.listen or file.control}: {error.strerror}"
             ) from None
         if file.coordination:
-            world.coordination = Zookeeper(file.coordination, session_timeout_ms)
+            world.coordination = Zookeeper(file.coordination, session_timeout_ms, self._keys.coordination)
         self.trace.emit(Started(os.getpid(), world.network.address, world.clock.wall_ns()))
         gc.set_threshold(50_000, 20, 100)
         try:

@@ -12,11 +12,12 @@ from typing import Any
 
 import msgspec
 from kazoo import exceptions as k
-from kazoo.client import KazooClient, TransactionRequest
+from kazoo.client import TransactionRequest
 from kazoo.protocol.serialization import Connect
 from kazoo.protocol.states import KazooState, WatchedEvent
 from kazoo.retry import KazooRetry
 
+from nodes.real.authenticated import authenticated
 from nodes.real.clock import monotonic_ns
 from nodes.states import SessionState
 from nodes.trace.observer import NODE
@@ -60,13 +61,13 @@ NOT_TRIED = (k.RolledBackError, k.RuntimeInconsistency)
 class Zookeeper:
     """`Coordination` of nodes/world.py."""
 
-    def __init__(self, hosts: str, session_timeout_ms: int):
+    def __init__(self, hosts: str, session_timeout_ms: int, password: str):
         self._loop = asyncio.get_running_loop()
         self._causal = causal(self._loop)
         longest_s = min(session_timeout_ms / 20_000, 0.3)
         retry = KazooRetry(max_tries=-1, delay=0.02, backoff=1.5, max_jitter=0.5, max_delay=longest_s)
-        self._client = KazooClient(
-            hosts=hosts, timeout=session_timeout_ms / 1000, connection_retry=retry, logger=_quiet()
+        self._client = authenticated(
+            hosts, password, timeout=session_timeout_ms / 1000, connection_retry=retry, logger=_quiet()
         )
         self._client.add_listener(self._listener)
         self._on_state: Callable[[SessionState], None] = lambda state: None

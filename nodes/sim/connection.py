@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 COORDINATION = "coordination"
 """The service as a whole, in links and faults."""
-READS = (ops.Get, ops.Exists, ops.Children, ops.GetPermissions, ops.Check)
+READS = (ops.Get, ops.Exists, ops.Children, ops.GetAcl, ops.Check)
 
 Reply = Callable[[Result], None]
 

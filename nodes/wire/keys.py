@@ -6,6 +6,7 @@ another realm's key can be computed.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 from enum import StrEnum
@@ -79,6 +80,16 @@ def client_key(token: bytes) -> bytes:
 def coordination_password(token: bytes) -> str:
     """Raises WeakToken."""
     return derived(token, "coordination").hex()
+
+
+COORDINATION_USER = "cloverlab"
+
+
+def coordination_identity(password: str) -> str:
+    """The identity of our servers in access control lists, as ZooKeeper's scheme digest writes it."""
+    credential = f"{COORDINATION_USER}:{password}".encode()
+    digest = hashlib.sha1(credential, usedforsecurity=False).digest()
+    return f"{COORDINATION_USER}:{base64.b64encode(digest).decode()}"
 
 
 def keys_of(token: bytes, serves: bool) -> Keys:

@@ -29,7 +29,7 @@ SERVER = FLOOR | {"nodes.blocks", "nodes.slots", "nodes.replicas", "nodes.metada
 """Packages that a metadata server consists of, and that every agreement may import."""
 TREE = {
     f"nodes.coordination.{name}"
-    for name in ("tree", "operations", "codes", "sessions", "watches", "znode", "paths")
+    for name in ("tree", "operations", "codes", "sessions", "watches", "znode", "paths", "acl")
 }
 SCRIPT = {f"nodes.explore.{name}" for name in ("calls", "content", "script")}
 """Modules of a trial's client, which also runs in a process of its own."""

@@ -6,15 +6,20 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from kazoo.client import KazooClient
+from kazoo.exceptions import NoAuthError
 
 from nodes.real.zookeeper import Zookeeper
+from nodes.wire.keys import COORDINATION_USER
 from nodes.world import Create
 from tests.conformance.coordination import services
 
+PASSWORD = "no secret"
+
 
 async def connected(hosts: str, timeout_ms: int) -> Zookeeper:
-    session = Zookeeper(hosts, timeout_ms)
+    session = Zookeeper(hosts, timeout_ms, PASSWORD)
     there = asyncio.Event()
     session.on_state(lambda state: there.set() if state == "connected" else None)
     session.start()
@@ -44,13 +49,17 @@ def test_what_is_to_be_written_at_the_end_is(
         await session.close()
 
     asyncio.run(play())
-    assert connect().get(f"{root}/stopped")[0] == b"yes"
-    assert connect().exists(f"{root}/mine") is None
+    client = connect()
+    with pytest.raises(NoAuthError):
+        client.get(f"{root}/stopped")
+    client.add_auth("digest", f"{COORDINATION_USER}:{PASSWORD}")
+    assert client.get(f"{root}/stopped")[0] == b"yes"
+    assert client.exists(f"{root}/mine") is None
 
 
 def test_an_end_without_a_connection_is_not_held_up(tmp_path: Path) -> None:
     async def play(port: int) -> float:
-        session = Zookeeper(f"127.0.0.1:{port}", 10_000)
+        session = Zookeeper(f"127.0.0.1:{port}", 10_000, PASSWORD)
         session.on_close(lambda: [Create("/never")])
         session.start()
         began = asyncio.get_running_loop().time()

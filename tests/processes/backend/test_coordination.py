@@ -18,6 +18,7 @@ from backend.fabrics.children import Children
 from backend.fabrics.coordination import EmbeddedEnsemble, RealEnsemble, host_and_port
 from backend.fabrics.fabric import wait_until
 from backend.fabrics.home import Home
+from nodes.real.authenticated import authenticated
 from nodes.trace.base import Event
 from nodes.trace.events import LockHeld, Placed, SessionEnded
 from nodes.trace.present import UNKNOWN, Cause
@@ -39,7 +40,7 @@ class Played:
         self.reported.append((at_ns, event))
 
     async def become_active(self) -> None:
-        self.client = KazooClient(self.ensemble.hosts[0], timeout=4.0)
+        self.client = authenticated(self.ensemble.hosts[0], self.home.coordination_password, timeout=4.0)
         await asyncio.to_thread(self.client.start, 10)
         for path, fields in (
             ("lock", {"owner": "mds1"}),

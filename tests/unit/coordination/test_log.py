@@ -94,7 +94,7 @@ def test_an_unknown_format_is_refused_with_both_numbers(tmp_path: Path) -> None:
     data = bytearray((tmp_path / FILE).read_bytes())
     data[11] = 9
     (tmp_path / FILE).write_bytes(data)
-    with pytest.raises(LogRefused, match=r"format 9.*format 1.*a new --data"):
+    with pytest.raises(LogRefused, match=r"format 9.*format 2.*a new --data"):
         reopened(tmp_path)
 
 
