@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
+import os
 import signal
 import socket
 from pathlib import Path
@@ -36,6 +37,7 @@ console = Console(stderr=True, highlight=False)
 
 def run_up(settings: Settings) -> int:
     """Returns the exit code: 0 after Ctrl-C, another with one line when it cannot start."""
+    os.umask(0o077)
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
     try:

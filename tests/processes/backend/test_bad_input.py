@@ -85,6 +85,14 @@ def logs(cluster: Up) -> list[str]:
     return [file.read_text() for file in (cluster.data / "logs").glob("*.err")] + [cluster.words()]
 
 
+def test_every_file_is_its_owners_alone(cluster: Up) -> None:
+    """Names of failed calls are in logs and events, too."""
+    found = [
+        path for path in cluster.data.rglob("*") if path.lstat().st_mode & 0o077 and not path.is_socket()
+    ]
+    assert found == []
+
+
 def test_a_unknown_peer_who_knows_the_token_is_refused(cluster: Up) -> None:
     reported = cluster.cluster()
     servers = {each["name"]: each["address"] for each in reported["servers"]}
