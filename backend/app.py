@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 
 from backend import metrics, probes
+from backend.access import Access
 from backend.checkpoints.router import router as checkpoints
 from backend.clusters.models import ErrorLine
 from backend.clusters.router import router as clusters
@@ -21,6 +22,7 @@ from backend.faults.router import router as faults
 from backend.fs.router import router as fs
 from backend.gate import Gate
 from backend.headers import Headers
+from backend.key import key_in
 from backend.lab import Lab
 from backend.pool.router import router as pool
 from nodes.errors import FsError
@@ -31,6 +33,7 @@ ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 5
 
 
 def create_app(lab: Lab) -> FastAPI:
+    """Raises CannotStart when the key of the API cannot be read or made."""
     app = FastAPI(
         title="Cloverlab", version="1", responses=ERRORS,  # type: ignore[arg-type]
         docs_url=None, redoc_url=None, openapi_url="/api/openapi.json",
@@ -56,6 +59,7 @@ def create_app(lab: Lab) -> FastAPI:
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(Exception, bug)
     serve_page(app, lab.settings.page)
+    app.add_middleware(Access, key=key_in(lab.home.path))
     app.add_middleware(Gate)
     app.add_middleware(Headers)
     return app

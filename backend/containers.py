@@ -1,4 +1,4 @@
-"""`python -m backend.containers up|run`: the control plane inside its container.
+"""`python -m backend.containers up|run|link`: the control plane inside its container.
 
 The environment names the hosts (`backend.fabrics.inventory`); `run` takes a scenario on standard input and prints its outcome as JSON.
 """
@@ -17,6 +17,7 @@ import msgspec
 from backend.errors import LabError
 from backend.fabrics.home import read_cluster_file
 from backend.fabrics.inventory import TOKEN_FILE, Inventory
+from backend.key import key_in, link
 from backend.names import DEFAULT_PORT
 from backend.scenarios.reading import read
 from backend.scenarios.runner import run
@@ -39,6 +40,8 @@ def arguments() -> argparse.Namespace:
     up.add_argument("--token", type=Path, default=TOKEN_FILE)
     up.add_argument("--metrics", type=int, default=9100, help="port for Prometheus; 0 for none")
     up.add_argument("--health", type=Path, default=Path("/tmp/healthy"))
+    shown = verbs.add_parser("link", help="print the link that opens the page")
+    shown.add_argument("--data", type=Path, default=Path("/data"))
     one = verbs.add_parser("run", help="run one scenario")
     one.add_argument("--seed", type=int)
     one.add_argument("--scale", type=float, default=1.0)
@@ -50,10 +53,14 @@ def main() -> int:
     try:
         if reported.verb == "run":
             return run_scenario(reported.seed, reported.scale)
+        published = int(os.environ.get("CLOVERLAB_PORT") or DEFAULT_PORT)
+        if reported.verb == "link":
+            print(link(published, key_in(reported.data)))
+            return 0
         protocol = protocol_of(os.environ, reported.data)
         inventory = Inventory.reported(os.environ).of_family(protocol)
         settings = Settings(
-            reported.data, reported.port, shape_of(inventory, protocol), inventory=inventory,
+            reported.data, reported.port, shape_of(inventory, protocol), inventory=inventory, published_port=published,
             listen=reported.listen, token_file=reported.token, health=reported.health, metrics_port=reported.metrics,
         )  # fmt: skip
         return run_up(settings)

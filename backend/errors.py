@@ -57,6 +57,18 @@ class Malformed(LabError):
     exit_code = Exit.USAGE
 
 
+class NoKey(LabError):
+    """A request without the key of the API, or with a wrong one."""
+
+    status = 401
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the key of the API is missing or wrong: it is in the file `key` of the data directory; "
+            "CLOVERLAB_KEY names it to the command line"
+        )
+
+
 class Forbidden(LabError):
     """A request from another site, or for another host."""
 

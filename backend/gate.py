@@ -107,6 +107,6 @@ def bounded(receive: Receive, limit: int) -> Receive:
 async def refuse(scope: Scope, receive: Receive, send: Send, error: LabError) -> None:
     if scope["type"] == "websocket":
         await receive()
-        await send({"type": "websocket.close", "code": 4403, "reason": error.message[:120]})
+        await send({"type": "websocket.close", "code": 4000 + error.status, "reason": error.message[:120]})
         return
     await JSONResponse({"error": error.message}, status_code=error.status)(scope, receive, send)

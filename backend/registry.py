@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from backend.fabrics.children import Child, Children, began
-from backend.settings import default_data
+from backend.settings import running_file
 from nodes.real.private_files import replace_file
 
 
@@ -50,32 +50,34 @@ class ControlPlane(msgspec.Struct, frozen=True):
         return list(Children(Path(self.data)).leftovers().values()) if os.path.isdir(self.data) else []
 
 
-def directory() -> Path:
-    return default_data() / "running"
-
-
 def log_of(port: int) -> Path:
-    return directory() / f"{port}.log"
+    return running_file(port).with_suffix(".log")
 
 
 @contextlib.contextmanager
 def registered(plane: ControlPlane) -> Iterator[None]:
-    """Lists a control plane while the block runs. Where the list cannot be written, only `ps`, `down` and `logs` miss it."""
-    file = directory() / f"{plane.port}.json"
-    with contextlib.suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(file, msgspec.json.encode(plane))
+    """Lists a control plane while the block runs. Where the list cannot be written, `ps`, `down` and `logs` miss it, and `CLOVERLAB_KEY` has to
+    name its key."""
+    with contextlib.suppress(OSError, RuntimeError):
+        record(plane)
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):
-            file.unlink()
+        with contextlib.suppress(OSError, RuntimeError):
+            forget(plane)
+
+
+def record(plane: ControlPlane) -> None:
+    """Raises OSError, and RuntimeError without a home directory."""
+    file = running_file(plane.port)
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    replace_file(file, msgspec.json.encode(plane))
 
 
 def listed() -> list[ControlPlane]:
     """Every entry, by port. One whose control plane was killed stays as long as processes of its cluster run."""
     found = []
-    for file in sorted(directory().glob("*.json"), key=lambda file: (len(file.name), file.name)):
+    for file in sorted(running_file(0).parent.glob("*.json"), key=lambda file: (len(file.name), file.name)):
         with contextlib.suppress(OSError, msgspec.DecodeError):
             plane = msgspec.json.decode(file.read_bytes(), type=ControlPlane)
             if plane.runs or plane.leftovers():
@@ -86,4 +88,4 @@ def listed() -> list[ControlPlane]:
 
 
 def forget(plane: ControlPlane) -> None:
-    (directory() / f"{plane.port}.json").unlink(missing_ok=True)
+    running_file(plane.port).unlink(missing_ok=True)

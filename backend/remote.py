@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from backend.errors import Refused, Unavailable
+from backend.key import authorization, key_of
 
 TIMEOUT_S = 75.0
 PART_BYTES = 1 << 16
@@ -19,7 +20,8 @@ def ask(port: int, method: str, path: str, body: dict[str, Any] | None = None) -
     """Raises LabError with the control plane's own line, or with one that says that no control plane answers."""
     data = None if body is None else msgspec.json.encode(body)
     with talking(port) as connection:
-        connection.request(method, path, data, {"Content-Type": "application/json"} if data else {})
+        headers = {"Content-Type": "application/json"} if data else {}
+        connection.request(method, path, data, headers | authorization(key_of(port)))
         return answer_of(connection.getresponse())
 
 
@@ -27,7 +29,8 @@ def send(port: int, method: str, path: str, file: BinaryIO) -> Any:
     """Sends the content of a file part by part. Raises LabError like `ask`."""
     with talking(port) as connection:
         try:
-            connection.request(method, path, iter(lambda: file.read(PART_BYTES), b""), encode_chunked=True)
+            parts = iter(lambda: file.read(PART_BYTES), b"")
+            connection.request(method, path, parts, authorization(key_of(port)), encode_chunked=True)
         except (BrokenPipeError, ConnectionResetError):
             """The server refused the request before it read the body; the response has the reason."""
         return answer_of(connection.getresponse())
@@ -37,7 +40,7 @@ def receive(port: int, path: str, file: BinaryIO) -> None:
     """Writes a response's body to a file part by part. Raises LabError like `ask`, and OSError of the file."""
     failed: OSError | None = None
     with talking(port) as connection:
-        connection.request("GET", path)
+        connection.request("GET", path, headers=authorization(key_of(port)))
         response = connection.getresponse()
         if response.status >= 400:
             answer_of(response)

@@ -24,6 +24,11 @@ def default_data() -> Path:
     return (Path(given) if given else Path.home() / ".local" / "share") / "cloverlab"
 
 
+def running_file(port: int) -> Path:
+    """The entry of the control plane at a port of this machine, while it runs."""
+    return default_data() / "running" / f"{port}.json"
+
+
 def data_of(name: str) -> Path:
     """The directory of a named cluster. Raises Malformed."""
     if not NAME.match(name):
@@ -39,6 +44,8 @@ class Settings(msgspec.Struct, frozen=True):
     """`host:port,host:port` of a real ensemble; None starts the embedded server."""
     inventory: Inventory | None = None
     """The containers of the cluster; None starts processes here."""
+    published_port: int = 0
+    """The port by which a browser reaches `port` from outside a container; 0 for the same."""
     listen: str = "127.0.0.1"
     token_file: Path | None = None
     """File with the cluster's secret; None keeps the secret in the data directory."""

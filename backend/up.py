@@ -20,6 +20,7 @@ from backend.ending import Server
 from backend.errors import CannotStart, LabError, reason_of
 from backend.fabrics.fabric import wait_until
 from backend.holders import holder_of
+from backend.key import key_in, link
 from backend.lab import Lab
 from backend.metrics import serve_metrics
 from backend.registry import ControlPlane, registered
@@ -29,6 +30,7 @@ from backend.unfinished import Unfinished
 
 GREEN_TIMEOUT_S = 60.0
 BEAT_S = 1.0
+BACKLOG = 128
 GC_THRESHOLDS = (200_000, 50, 1000)
 """The checks keep many small objects without cycles, which the default thresholds would traverse again and again."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -48,7 +50,7 @@ def run_up(settings: Settings) -> int:
 
 
 async def up(settings: Settings) -> int:
-    listener = listen(settings.listen, settings.port)
+    listener = bind(settings.listen, settings.port)
     with listener:
         lab = await Lab.open(settings, on_trouble=say)
         ending = asyncio.Event()
@@ -57,15 +59,16 @@ async def up(settings: Settings) -> int:
         if settings.metrics_port:
             serve_metrics(lab)
         web = Server(web_config(lab))
-        serving = asyncio.create_task(web.serve(sockets=[listener]))
         plane = ControlPlane.here(settings.port, settings.data, lab.home.file.cluster.protocol)
-        try:
-            with registered(plane):
+        with registered(plane):
+            listen(listener)
+            serving = asyncio.create_task(web.serve(sockets=[listener]))
+            try:
                 return await live(lab, settings, ending)
-        finally:
-            web.should_exit = True
-            await lab.stop()
-            await asyncio.wait_for(asyncio.gather(serving, return_exceptions=True), 5)
+            finally:
+                web.should_exit = True
+                await lab.stop()
+                await asyncio.wait_for(asyncio.gather(serving, return_exceptions=True), 5)
 
 
 async def live(lab: Lab, settings: Settings, ending: asyncio.Event) -> int:
@@ -101,24 +104,22 @@ async def start(lab: Lab, settings: Settings) -> None:
     if not green:
         lab.trouble = f"not every server has its place after {GREEN_TIMEOUT_S:.0f} s"
         say(f"{lab.trouble}; see ./cloverlab status and {lab.home.path / 'logs'}")
-    url = f"http://127.0.0.1:{settings.port}/"
-    print(url, flush=True)
+    print(link(settings.published_port or settings.port, key_in(lab.home.path)), flush=True)
     print(table(cluster(lab)), flush=True)
     if lab.start_s is not None:
-        say(f"Ready after {lab.start_s:.1f} s: open {url} in a browser. Ctrl-C stops all of it.")
+        say(f"Ready after {lab.start_s:.1f} s: open the link in a browser. Ctrl-C stops all of it.")
 
 
 def say(line: str) -> None:
     console.print(line, markup=False, soft_wrap=True)
 
 
-def listen(host: str, port: int) -> socket.socket:
-    """Binds the one fixed port, on the loopback interface unless `host` says otherwise. Raises CannotStart."""
+def bind(host: str, port: int) -> socket.socket:
+    """Binds the one fixed port, on the loopback interface unless `host` says otherwise; it listens once its key can be found. Raises CannotStart."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
-        listener.listen(128)
     except OSError as error:
         listener.close()
         if error.errno == errno.EADDRINUSE:
@@ -128,6 +129,14 @@ def listen(host: str, port: int) -> socket.socket:
             ) from None
         raise CannotStart(f"cannot listen on port {port}: {reason_of(error)}") from None
     return listener
+
+
+def listen(listener: socket.socket) -> None:
+    """Raises CannotStart when another `up` was faster."""
+    try:
+        listener.listen(BACKLOG)
+    except OSError as error:
+        raise CannotStart(f"cannot listen on port {listener.getsockname()[1]}: {reason_of(error)}") from None
 
 
 def web_config(lab: Lab) -> uvicorn.Config:

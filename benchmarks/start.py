@@ -52,8 +52,8 @@ def one() -> float:
 
 def ready(port: int) -> bool:
     try:
-        with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=1) as answer:
-            return bool(answer.status == 200)
+        with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=1):
+            return True
     except OSError:
         return False
 

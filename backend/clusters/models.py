@@ -134,6 +134,17 @@ class Cluster(BaseModel):
     invariants: list[InvariantStatus]
 
 
+class Status(BaseModel, extra="allow"):
+    """The cluster in short; nodes of each kind have a field of their own."""
+
+    cluster: str
+    protocol: str
+    settled: bool
+    problems: list[str]
+    rows: list[dict[str, Any]]
+    """A row for each process, as `./cloverlab status` prints it."""
+
+
 class PictureOut(BaseModel):
     """The state of one moment, reduced from events alone."""
 

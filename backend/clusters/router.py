@@ -9,7 +9,7 @@ from fastapi import APIRouter
 
 from backend import status
 from backend.clusters import service
-from backend.clusters.models import Cluster, WorkloadChange, WorkloadState
+from backend.clusters.models import Cluster, Status, WorkloadChange, WorkloadState
 from backend.depends import TheLab
 from backend.errors import Impossible
 
@@ -21,7 +21,7 @@ async def read_cluster(lab: TheLab) -> dict[str, Any]:
     return service.cluster(lab)
 
 
-@router.get("/status")
+@router.get("/status", response_model=Status)
 async def read_status(lab: TheLab) -> dict[str, Any]:
     """The processes of the cluster and its problems; `rows` is the same as a table."""
     cluster = service.cluster(lab)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Locator, Page, expect
+
+from backend.key import key_of
 
 TAKEOVER_MS = 20_000
 
@@ -20,8 +23,15 @@ ON_LINK = """([a, b]) => {
 }"""
 
 
-def opened(page: Page, url: str) -> None:
+def visit(page: Page, url: str) -> None:
+    """Goes to an address with the cookie that the link of `up` would set."""
+    port = urlsplit(url).port or 80
+    page.context.add_cookies([{"name": f"cloverlab-key-{port}", "value": key_of(port), "url": url}])
     page.goto(url)
+
+
+def opened(page: Page, url: str) -> None:
+    visit(page, url)
     mirror = page.get_by_test_id("mirror")
     expect(mirror).to_have_attribute("data-connection", "live")
     expect(mirror).to_have_attribute("data-verbs", re.compile("[1-9]"))

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from backend.key import authorization, key_of
 from tests.slowness import slower
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,15 +82,21 @@ class Running:
             return False
 
     def ask(self, path: str) -> Any:
-        with urllib.request.urlopen(f"{self.url}api/{path}", timeout=5) as answer:
+        with urllib.request.urlopen(self.request(path), timeout=5) as answer:
             return json.load(answer)
+
+    def request(
+        self, path: str, body: bytes | None = None, method: str | None = None
+    ) -> urllib.request.Request:
+        """A request of the API with its key."""
+        headers = {"Content-Type": "application/json"} | authorization(key_of(self.port))
+        return urllib.request.Request(f"{self.url}api/{path}", body, headers, method=method)
 
     def do(self, verb: str, *targets: str) -> None:
         """Injects a fault through the API; a fault that is impossible now is skipped."""
         body = json.dumps({"verb": verb, "targets": targets}).encode()
-        request = urllib.request.Request(f"{self.url}api/faults", body, {"Content-Type": "application/json"})
         try:
-            urllib.request.urlopen(request, timeout=10).close()
+            urllib.request.urlopen(self.request("faults", body), timeout=10).close()
         except urllib.error.HTTPError as error:
             assert error.code == 409, error.read()
 

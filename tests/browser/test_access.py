@@ -16,7 +16,7 @@ SIZES = [(1280, 800), (3840, 2160), (400, 860)]
 
 def violations(page: Page) -> list[str]:
     if not page.evaluate("'axe' in window"):
-        page.add_script_tag(path=AXE)
+        page.evaluate(AXE.read_text())
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     reported: dict[str, Any] = page.evaluate(
         "axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice']})"

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nodes.families import paper_holes
-from tests.browser.looking import opened
+from tests.browser.looking import opened, visit
 from tests.browser.running import Running, living
 
 HOLES = ("no_fencing", "async_flush")
@@ -23,7 +23,7 @@ def test_open_holes_are_named_on_every_page(page: Page, tmp_path: Path) -> None:
         badge = page.get_by_test_id("holes")
         expect(badge).to_contain_text(f"not safe: {', '.join(HOLES)}")
         for name in PAGES:
-            page.goto(f"{holed.url}{name}")
+            visit(page, f"{holed.url}{name}")
             expect(badge).to_contain_text(HOLES[0])
         for width in (1024, 390):
             page.set_viewport_size({"width": width, "height": 800})

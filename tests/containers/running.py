@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
 import urllib.error
 import urllib.request
 from itertools import chain
@@ -13,6 +14,8 @@ from typing import Any
 
 from backend.compose import Compose
 from backend.hosting import COMPOSE_FILE
+from backend.key import FILE
+from backend.registry import ControlPlane, forget, record
 from tests.browser.running import START_S, Running, wait_for
 
 OVERRIDE = Path(__file__).with_name("small-volume.yaml")
@@ -22,17 +25,28 @@ class Composed(Running):
     """All of compose.yaml, with control plane and page."""
 
     def __init__(self, project: str, port: int, overrides: list[Path]):
-        super().__init__(Path(), port)
+        super().__init__(Path(tempfile.mkdtemp(prefix="cloverlab-key-")), port)
         self.compose = Compose(project, COMPOSE_FILE, *overrides)
+        self.plane = ControlPlane.here(port, self.directory, "mams")
         self.up_s = 0.0
 
     def start(self) -> None:
         os.environ["CLOVERLAB_PORT"] = str(self.port)
         self.compose.up()
+        wait_for(self.reads_key, START_S, "a key of the API")
         wait_for(self.settled, START_S, "a settled cluster")
 
     def stop(self) -> None:
+        forget(self.plane)
         self.compose.down()
+
+    def reads_key(self) -> bool:
+        """Takes the key of the API from the link that the container prints."""
+        printed = self.run_in("control", "python3 -m backend.containers link", check=False).strip()
+        if "?key=" in printed:
+            (self.directory / FILE).write_text(printed.partition("?key=")[2])
+            record(self.plane)
+        return "?key=" in printed
 
     def settled(self) -> bool:
         try:
@@ -110,9 +124,8 @@ class Composed(Running):
         self.post("faults", body)
 
     def post(self, path: str, body: bytes) -> Any:
-        request = urllib.request.Request(f"{self.url}api/{path}", body, {"Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(self.request(path, body), timeout=30) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             raise AssertionError(error.read().decode()) from None

@@ -24,6 +24,7 @@ export interface Coordination { pid: number; address: string; process: Process; 
 export interface Link { a: string; b: string; direction: Direction; rule: string }
 export interface InvariantStatus { invariant: string; meaning: string; state: "grey" | "green" | "red"; checked: number; explanation: string; evidence: [string, number][] }
 export interface Cluster { cluster: string; protocol: string; fabric: string; run: number; seq: number; clock: string; now_ns: number; settled: boolean; start_s: number | null; trouble: string; variant: string; holes: string[]; timing: Record<string, number>; groups: CountedGroup[]; replicated: Record<string, Replicated>; pipelines: Record<string, Pipeline>; servers: Server[]; nodes: Node[]; data_nodes: Record<string, unknown>[]; journal_nodes: Record<string, unknown>[]; clients: Client[]; coordination: Coordination; links: Link[]; faults: Fault[]; invariants: InvariantStatus[] }
+export interface Status { cluster: string; protocol: string; settled: boolean; problems: string[]; rows: Record<string, unknown>[] }
 export interface Picture { at_ns: number; seq: number; servers: Record<string, Server>; groups: Record<string, Group>; nodes: Record<string, Node>; faults: Fault[]; invariants: Record<string, string> }
 export interface PictureChanges { at_ns?: number; seq?: number; servers?: Record<string, Server>; groups?: Record<string, Group>; nodes?: Record<string, Node>; faults?: Fault[]; invariants?: Record<string, string> }
 export interface WorkloadChange { rate_per_s?: number; paused?: boolean; clients?: number }

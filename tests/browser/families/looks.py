@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.looking import opened
+from tests.browser.looking import opened, visit
 from tests.browser.running import Running
 from tests.browser.test_access import violations
 
@@ -27,7 +27,7 @@ def looks_well(browser: Browser, running: Running, called: str) -> None:
         reports_costs(page)
         faultless(page, width, "the cluster page")
         for path in OTHERS if width == SIZES[-1][0] else ():
-            page.goto(f"{running.url}{path}")
+            visit(page, f"{running.url}{path}")
             expect(page.locator(".brand-cluster")).to_contain_text(called)
             expect(page.locator("main")).to_be_visible()
             faultless(page, width, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.families.looks import looks_well
-from tests.browser.looking import card, goes_on, opened, role_is
+from tests.browser.looking import card, goes_on, opened, role_is, visit
 from tests.browser.running import Running
 
 SHAPE = ("--protocol", "symmetric", "--standbys", "2")
@@ -16,7 +16,7 @@ def test_it_looks_well(browser: Browser, family: Running) -> None:
 
 
 def test_compare_proposes_the_family_that_runs(page: Page, family: Running) -> None:
-    page.goto(family.url + "compare")
+    visit(page, family.url + "compare")
     first, second = (page.get_by_test_id(f"configuration-{number}") for number in (1, 2))
     expect(first.get_by_label("protocol")).to_have_value("symmetric")
     expect(first.get_by_label("standbys")).to_have_value("2")

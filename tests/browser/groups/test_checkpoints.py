@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.looking import visit
 from tests.browser.running import Running, wait_for
 from tests.browser.test_access import AXE, violations
 
@@ -17,7 +18,7 @@ DRAWS = 12
 
 
 def opened(page: Page, lab: Running) -> None:
-    page.goto(f"{lab.url}checkpoints")
+    visit(page, f"{lab.url}checkpoints")
     expect(page.get_by_test_id("incarnation")).to_be_visible()
 
 
@@ -32,7 +33,7 @@ def known(lab: Running) -> dict[str, Any]:
 
 
 def test_a_checkpoint_is_marked_group_by_group(page: Page, pair: Running) -> None:
-    page.goto(pair.url)
+    visit(page, pair.url)
     page.get_by_test_id("page-checkpoints").click()
     mark(page, "first")
     barriers = known(pair)["first"]["barriers"]

@@ -17,7 +17,7 @@ def node(page: Page, name: str) -> Locator:
 
 
 def put(lab: Running, path: str, size: int) -> None:
-    request = urllib.request.Request(f"{lab.url}api/fs/content?path={path}", bytes(size), method="PUT")
+    request = lab.request(f"fs/content?path={path}", bytes(size), "PUT")
     urllib.request.urlopen(request, timeout=20).close()
 
 
@@ -65,8 +65,7 @@ def test_a_link_to_a_data_node_is_seen_when_it_is_cut(page: Page, pair: Running)
 def test_a_barrier_is_marked_in_the_journals_and_on_the_timeline(page: Page, pair: Running) -> None:
     opened(page, pair.url)
     body = json.dumps({"name": "marked-here"}).encode()
-    request = urllib.request.Request(f"{pair.url}api/checkpoints", body, {"Content-Type": "application/json"})
-    urllib.request.urlopen(request, timeout=20).close()
+    urllib.request.urlopen(pair.request("checkpoints", body), timeout=20).close()
     expect(page.get_by_test_id("story")).to_contain_text("checkpoint marked-here is complete")
     timeline = page.get_by_test_id("timeline")
     expect(timeline).to_have_attribute("aria-valuetext", re.compile("checkpoints .*marked-here"))

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browser.looking import visit
 from tests.browser.running import Running
 from tests.browser.test_access import AXE, violations
 
@@ -18,7 +19,7 @@ def row(page: Page, path: str) -> Locator:
 
 def at(page: Page, lab: Running, path: str) -> None:
     """Opens the page at an existing path."""
-    page.goto(f"{lab.url}namespace?path={quote(path)}")
+    visit(page, f"{lab.url}namespace?path={quote(path)}")
     expect(row(page, path)).to_have_attribute("aria-selected", "true")
 
 
@@ -27,7 +28,7 @@ def names(lab: Running, path: str) -> dict[str, Any]:
 
 
 def test_the_tree_shows_homes_and_branch_points(page: Page, pair: Running) -> None:
-    page.goto(pair.url)
+    visit(page, pair.url)
     page.get_by_test_id("page-namespace").click()
     expect(row(page, "/work")).to_be_visible()
     row(page, "/work").click()
@@ -101,7 +102,7 @@ def test_the_keyboard_alone_does_the_same(page: Page, pair: Running) -> None:
 
 
 def test_what_is_wrong_is_said_where_it_was_asked(page: Page, pair: Running) -> None:
-    page.goto(f"{pair.url}namespace?path=/work/nothing")
+    visit(page, f"{pair.url}namespace?path=/work/nothing")
     expect(page.get_by_test_id("missing")).to_contain_text("There is no /work/nothing")
     at(page, pair, "/")
     page.get_by_test_id("act-make").click()

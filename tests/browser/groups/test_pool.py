@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from tests.browser.looking import visit
 from tests.browser.running import Running, wait_for
 from tests.browser.test_access import AXE, violations
 
@@ -22,8 +23,7 @@ def pool(lab: Running, group: str) -> Any:
 
 def order(lab: Running, group: str, do: str) -> None:
     body = json.dumps({"group": group, "do": do}).encode()
-    request = urllib.request.Request(f"{lab.url}api/pool", body, {"Content-Type": "application/json"})
-    urllib.request.urlopen(request, timeout=10).close()
+    urllib.request.urlopen(lab.request("pool", body), timeout=10).close()
 
 
 def newest(lab: Running, group: str, above: int = 0) -> Any:
@@ -61,7 +61,7 @@ def on_disk(lab: Running, node: str, image: str) -> dict[str, bytes]:
 
 
 def test_an_image_appears_on_every_node(page: Page, pair: Running) -> None:
-    page.goto(pair.url)
+    visit(page, pair.url)
     page.get_by_test_id("page-pool").click()
     members = pair.group("g1")["configuration"]["members"]
     for node in members:
@@ -80,7 +80,7 @@ def test_an_image_appears_on_every_node(page: Page, pair: Running) -> None:
 def test_a_damaged_file_is_found_and_repaired(page: Page, pair: Running) -> None:
     image = newest(pair, "g1")
     node = next(name for name in image["whole"] if name != pair.group("g1")["active"])
-    page.goto(f"{pair.url}storage-pool?select=g1/{node}/{image['name']}")
+    visit(page, f"{pair.url}storage-pool?select=g1/{node}/{image['name']}")
     expect(page.get_by_test_id("verdict")).to_contain_text("believed")
     good = on_disk(pair, node, image["name"])
     page.get_by_test_id("damage").click()
@@ -99,7 +99,7 @@ def test_a_damaged_file_is_found_and_repaired(page: Page, pair: Running) -> None
 def test_the_keyboard_goes_from_cell_to_cell_and_orders(page: Page, pair: Running) -> None:
     first, second = sorted(pair.group("g2")["configuration"]["members"])[:2]
     image = ordered(pair, "g2")
-    page.goto(f"{pair.url}storage-pool?select=g2/{first}/journal")
+    visit(page, f"{pair.url}storage-pool?select=g2/{first}/journal")
     here = cell(page, "g2", first, "journal")
     expect(here).to_have_attribute("aria-pressed", "true")
     expect(here).to_be_focused()
@@ -116,7 +116,7 @@ def test_the_keyboard_goes_from_cell_to_cell_and_orders(page: Page, pair: Runnin
 
 
 def test_what_cannot_be_ordered_is_said(page: Page, pair: Running) -> None:
-    page.goto(f"{pair.url}storage-pool")
+    visit(page, f"{pair.url}storage-pool")
     expect(page.get_by_test_id("matrix-g1")).to_be_visible()
     page.route("**/api/pool", lambda route: route.abort())
     page.get_by_test_id("order-check-g1").click()
@@ -133,7 +133,7 @@ def test_axe_finds_nothing_on_the_storage_pool_page(
         viewport={"width": width, "height": 800}, color_scheme=scheme, reduced_motion="reduce"
     )
     page = context.new_page()
-    page.goto(f"{pair.url}storage-pool?select=g1/{image['whole'][0]}/{image['name']}")
+    visit(page, f"{pair.url}storage-pool?select=g1/{image['whole'][0]}/{image['name']}")
     expect(page.get_by_test_id("verdict")).to_be_visible()
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -142,7 +142,7 @@ def test_axe_finds_nothing_on_the_storage_pool_page(
 
 def test_an_image_is_looked_into_partition_by_partition(page: Page, pair: Running) -> None:
     newest(pair, "g1")
-    page.goto(f"{pair.url}storage-pool")
+    visit(page, f"{pair.url}storage-pool")
     page.get_by_test_id("look-path").fill("nonsense")
     page.get_by_test_id("look").click()
     expect(page.get_by_test_id("look-failed")).to_contain_text("does not begin with /")

@@ -18,6 +18,7 @@ from backend import remote
 from backend.errors import LabError, Unavailable
 from backend.fabrics.children import began
 from backend.fabrics.home import free_port
+from backend.key import authorization, key_of
 from tests.slowness import slower
 
 REPOSITORY = Path(__file__).absolute().parents[3]
@@ -55,6 +56,9 @@ class Up:
     def connection(self) -> socket.socket:
         """A bare connection to the control plane."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=10)
+
+    def headers(self) -> dict[str, str]:
+        return authorization(key_of(self.port))
 
     def cluster(self) -> dict[str, Any]:
         reported: dict[str, Any] = remote.ask(self.port, "GET", "/api/cluster")

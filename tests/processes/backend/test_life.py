@@ -35,11 +35,13 @@ def test_a_paused_and_a_crashed_server_do_not_hinder_the_end(tmp_path: Path) -> 
 
 def test_what_is_under_way_is_cut_off_without_a_traceback(tmp_path: Path) -> None:
     with up(tmp_path / "data") as running, running.connection() as sending, running.connection() as following:
-        sending.sendall(b"PUT /api/fs/content?path=/long HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+        key = f"Authorization: {running.headers()['Authorization']}\r\n".encode()
+        sending.sendall(b"PUT /api/fs/content?path=/long HTTP/1.1\r\nHost: 127.0.0.1\r\n" + key)
         sending.sendall(b"Content-Length: 1000000\r\n\r\n" + bytes(1000))
         following.sendall(
             b"GET /api/stream HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+            + key
+            + b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
         )
         assert b" 101 " in following.recv(1000)
         running.await_true(lambda: "'long'" in str(running.get("/api/fs/list?path=/")), "the file is there")

@@ -84,7 +84,9 @@ async def frames(
     """The first frame of each kind."""
     found: dict[str, dict[str, Any]] = {}
     async with (
-        websockets.connect(f"ws://127.0.0.1:{cluster.port}/api/stream{path}") as socket,
+        websockets.connect(
+            f"ws://127.0.0.1:{cluster.port}/api/stream{path}", additional_headers=cluster.headers()
+        ) as socket,
         asyncio.timeout(20),
     ):
         if wish is not None:
@@ -113,10 +115,16 @@ def test_the_stream_fills_the_gap_of_a_page_that_comes_back(cluster: Up) -> None
 def test_unknown_peers_and_nonsense_at_the_stream_are_closed(cluster: Up) -> None:
     async def body() -> None:
         address = f"ws://127.0.0.1:{cluster.port}/api/stream"
-        with pytest.raises(websockets.InvalidStatus):
-            await websockets.connect(address, origin="http://evil.example")  # type: ignore[arg-type]
+        key = cluster.headers()
+        for origin, headers in (
+            ("http://evil.example", key),
+            (None, {}),
+            (None, {"Authorization": "Bearer x"}),
+        ):
+            with pytest.raises(websockets.InvalidStatus):
+                await websockets.connect(address, origin=origin, additional_headers=headers)  # type: ignore[arg-type]
         for nonsense in ("{", '{"messages": 5}', '{"drop": "tables"}', "x" * 100_000):
-            async with websockets.connect(address) as socket, asyncio.timeout(20):
+            async with websockets.connect(address, additional_headers=key) as socket, asyncio.timeout(20):
                 with pytest.raises(websockets.ConnectionClosed):
                     await socket.send(nonsense)
                     while True:

@@ -12,6 +12,7 @@ import pytest
 from backend.app import create_app
 from backend.fabrics.counters import Pipeline, Replicated
 from backend.gate import BODY_BYTES
+from backend.key import authorization, key_in
 from backend.lab import Lab
 from backend.settings import Settings
 from backend.shape import Shape
@@ -22,6 +23,7 @@ from nodes.trace import events as e
 from tests.unit.backend.story import Story, called, committed, durable
 
 JSON = {"Content-Type": "application/json"}
+URL = "http://127.0.0.1:8080"
 ONE_GROUP = Shape()
 Body = Callable[[httpx.AsyncClient, Lab], Awaitable[None]]
 
@@ -35,8 +37,9 @@ async def api(tmp_path: Path, shape: Shape) -> AsyncIterator[tuple[httpx.AsyncCl
     (tmp_path / "secret.txt").write_text("hidden words")
     lab = await Lab.open(Settings(tmp_path / "data", page=page, shape=shape))
     transport = httpx.ASGITransport(app=create_app(lab), raise_app_exceptions=False)
+    with_key = authorization(key_in(lab.home.path))
     try:
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080") as client:
+        async with httpx.AsyncClient(transport=transport, base_url=URL, headers=with_key) as client:
             yield client, lab
     finally:
         await lab.stop()

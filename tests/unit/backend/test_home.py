@@ -19,7 +19,7 @@ from nodes.wire.keys import Keys, keys_of
 
 def test_a_second_opening_says_who_holds_it(tmp_path: Path) -> None:
     home = Home.open(tmp_path)
-    with pytest.raises(CannotStart, match=f"in use by another .* \\(pid {os.getpid()}\\)"):
+    with pytest.raises(CannotStart, match=f"in use by another .* \\(pid {os.getpid()}: .+\\)"):
         Home.open(tmp_path)
     home.close()
     again = Home.open(tmp_path)

@@ -112,6 +112,11 @@ def test_the_stack_has_the_services_of_compose_with_the_same_commands_and_networ
     assert compose["control"]["environment"] == stack["control"]["environment"]
 
 
+def test_the_stack_opens_no_port_to_the_network() -> None:
+    for name, service in loaded(DEPLOY / "swarm" / "stack.yaml")["services"].items():
+        assert "ports" not in service, name
+
+
 def test_the_ensemble_and_the_servers_are_spread_over_three_machines() -> None:
     stack = loaded(DEPLOY / "swarm" / "stack.yaml")["services"]
 
