@@ -31,6 +31,8 @@ from backend.unfinished import Unfinished
 GREEN_TIMEOUT_S = 60.0
 BEAT_S = 1.0
 BACKLOG = 128
+CONNECTIONS_MAX = 256
+"""More get 503 at once."""
 GC_THRESHOLDS = (200_000, 50, 1000)
 """The checks keep many small objects without cycles, which the default thresholds would traverse again and again."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -54,7 +56,7 @@ async def up(settings: Settings) -> int:
     with listener:
         lab = await Lab.open(settings, on_trouble=say)
         ending = asyncio.Event()
-        for number in SIGNALS:
+        for number in ending_signals():
             asyncio.get_running_loop().add_signal_handler(number, ending.set)
         if settings.metrics_port:
             serve_metrics(lab)
@@ -69,6 +71,15 @@ async def up(settings: Settings) -> int:
                 web.should_exit = True
                 await lab.stop()
                 await asyncio.wait_for(asyncio.gather(serving, return_exceptions=True), 5)
+
+
+def ending_signals() -> list[signal.Signals]:
+    """Without those that `nohup` ignores. A script's background job ignores Ctrl-C, but is ended by it all the same."""
+    return [
+        number
+        for number in SIGNALS
+        if number is signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN
+    ]
 
 
 async def live(lab: Lab, settings: Settings, ending: asyncio.Event) -> int:
@@ -150,4 +161,5 @@ def web_config(lab: Lab) -> uvicorn.Config:
         timeout_graceful_shutdown=2,
         h11_max_incomplete_event_size=64 * 1024,
         server_header=False,
+        limit_concurrency=CONNECTIONS_MAX,
     )

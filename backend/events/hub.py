@@ -31,6 +31,8 @@ COUNTERS_S = 1.0
 RING = 20_000
 """Number of events kept for pages that return after a broken connection."""
 BATCH_EVENTS = 1_000
+PAGES_MAX = 16
+"""Each page may get a copy of the whole ring when it joins."""
 QUEUE_FRAMES = 40
 """Frames that may wait for a slow page (two seconds); then it is cut to the newest picture."""
 
@@ -86,6 +88,10 @@ class Hub:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def is_full(self) -> bool:
+        return len(self._pages) >= PAGES_MAX
 
     # --- pages ------------------------------------------------------------------------------------
 

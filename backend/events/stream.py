@@ -8,7 +8,7 @@ import contextlib
 import msgspec
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
-from backend.events.hub import Hub, Page
+from backend.events.hub import PAGES_MAX, Hub, Page
 
 router = APIRouter()
 FRAME_BYTES = 4096
@@ -24,6 +24,9 @@ class Wish(msgspec.Struct, forbid_unknown_fields=True):
 async def stream(socket: WebSocket) -> None:
     hub: Hub = socket.app.state.lab.hub
     await socket.accept()
+    if hub.is_full:
+        await socket.close(4429, f"{PAGES_MAX} pages are open; close one")
+        return
     after = socket.query_params.get("after", "")
     page = hub.join(int(after) if after.isdigit() and len(after) < 19 else None)
     sending = asyncio.create_task(send(socket, page))

@@ -8,6 +8,7 @@ import pytest
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from backend import ending
 from backend.ending import Server
 from backend.unfinished import Unfinished
 from nodes.errors import FsError
@@ -102,6 +103,32 @@ def test_an_answer_whose_rest_cannot_be_had_breaks_off_in_one_line(caplog: pytes
 def test_without_the_guard_there_would_be_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
     ended_under_way(slow, request(NEVER))
     assert any(record.exc_info for record in errors(caplog))
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: 127"])
+def test_a_connection_without_a_whole_head_is_closed(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request in work and an open socket stay."""
+    monkeypatch.setattr(ending, "HEAD_S", 0.3)
+
+    async def body() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            config = uvicorn.Config(slow, lifespan="off", log_config=None, ws="websockets-sansio")
+            server = Server(config)
+            serving = asyncio.create_task(server.serve(sockets=[listener]))
+            opened = [await asyncio.open_connection(*listener.getsockname()) for _ in range(3)]
+            for (_, writer), words in zip(opened, (request(NEVER), SOCKET, sent), strict=True):
+                writer.write(words)
+            assert b" 101 " in await opened[1][0].readline()
+            async with asyncio.timeout(20):
+                with contextlib.suppress(ConnectionResetError):
+                    assert await opened[2][0].read() == b""
+            assert len(server.server_state.connections) == 2
+            server.should_exit = True
+            await serving
+            for _, writer in opened:
+                writer.close()
+
+    asyncio.run(body())
 
 
 def errors(caplog: pytest.LogCaptureFixture) -> list[logging.LogRecord]:

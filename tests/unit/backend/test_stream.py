@@ -1,12 +1,14 @@
 import asyncio
 import json
 from pathlib import Path
-from typing import Any, get_args
+from types import SimpleNamespace
+from typing import Any, cast, get_args
 
 from backend.clusters import views
 from backend.events.failovers import Failover
 from backend.events.frames import StreamFrame
-from backend.events.hub import BATCH_EVENTS, QUEUE_FRAMES, Page, thinned
+from backend.events.hub import BATCH_EVENTS, PAGES_MAX, QUEUE_FRAMES, Page, thinned
+from backend.events.stream import stream
 from backend.lab import Lab
 from backend.picture import FaultState, NodeState
 from backend.served import served_as
@@ -124,5 +126,35 @@ def test_the_page_is_reported_what_the_events_did_to_the_picture(tmp_path: Path)
             known = {**known, **changes, "servers": {**known["servers"], **changes["servers"]}}
         assert known == views.picture(lab.fabric.picture)
         await lab.stop()
+
+    asyncio.run(body())
+
+
+class Socket:
+    """A page's socket as far as the route reads and closes it."""
+
+    def __init__(self, lab: Lab):
+        self.app = SimpleNamespace(state=SimpleNamespace(lab=lab))
+        self.query_params: dict[str, str] = {}
+        self.closed: list[object] = []
+
+    async def accept(self) -> None:
+        pass
+
+    async def close(self, *reason: object) -> None:
+        self.closed.extend(reason)
+
+
+def test_one_page_too_many_is_refused_with_the_reason(tmp_path: Path) -> None:
+    async def body() -> None:
+        lab = await Lab.open(Settings(tmp_path))
+        try:
+            for _ in range(PAGES_MAX):
+                lab.hub.join(None)
+            socket = Socket(lab)
+            await stream(cast(Any, socket))
+            assert socket.closed == [4429, "16 pages are open; close one"]
+        finally:
+            await lab.stop()
 
     asyncio.run(body())
