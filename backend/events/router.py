@@ -12,7 +12,7 @@ from backend.clusters import views
 from backend.clusters.models import PictureOut
 from backend.depends import TheLab
 from backend.events import service
-from backend.events.models import EventPage, JournalRecord, Journals, Run, Timeline
+from backend.events.models import EventPage, Failover, JournalRecord, Journals, Run, Timeline
 from backend.store import queries
 
 router = APIRouter(prefix="/api", tags=["events"])
@@ -62,6 +62,12 @@ async def read_timeline(
     buckets: Annotated[int, Query(ge=1, le=2000)] = 600,
 ) -> Response:
     return as_json(await service.read_timeline(lab, run, from_ns, to_ns, buckets))
+
+
+@router.get("/runs/{run}/failovers", response_model=list[Failover])  # type: ignore[valid-type]
+async def read_failovers(run: RunNumber, lab: TheLab) -> list[dict[str, Any]]:
+    """The newest thousand takeovers of the run, in order."""
+    return await service.read_failovers(lab, run)
 
 
 @router.get("/runs/{run}/journal", response_model=Journals)

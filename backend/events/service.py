@@ -17,6 +17,7 @@ from backend.vocabulary import terms_of
 from nodes.real.clock import monotonic_ns
 
 COLUMNS_MOST = 2_000
+FAILOVERS_MOST = 1_000
 LAST_SEQ = (1 << 62) - 1
 
 
@@ -63,16 +64,20 @@ async def read_timeline(
     row = await run_of(lab, run)
     await lab.store.flush()
     start = row.started_ns if from_ns is None else from_ns
-    end = (
-        (monotonic_ns() if row.live else await queries.last_ns(lab.store.reader, row))
-        if to_ns is None
-        else to_ns
-    )
+    last_ns = monotonic_ns() if row.live else await queries.last_ns(lab.store.reader, row)
+    end = last_ns if to_ns is None else to_ns
     if end <= start:
         raise Malformed("to_ns must be later than from_ns")
     last = await picture(lab, run, None)
     homes = {server.name: server.group for server in last.servers.values()}
-    return await timeline(lab.store.reader, row, homes, start, end, buckets)
+    return await timeline(lab.store.reader, row, homes, start, end, last_ns, buckets)
+
+
+async def read_failovers(lab: Running, run: int) -> list[dict[str, Any]]:
+    """The newest takeovers of a run, in order."""
+    row = await run_of(lab, run)
+    await lab.store.flush()
+    return await queries.newest_failovers(lab.store.reader, row.run, FAILOVERS_MOST)
 
 
 async def read_journal(

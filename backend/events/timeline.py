@@ -7,30 +7,30 @@ from typing import Any
 import aiosqlite
 
 from backend.store import queries
-from backend.store.buckets import BUCKET_NS
 from backend.store.latencies import Latencies
 from backend.store.queries import RunRow
+from backend.store.tiers import tier_of
 from nodes.faults.table import lasts
 from nodes.roles import LETTERS
 from nodes.trace.checkpoints import BarrierWritten
 from nodes.trace.events import Configured, FaultEnded, FaultInjected, Placed, Stamped
 
-
-def bucket_width(from_ns: int, to_ns: int, buckets: int) -> int:
-    """Width of a bucket: the fewest whole tenths of a second at which the span needs at most `buckets`."""
-    tenths = -(-(to_ns - from_ns) // BUCKET_NS)
-    return BUCKET_NS * max(1, -(-tenths // buckets))
+KINDS = ("Placed", "Configured", "FaultInjected", "FaultEnded", "BarrierWritten")
+"""Events from which the bands, faults, views and barriers follow."""
 
 
 async def calls(
-    reader: aiosqlite.Connection, run: RunRow, from_ns: int, to_ns: int, buckets: int
+    reader: aiosqlite.Connection, run: RunRow, from_ns: int, to_ns: int, last_ns: int, buckets: int
 ) -> dict[str, Any]:
-    width = bucket_width(from_ns, to_ns, buckets)
+    """Calls in at most `buckets` buckets, each as wide as some of the narrowest ones that are still kept. Raises Malformed."""
+    wanted = -(-(to_ns - from_ns) // buckets)
+    kept = tier_of(from_ns, to_ns, last_ns, wanted).width_ns
+    width = kept * max(1, -(-wanted // kept))
     from_ns -= from_ns % width
     count = max(1, -(-(to_ns - from_ns) // width))
     ok, failed = [0] * count, [0] * count
     latencies = [Latencies() for _ in range(count)]
-    for at_ns, more_ok, more_failed, more in await queries.buckets(reader, run.run, from_ns, to_ns):
+    for at_ns, more_ok, more_failed, more in await queries.buckets(reader, run.run, from_ns, to_ns, kept):
         place = (at_ns - from_ns) // width
         ok[place] += more_ok
         failed[place] += more_failed
@@ -140,12 +140,12 @@ async def timeline(
     homes: dict[str, str],
     from_ns: int,
     to_ns: int,
+    last_ns: int,
     buckets: int,
 ) -> dict[str, Any]:
-    reported = await calls(reader, run, from_ns, to_ns, buckets)
-    found = await queries.rare(
-        reader, run.run, ("Placed", "Configured", "FaultInjected", "FaultEnded", "BarrierWritten")
-    )
+    """`last_ns` is the end of the run. Raises Malformed for too long a span."""
+    reported = await calls(reader, run, from_ns, to_ns, last_ns, buckets)
+    found = await queries.rare(reader, run.run, KINDS)
     reported["bands"] = bands(found, homes, from_ns, to_ns)
     reported["faults"] = faults(found, from_ns, to_ns)
     reported["views"] = views(found, from_ns, to_ns)

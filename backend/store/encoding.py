@@ -8,13 +8,33 @@ import msgspec
 
 from nodes.trace import events
 from nodes.trace.base import Event
-from nodes.trace.events import AnyEvent, Applied, Called, Committed, Durable, Stamped
+from nodes.trace.block_events import FileCalled, ReplicaRemoved, ReplicaStored
+from nodes.trace.events import (
+    AnyEvent,
+    Applied,
+    Called,
+    Committed,
+    Delivered,
+    Durable,
+    Ignored,
+    Invoked,
+    SharedStep,
+    Stamped,
+)
+from nodes.trace.journal_events import JournalStored
 from nodes.trace.prose import TERMS, Terms, is_story, sentence
 
 Row = tuple[int, int, str, int, int, int, int, str, int | None, bytes, str]
 """seq, run, server, boot, number, at_ns, cause, kind, sn, body, cause_server."""
 
 OF_ONE_GROUP = (Durable, Committed, Applied)
+FREQUENT: tuple[type[Event], ...] = (
+    *OF_ONE_GROUP, Called, Invoked, Delivered, SharedStep, Ignored, FileCalled, ReplicaStored, ReplicaRemoved,
+    JournalStored,
+)  # fmt: skip
+"""Events that the load makes, as often as it calls. The store keeps a number of the newest; the others stay for as long as is asked."""
+WITHOUT_SN = -1
+"""Serial number in the rows of frequent events that are not about one journal group."""
 KINDS: dict[str, type[Event]] = {
     name: kind for name, kind in vars(events).items() if isinstance(kind, type) and issubclass(kind, Event)
     and kind is not Event
@@ -34,7 +54,7 @@ _decode = msgspec.msgpack.Decoder(AnyEvent).decode
 
 def row_of(stamped: Stamped, seq: int, run: int) -> Row:
     event = stamped.event
-    sn = event.sn if isinstance(event, OF_ONE_GROUP) else None
+    sn = event.sn if isinstance(event, OF_ONE_GROUP) else WITHOUT_SN if isinstance(event, FREQUENT) else None
     return (
         seq, run, stamped.server, stamped.boot, stamped.number, stamped.at_ns, stamped.cause,
         type(event).__name__, sn, _encode(event), stamped.cause_server,

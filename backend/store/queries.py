@@ -10,11 +10,13 @@ import msgspec
 
 from backend.errors import NotThere
 from backend.picture import Picture
-from backend.store.encoding import named, stamped_of
+from backend.store.encoding import FREQUENT, named, stamped_of
 from backend.store.latencies import Latencies
+from backend.store.tiers import BUCKET_NS
 from nodes.trace.events import Stamped
 from nodes.trace.prose import Terms
 
+FREQUENT_NAMES = frozenset(kind.__name__ for kind in FREQUENT)
 COLUMNS = "server, boot, number, at_ns, cause, body, cause_server"
 BARRIERS_MOST = 1_000
 LATEST_NS = 1 << 62
@@ -68,6 +70,8 @@ async def events(
     """At most `limit` events in order, with after < seq < before."""
     where, values = ["run = ?", "seq > ?", "seq < ?"], [run, after, before]
     more: list[Any] = []
+    if kinds and not FREQUENT_NAMES.intersection(kinds):
+        where.append("sn IS NULL")
     for column, wanted in (("kind", kinds), ("server", servers)):
         if wanted:
             where.append(f"{column} IN ({','.join('?' * len(wanted))})")
@@ -125,14 +129,14 @@ async def picture_at(
 
 
 async def buckets(
-    reader: aiosqlite.Connection, run: int, from_ns: int, to_ns: int
+    reader: aiosqlite.Connection, run: int, from_ns: int, to_ns: int, width_ns: int = BUCKET_NS
 ) -> list[tuple[int, int, int, Latencies]]:
-    """Rows (at_ns, ok, failed, latencies) of each tenth of a second with calls."""
+    """Rows (at_ns, ok, failed, latencies) of each bucket of this width with calls."""
     query = (
         "SELECT at_ns, ok, failed, latencies FROM buckets"
-        " WHERE run = ? AND at_ns >= ? AND at_ns < ? ORDER BY at_ns"
+        " WHERE run = ? AND width_ns = ? AND at_ns >= ? AND at_ns < ? ORDER BY at_ns"
     )
-    async with reader.execute(query, (run, from_ns, to_ns)) as rows:
+    async with reader.execute(query, (run, width_ns, from_ns, to_ns)) as rows:
         return [(row[0], row[1], row[2], Latencies.decode(row[3])) async for row in rows]
 
 
@@ -140,6 +144,12 @@ async def failovers(reader: aiosqlite.Connection, run: int, from_ns: int, to_ns:
     query = "SELECT body FROM failovers WHERE run = ? AND at_ns >= ? AND at_ns < ? ORDER BY at_ns"
     async with reader.execute(query, (run, from_ns, to_ns)) as rows:
         return [msgspec.msgpack.decode(row[0], type=dict[str, Any]) async for row in rows]
+
+
+async def newest_failovers(reader: aiosqlite.Connection, run: int, limit: int) -> list[dict[str, Any]]:
+    query = "SELECT body FROM failovers WHERE run = ? ORDER BY at_ns DESC LIMIT ?"
+    async with reader.execute(query, (run, limit)) as rows:
+        return [msgspec.msgpack.decode(row[0], type=dict[str, Any]) async for row in rows][::-1]
 
 
 async def of_groups(
@@ -176,7 +186,11 @@ async def last_ns(reader: aiosqlite.Connection, run: RunRow) -> int:
     newest = "SELECT at_ns FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 100"
     query = f"SELECT max(at_ns) FROM ({newest})"
     event = await (await reader.execute(query, (run.first_seq, run.last_seq))).fetchone()
-    call = await (await reader.execute("SELECT max(at_ns) FROM buckets WHERE run = ?", (run.run,))).fetchone()
+    call = await (
+        await reader.execute(
+            "SELECT max(at_ns) FROM buckets WHERE run = ? AND width_ns = ?", (run.run, BUCKET_NS)
+        )
+    ).fetchone()
     return max((event and event[0]) or 0, (call and call[0]) or 0, run.started_ns + 1)
 
 

@@ -10,11 +10,15 @@ import aiosqlite
 import msgspec
 
 from backend.errors import CannotStart
+from backend.store.buckets import Bucket
+from backend.store.latencies import Latencies
+from backend.store.retention import KEPT_S, thin
+from backend.store.tiers import CALLS
 from nodes.format_number import of_other_version
 from nodes.kinds import KINDS
 
 MAGIC = 0x436C6F76
-FORMAT = 4
+FORMAT = 5
 OF_FORMAT_1 = "ALTER TABLE events ADD COLUMN cause_server TEXT NOT NULL DEFAULT ''"
 """What makes a database of format 1 one of format 2."""
 FENCED_IN_FORMAT_2 = "answers nobody: its coordination session is not confirmed"
@@ -38,14 +42,14 @@ CREATE TABLE positions (server TEXT PRIMARY KEY, number INTEGER NOT NULL);
 CREATE TABLE pictures (run INTEGER NOT NULL, seq INTEGER NOT NULL, at_ns INTEGER NOT NULL, body BLOB NOT
 NULL, PRIMARY KEY (run, seq));
 CREATE TABLE buckets (
-    run INTEGER NOT NULL, at_ns INTEGER NOT NULL, ok INTEGER NOT NULL, failed INTEGER NOT NULL, latencies
-    BLOB NOT NULL,
-    PRIMARY KEY (run, at_ns)
-);
+    run INTEGER NOT NULL, width_ns INTEGER NOT NULL, at_ns INTEGER NOT NULL, ok INTEGER NOT NULL, failed
+    INTEGER NOT NULL, latencies BLOB NOT NULL,
+    PRIMARY KEY (run, width_ns, at_ns)
+) WITHOUT ROWID;
 CREATE TABLE failovers (run INTEGER NOT NULL, at_ns INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (run,
 at_ns));
 """
-"""Tables of the database. `sn` is set only for events of single journal groups (Durable, Committed, Applied): they are many, and pruned first.
+"""Tables of the database. `sn` is set only for frequent events (encoding.FREQUENT), which are pruned by their number.
 """
 
 
@@ -68,12 +72,16 @@ async def prepare(connection: aiosqlite.Connection, path: Path) -> None:
     empty = not await (await connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")).fetchone()
     if not empty and (magic != MAGIC or form not in range(1, FORMAT + 1)):
         raise CannotStart(f"{path} {of_other_version(form, FORMAT)}")
+    if empty:
+        await connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
     await connection.execute("PRAGMA journal_mode=WAL")
     await connection.execute("PRAGMA synchronous=NORMAL")
     if not empty and form == 1:
         await connection.executescript(f"BEGIN; {OF_FORMAT_1}; PRAGMA user_version=2; COMMIT;")
-    if not empty and form < FORMAT:
+    if not empty and form < 4:
         await convert_pictures(connection, form)
+    if not empty and form < FORMAT:
+        await convert_buckets(connection)
     if empty:
         await connection.executescript(
             f"BEGIN; PRAGMA application_id={MAGIC}; PRAGMA user_version={FORMAT}; {TABLES} COMMIT;"
@@ -89,8 +97,43 @@ async def convert_pictures(connection: aiosqlite.Connection, form: int) -> None:
         )
         change = "UPDATE pictures SET body = ? WHERE run = ? AND seq = ?"
         await connection.execute(change, (picture, run, seq))
+    await connection.execute("PRAGMA user_version=4")
+    await connection.execute("COMMIT")
+
+
+async def convert_buckets(connection: aiosqlite.Connection) -> None:
+    """Until format 4 there were tenths of a second alone. They are summed up, and removed as far as no longer kept."""
+    await connection.execute("BEGIN")
+    await connection.execute("ALTER TABLE buckets RENAME TO tenths")
+    await connection.execute(TABLES[TABLES.index("CREATE TABLE buckets") :].partition(";")[0])
+    query = "SELECT run, at_ns, ok, failed, latencies FROM tenths ORDER BY run, at_ns"
+    summed: dict[int, tuple[int, Bucket]] = {}
+    async with connection.execute(query) as rows:
+        async for run, at_ns, ok, failed, latencies in rows:
+            tenth = Bucket(at_ns)
+            tenth.ok, tenth.failed, tenth.latencies = ok, failed, Latencies.decode(latencies)
+            for width_ns, _ in CALLS:
+                begin = at_ns - at_ns % width_ns
+                known = summed.get(width_ns)
+                if known is None or (known[0], known[1].at_ns) != (run, begin):
+                    await put_buckets(connection, [known] if known else [])
+                    known = summed[width_ns] = (run, Bucket(begin, width_ns))
+                known[1].merge(tenth)
+    await put_buckets(connection, list(summed.values()))
+    await connection.execute("DROP TABLE tenths")
+    ends = await connection.execute_fetchall("SELECT run, max(at_ns) FROM buckets GROUP BY run")
+    for run, last_ns in ends:
+        await thin(connection, run, last_ns, KEPT_S)
     await connection.execute(f"PRAGMA user_version={FORMAT}")
     await connection.execute("COMMIT")
+
+
+async def put_buckets(connection: aiosqlite.Connection, of_runs: list[tuple[int, Bucket]]) -> None:
+    rows = [
+        (run, each.width_ns, each.at_ns, each.ok, each.failed, each.latencies.encode())
+        for run, each in of_runs
+    ]
+    await connection.executemany("INSERT OR REPLACE INTO buckets VALUES (?,?,?,?,?,?)", rows)
 
 
 def picture_of_format_3(picture: dict[str, Any]) -> dict[str, Any]:

@@ -15,17 +15,17 @@ import msgspec
 from backend.errors import CannotStart
 from backend.picture import Picture
 from backend.store.buckets import Bucket
-from backend.store.encoding import Row, row_of, worth_storing
-from backend.store.schema import connect
+from backend.store.encoding import row_of, worth_storing
+from backend.store.pending import ROWS_MOST, Pending
+from backend.store.retention import KEPT_EVENTS, KEPT_S, forget_runs, prune, thin
+from backend.store.schema import connect, put_buckets
+from backend.store.tiers import SECOND_NS
 from nodes.trace.events import Stamped
 
 BATCH_S = 0.04
 TRY_AGAIN_S = 1.0
-KEPT_EVENTS = 2_000_000
-"""Number of journal events (Durable, Committed, Applied) kept over all runs, the newest. Every other event stays as long as its run."""
-KEPT_RUNS = 20
 PRUNE_EVERY = 50_000
-PRUNE_AT_ONCE = 20_000
+THIN_EVERY_NS = 60 * SECOND_NS
 
 INSERT = "INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 
@@ -39,6 +39,7 @@ class Store:
         writer: aiosqlite.Connection,
         reader: aiosqlite.Connection,
         kept_events: int,
+        kept_s: int,
         on_trouble: Callable[[str], None],
     ):
         self.path = path
@@ -50,12 +51,12 @@ class Store:
         """By server: number of the last event that the database has, or has left out for good."""
         self._writer = writer
         self._kept_events = kept_events
-        self._rows: list[Row] = []
-        self._moved: dict[str, int] = {}
-        self._buckets: dict[int, Bucket] = {}
-        self._pictures: list[tuple[int, int, int, bytes]] = []
-        self._failovers: list[tuple[int, int, bytes]] = []
+        self.kept_s = kept_s
+        """Age in seconds beyond which the past is removed."""
+        self._pending = Pending()
         self._unpruned = 0
+        self._thinned_ns = 0
+        self._newest_ns = 0
         self._task: asyncio.Task[None] | None = None
         self._writing = asyncio.Lock()
         self._closing = asyncio.Event()
@@ -68,12 +69,13 @@ class Store:
         cls,
         path: Path,
         kept_events: int = KEPT_EVENTS,
+        kept_s: int = KEPT_S,
         on_trouble: Callable[[str], None] = lambda line: None,
     ) -> Store:
         """Raises CannotStart when the file is damaged or of another format."""
         writer = await connect(path)
         reader = await aiosqlite.connect(path, isolation_level=None)
-        store = cls(path, writer, reader, kept_events, on_trouble)
+        store = cls(path, writer, reader, kept_events, kept_s, on_trouble)
         row = await (await writer.execute("SELECT max(seq) FROM events")).fetchone()
         last = await (await writer.execute("SELECT max(last_seq) FROM runs")).fetchone()
         store.seq = max((row and row[0]) or 0, (last and last[0]) or 0)
@@ -98,30 +100,36 @@ class Store:
             "INSERT INTO runs VALUES (?,?,?,?,NULL,?,?,?)",
             (self.run, protocol, now, now, started_ns, self.first_seq, self.seq),
         )
-        await self._forget_runs(self.run - KEPT_RUNS)
+        self._newest_ns = self._thinned_ns = started_ns
+        await forget_runs(self._writer, self.run, self.kept_s)
         self._task = asyncio.create_task(self._write_on(), name="store")
+        self._task.add_done_callback(self._ended)
         return self.run
 
     def append(self, stamped: list[Stamped]) -> list[tuple[int, Stamped]]:
         """Numbers the events that are stored one by one and queues them for the writer."""
-        numbered = []
+        numbered, pending = [], self._pending
         for one in stamped:
-            self._moved[one.server] = one.number
+            pending.moved[one.server] = one.number
             if worth_storing(one.event):
                 self.seq += 1
-                self._rows.append(row_of(one, self.seq, self.run))
+                pending.rows.append(row_of(one, self.seq, self.run))
                 numbered.append((self.seq, one))
+        if stamped:
+            self._newest_ns = max(self._newest_ns, stamped[-1].at_ns)
+        pending.bound()
         return numbered
 
     def keep_buckets(self, buckets: list[Bucket]) -> None:
         for bucket in buckets:
-            self._buckets[bucket.at_ns] = bucket
+            self._pending.buckets[bucket.width_ns, bucket.at_ns] = bucket
 
     def keep_picture(self, picture: Picture) -> None:
-        self._pictures.append((self.run, picture.seq, picture.at_ns, msgspec.msgpack.encode(picture)))
+        row = (self.run, picture.seq, picture.at_ns, msgspec.msgpack.encode(picture))
+        self._pending.pictures.append(row)
 
     def keep_failover(self, at_ns: int, failover: msgspec.Struct) -> None:
-        self._failovers.append((self.run, at_ns, msgspec.msgpack.encode(failover)))
+        self._pending.failovers.append((self.run, at_ns, msgspec.msgpack.encode(failover)))
 
     async def flush(self) -> None:
         """Waits until all queued rows are in the database, unless there is `trouble`."""
@@ -131,7 +139,7 @@ class Store:
     async def close(self) -> None:
         self._closing.set()
         if self._task is not None:
-            await self._task
+            await asyncio.gather(self._task, return_exceptions=True)
         try:
             await self.flush()
             with contextlib.suppress(sqlite3.OperationalError):
@@ -146,76 +154,70 @@ class Store:
                 await asyncio.wait_for(self._closing.wait(), TRY_AGAIN_S if self.trouble else BATCH_S)
             await self.flush()
 
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Reports a writer that ended by an error of its own."""
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._report(f"nothing is written to {self.path} any more: {type(error).__name__}: {error}")
+
     async def _write(self) -> None:
-        if not (self._rows or self._buckets or self._pictures or self._moved or self._failovers):
-            return
-        rows, self._rows = self._rows, []
-        moved, self._moved = self._moved, {}
-        buckets, self._buckets = self._buckets, {}
-        pictures, self._pictures = self._pictures, []
-        failovers, self._failovers = self._failovers, []
+        pending, self._pending = self._pending, Pending()
         try:
-            await self._write_all(rows, moved, buckets, pictures, failovers)
-        except sqlite3.OperationalError as error:
-            if self._writer.in_transaction:
-                await self._writer.rollback()
-            self._rows, self._pictures = rows + self._rows, pictures + self._pictures
-            self._failovers = failovers + self._failovers
-            self._moved, self._buckets = moved | self._moved, buckets | self._buckets
-            self._report(f"cannot write {self.path}: {error}; events wait in memory until it can")
+            if pending:
+                await self._write_all(pending)
+                self.positions |= pending.moved
+                self._unpruned += len(pending.rows)
+        except sqlite3.Error as error:
+            await self._roll_back()
+            self._pending = pending.put_before(self._pending)
+            self._report(self._why(error))
             return
-        self.positions |= moved
+        try:
+            await self._remove_old()
+        except sqlite3.Error as error:
+            await self._roll_back()
+            self._report(self._why(error))
+            return
+        if pending.left_out:
+            self._on_trouble(f"{self.path} can be written again; {pending.left_out} events were left out")
         self._report("")
-        self._unpruned += len(rows)
-        if self._unpruned >= min(PRUNE_EVERY, self._kept_events):
-            await self._prune()
+
+    def _why(self, error: sqlite3.Error) -> str:
+        return f"cannot write {self.path}: {error}; the newest {ROWS_MOST} events wait in memory until it can"
+
+    async def _roll_back(self) -> None:
+        if self._writer.in_transaction:
+            with contextlib.suppress(sqlite3.Error):
+                await self._writer.rollback()
 
     def _report(self, trouble: str) -> None:
         if trouble and not self.trouble:
             self._on_trouble(trouble)
         self.trouble = trouble
 
-    async def _write_all(
-        self,
-        rows: list[Row],
-        moved: dict[str, int],
-        buckets: dict[int, Bucket],
-        pictures: list[tuple[int, int, int, bytes]],
-        failovers: list[tuple[int, int, bytes]],
-    ) -> None:
-        """Writes everything in one transaction. Raises sqlite3.OperationalError."""
-        run = self.run
-        counts = [(run, b.at_ns, b.ok, b.failed, b.latencies.encode()) for b in buckets.values()]
-        await self._writer.execute("BEGIN IMMEDIATE")
-        await self._writer.executemany(INSERT, rows)
-        await self._writer.executemany("INSERT OR REPLACE INTO positions VALUES (?,?)", list(moved.items()))
-        await self._writer.executemany("INSERT OR REPLACE INTO buckets VALUES (?,?,?,?,?)", counts)
-        await self._writer.executemany("INSERT OR REPLACE INTO pictures VALUES (?,?,?,?)", pictures)
-        await self._writer.executemany("INSERT OR REPLACE INTO failovers VALUES (?,?,?)", failovers)
+    async def _write_all(self, pending: Pending) -> None:
+        """Writes everything in one transaction. Raises sqlite3.Error."""
+        writer, run, rows = self._writer, self.run, pending.rows
+        await writer.execute("BEGIN IMMEDIATE")
+        await writer.executemany(INSERT, rows)
+        await writer.executemany("INSERT OR REPLACE INTO positions VALUES (?,?)", list(pending.moved.items()))
+        await put_buckets(writer, [(run, bucket) for bucket in pending.buckets.values()])
+        await writer.executemany("INSERT OR REPLACE INTO pictures VALUES (?,?,?,?)", pending.pictures)
+        await writer.executemany("INSERT OR REPLACE INTO failovers VALUES (?,?,?)", pending.failovers)
         last = rows[-1][0] if rows else 0
-        await self._writer.execute(
+        await writer.execute(
             "UPDATE runs SET seen_at = ?, last_seq = max(last_seq, ?) WHERE run = ?", (wall(), last, run)
         )
-        await self._writer.execute("COMMIT")
+        await writer.execute("COMMIT")
 
-    async def _prune(self) -> None:
-        """Removes the oldest journal events beyond the bound, in small portions."""
-        self._unpruned = 0
-        count = await (
-            await self._writer.execute("SELECT count(*) FROM events WHERE sn IS NOT NULL")
-        ).fetchone()
-        excess = (count[0] if count else 0) - self._kept_events
-        while excess > 0:
-            await self._writer.execute(
-                "DELETE FROM events WHERE seq IN"
-                " (SELECT seq FROM events WHERE sn IS NOT NULL ORDER BY seq LIMIT ?)",
-                (min(excess, PRUNE_AT_ONCE),),
-            )
-            excess -= PRUNE_AT_ONCE
-
-    async def _forget_runs(self, last: int) -> None:
-        for table in ("events", "pictures", "buckets", "failovers", "runs"):
-            await self._writer.execute(f"DELETE FROM {table} WHERE run <= ?", (last,))
+    async def _remove_old(self) -> None:
+        """Raises sqlite3.Error."""
+        if self._unpruned >= min(PRUNE_EVERY, self._kept_events):
+            self._unpruned = 0
+            await prune(self._writer, self._kept_events)
+        if self._newest_ns - self._thinned_ns >= THIN_EVERY_NS:
+            self._thinned_ns = self._newest_ns
+            await thin(self._writer, self.run, self._newest_ns, self.kept_s)
 
 
 def wall() -> str:

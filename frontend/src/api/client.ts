@@ -10,6 +10,7 @@ import type {
   Directory,
   ErrorLine,
   EventPage,
+  Failover,
   FaultDone,
   FaultRequest,
   FileBlocks,
@@ -97,6 +98,7 @@ export const api = {
     query: { from_ns?: number; to_ns?: number; buckets?: number },
     signal?: AbortSignal,
   ) => get<Timeline>(`/runs/${run}/timeline`, query, signal),
+  failovers: (run: number) => get<Failover[]>(`/runs/${run}/failovers`),
   journal: (
     run: number,
     query: { group: string; from_sn: number; to_sn: number; at_ns?: number | undefined },

@@ -103,7 +103,7 @@ export async function refresh(): Promise<void> {
   try {
     const [cluster, runs] = await Promise.all([api.cluster(), api.runs()]);
     useLab.setState({ ...factsOf(cluster), runs });
-    const { failovers } = await api.timeline(cluster.run, { buckets: 1 });
+    const failovers = await api.failovers(cluster.run);
     useLab.setState({ failovers: failovers.slice(-FAILOVERS_MOST) });
   } catch (error) {
     if (useLab.getState().connection.state === "live") complain(error);

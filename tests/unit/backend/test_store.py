@@ -162,7 +162,7 @@ def test_another_format_is_refused_with_both_numbers_and_left_alone(tmp_path: Pa
         database.execute("CREATE TABLE x (y)")
         database.execute("PRAGMA user_version = 7")
     before = path.read_bytes()
-    with pytest.raises(CannotStart, match=r"format 7; this version reads format 4.*a new --data"):
+    with pytest.raises(CannotStart, match=r"format 7; this version reads format 5.*a new --data"):
         asyncio.run(Store.open(path))
     assert path.read_bytes() == before
 
