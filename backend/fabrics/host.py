@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,8 @@ SILENT_S = 10 * BEAT_S
 """Silence after which the connection to a supervisor is closed."""
 START_S = READY_S + 5.0
 APART_NS = 1_000_000_000
+OFFSETS = 60
+"""Number of reports, one a second, over which the offset of a clock is measured."""
 _decode = msgspec.msgpack.Decoder(SupervisorMessage).decode
 
 
@@ -60,7 +63,9 @@ class Host:
         self.last: Status | None = None
         """Last status that the supervisor reported."""
         self.offset_ns = 0
-        """Offset from the supervisor's monotonic clock to ours, in ns."""
+        """Offset from the supervisor's monotonic clock to ours, in ns: the least of the last minute, for clocks drift apart."""
+        self._offsets: deque[int] = deque(maxlen=OFFSETS)
+        self._boot_id = ""
         self.trouble = "it has not been reached yet"
         self._address = address
         key = supervisor_key(token, self._container)
@@ -157,9 +162,12 @@ class Host:
     def _stated(self, status: Status) -> None:
         self._spoke = True
         before, self.status, self.last = self.status, status, status
-        offset_ns = monotonic_ns() - status.monotonic_ns
+        if status.boot_id != self._boot_id:
+            self._boot_id = status.boot_id
+            self._offsets.clear()
+        self._offsets.append(monotonic_ns() - status.monotonic_ns)
         same = bool(status.boot_id) and status.boot_id == self._same_clock
-        self.offset_ns = 0 if same else min(offset_ns, self.offset_ns) if self.offset_ns else offset_ns
+        self.offset_ns = 0 if same else min(self._offsets)
         self._on_status(self, before, status)
 
     def _shifted(self, stamped: Stamped) -> Stamped:

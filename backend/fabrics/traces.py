@@ -5,11 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from nodes.trace.events import Stamped
+import msgspec
+
+from nodes.trace.events import Called, Invoked, Stamped
 from nodes.trace.files import TraceDamaged
 
 HOLD_BACK_NS = 30_000_000
 """Time for which an event waits for older ones of other servers: a server writes its trace at the end of a turn."""
+
+
+AHEAD_NS = 1_000_000_000
+"""How far the clock of another machine may seem to be ahead."""
+
+
+def moved(stamped: Stamped, at_ns: int) -> Stamped:
+    """The event at another time; the times within a call move with it."""
+    event, by_ns = stamped.event, at_ns - stamped.at_ns
+    if isinstance(event, Called):
+        returned_ns = event.returned_ns and event.returned_ns + by_ns
+        event = msgspec.structs.replace(event, invoked_ns=event.invoked_ns + by_ns, returned_ns=returned_ns)
+    elif isinstance(event, Invoked):
+        event = msgspec.structs.replace(event, invoked_ns=event.invoked_ns + by_ns)
+    return msgspec.structs.replace(stamped, at_ns=at_ns, event=event)
 
 
 class Source(Protocol):
@@ -26,7 +43,10 @@ class Traces:
         """`on_damaged(server, line)` is called once for a server; nothing more is read of it."""
         self._readers: dict[str, Source] = {}
         self._positions = dict(positions)
-        self._waiting: list[Stamped] = []
+        self._waiting: list[tuple[int, Stamped]] = []
+        """Events and the times at which they take their places in the stream."""
+        self._newest_ns: dict[str, int] = {}
+        """By server: the time of its last event that was placed."""
         self.hold_back_ns = HOLD_BACK_NS
         self._on_damaged = on_damaged
 
@@ -39,23 +59,34 @@ class Traces:
 
     def add(self, stamped: Stamped) -> None:
         """Adds an event of the control plane itself."""
-        self._waiting.append(stamped)
+        self._waiting.append((stamped.at_ns, stamped))
 
     def take(self, now_ns: int) -> list[Stamped]:
         """Events old enough to be in order; a later event is delivered when it arrives."""
         for server, reader in list(self._readers.items()):
             try:
-                self._waiting += self._unseen(server, reader.read())
+                self._place(server, self._unseen(server, reader.read()), now_ns)
             except TraceDamaged as damaged:
                 del self._readers[server]
                 self._on_damaged(server, str(damaged))
-        self._waiting.sort(key=lambda stamped: stamped.at_ns)
+        self._waiting.sort(key=lambda placed: placed[0])
         horizon = now_ns - self.hold_back_ns
         ready = 0
-        while ready < len(self._waiting) and self._waiting[ready].at_ns <= horizon:
+        while ready < len(self._waiting) and self._waiting[ready][0] <= horizon:
             ready += 1
         taken, self._waiting = self._waiting[:ready], self._waiting[ready:]
-        return taken
+        return [stamped for _, stamped in taken]
+
+    def _place(self, server: str, found: list[Stamped], now_ns: int) -> None:
+        """Puts a server's events into the stream, each behind its earlier ones. One with a time beyond now was written before the machine was
+        started again, when its clock began anew: it gets the present time."""
+        newest = self._newest_ns.get(server, 0)
+        for stamped in found:
+            if stamped.at_ns > now_ns + AHEAD_NS:
+                stamped = moved(stamped, now_ns)
+            newest = max(newest, stamped.at_ns)
+            self._waiting.append((newest, stamped))
+        self._newest_ns[server] = newest
 
     def take_all(self) -> list[Stamped]:
         return self.take(1 << 62)

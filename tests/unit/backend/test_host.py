@@ -46,3 +46,19 @@ def test_a_wall_clock_that_is_apart_is_reported() -> None:
     assert abs(host.clock_apart_ns - 3_600_000_000_000) < 1_000_000_000
     host._stated(status("other", monotonic_ns() - DAY_NS, time.time_ns() + 200_000_000))
     assert host.clock_apart_ns == 0
+
+
+def test_clocks_that_drift_apart_are_followed() -> None:
+    host = played()
+    for second in range(600):
+        host._stated(status("other", monotonic_ns() - DAY_NS - second * 1_000_000, time.time_ns()))
+    assert abs(host.offset_ns - DAY_NS - 570_000_000) < 40_000_000
+
+
+def test_a_machine_that_was_started_again_has_another_clock() -> None:
+    host = played()
+    host._stated(status("first", monotonic_ns() - DAY_NS, time.time_ns()))
+    host._stated(status("second", monotonic_ns() + DAY_NS, time.time_ns()))
+    assert abs(host.offset_ns + DAY_NS) < 1_000_000_000
+    host._stated(status("third", monotonic_ns() - 2 * DAY_NS, time.time_ns()))
+    assert abs(host.offset_ns - 2 * DAY_NS) < 1_000_000_000
