@@ -10,8 +10,9 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_group
 
-from backend.commands.options import Port, inherit_port
+from backend.commands.options import inherit_port
 from backend.errors import Exit, LabError
+from backend.names import DEFAULT_PORT
 from backend.version import version
 
 MODULES = {
@@ -40,7 +41,6 @@ app = typer.Typer(
     name="cloverlab",
     no_args_is_help=True,
     add_completion=False,
-    context_settings={"auto_envvar_prefix": "CLOVERLAB"},
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     help="Run, watch and break clusters of metadata servers from a browser.",
@@ -57,7 +57,17 @@ def report_version(asked: bool) -> None:
 @app.callback()
 def main(
     context: typer.Context,
-    port: Port = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            "--port",
+            min=1,
+            max=65535,
+            metavar="N",
+            envvar="CLOVERLAB_PORT",
+            help=f"Port of the control plane ({DEFAULT_PORT}).",
+        ),
+    ] = None,
     show_version: Annotated[
         bool,
         typer.Option("--version", is_eager=True, callback=report_version, help="Show the version and exit."),

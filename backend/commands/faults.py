@@ -1,78 +1,155 @@
-"""`./cloverlab fault` and `force`: faults of the running cluster."""
+"""`./cloverlab fault` and `force`: faults of the running cluster. Each verb of nodes/faults/table.py is a command with typed options."""
 
 from __future__ import annotations
 
-import json
+import inspect
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
-from backend.commands.options import Port, ask
-from nodes.faults.table import VERBS
-from nodes.faults.words import usage
+from backend.commands.options import Port, ask, inherit_port
+from backend.commands.output import Format, Output, show
+from backend.errors import of_fault
+from nodes.faults.check import FaultUnsupported, check_count, options_of, verb_named
+from nodes.faults.model import Option, Verb
+from nodes.faults.table import BY_NAME, VERBS
+from nodes.faults.words import plain
+
+PHRASE = re.compile(r"(?:(?:a|last) )?(?:active|standbys|standby|junior|down)(?: \d+)? of \S+|\S+")
+REAL = tuple(verb for verb in VERBS if "processes" in verb.fabrics)
+
+
+class Verbs(TyperGroup):
+    """The verbs, with `-` or `_` in their names; one of the simulator alone says so."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        name = cmd_name.replace("-", "_")
+        if name in BY_NAME and name not in self.commands:
+            try:
+                verb_named(name, "processes")
+            except FaultUnsupported as error:
+                raise of_fault(error) from None
+        return super().get_command(ctx, name)
+
 
 app = typer.Typer()
-ANY = {"ignore_unknown_options": True, "allow_extra_args": True}
-PHRASE = re.compile(r"(?:(?:a|last) )?(?:active|standbys|standby|junior|down)(?: \d+)? of \S+|\S+")
+fault = typer.Typer(
+    cls=Verbs,
+    no_args_is_help=True,
+    help="Inject a fault into the running cluster, or end one.",
+    epilog="Examples: fault crash active of g1; fault delay mds1 mds2 --ms 200; fault heal_all. "
+    "Targets are names, or roles: active of g1, standby 2 of g1, a standby of g1, last down of g1.",
+)
+fault.callback()(inherit_port)
+app.add_typer(fault, name="fault")
 
 
-@app.command(context_settings=ANY, epilog=f"Options and their defaults: {usage('processes')}.")
-def fault(
-    context: typer.Context,
-    verb: Annotated[
-        str,
-        typer.Argument(help=", ".join(each.verb for each in VERBS if "processes" in each.fabrics) + "."),
-    ],
-    port: Port = None,
-) -> None:
-    """Inject a fault: VERB TARGET… [--option value]. Targets are names, or roles such as 'active of g1'."""
-    targets, options = split_arguments(context.args)
-    answer = ask(
-        context,
-        port,
-        "POST",
-        "/api/faults",
-        {"verb": verb.replace("-", "_"), "targets": targets, "options": options},
+@fault.command("list")
+def list_verbs(output: Output = Format.TABLE) -> None:
+    """List the verbs with their targets and options."""
+    rows = [
+        {
+            "verb": verb.verb,
+            "targets": " ".join(verb.targets),
+            "options": " ".join(f"--{flag(name)}" for name in options_of(verb, "processes")),
+        }
+        for verb in REAL
+    ]
+    show(output, rows)
+
+
+def flag(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def parameter(option: Option) -> inspect.Parameter:
+    """The option of the command line; nothing is sent for one that is not given."""
+    default = str(option.default).lower()
+    fields: dict[str, Any] = {"help": f"{plain(option.help)} (default {default})"}
+    names = [f"--{flag(option.name)}"]
+    kind: Any = str
+    match option.type:
+        case "whole" | "number":
+            kind = int if option.type == "whole" else float
+            fields |= {"min": option.least, "max": option.most, "metavar": option.unit.upper() or "N"}
+        case "share":
+            kind, fields = float, fields | {"min": 0, "max": 1, "metavar": "SHARE"}
+        case "choice" | "direction":
+            kind = Literal[option.choices]
+            fields["metavar"] = "|".join(option.choices)
+        case "switch":
+            kind = bool
+            names = ["--on/--off"] if option.name == "on" else names
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[kind | None, typer.Option(*names, **fields)],
     )
-    print(json.dumps({key: value for key, value in answer.items() if value is not None}))
+
+
+def targets_of(verb: Verb) -> inspect.Parameter:
+    help_text = f"{', '.join(verb.targets)}: names or roles, {verb.counts[0]} to {verb.counts[1]}."
+    argument = typer.Argument(metavar="TARGET", help=help_text)
+    return inspect.Parameter(
+        "targets",
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None,
+        annotation=Annotated[list[str] | None, argument],
+    )
+
+
+def add(verb: Verb) -> None:
+    """Registers the command of a verb."""
+
+    def inject(context: typer.Context, port: int | None, output: Format, **given: Any) -> None:
+        targets = PHRASE.findall(" ".join(given.pop("targets", None) or ()))
+        options = {name: value for name, value in given.items() if value is not None}
+        report(context, port, output, verb, targets, options)
+
+    fixed = [
+        inspect.Parameter("context", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context),
+        inspect.Parameter("port", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Port),
+        inspect.Parameter("output", inspect.Parameter.KEYWORD_ONLY, default=Format.TABLE, annotation=Output),
+    ]
+    of_verb = [parameter(option) for option in options_of(verb, "processes").values()]
+    targets = [targets_of(verb)] if verb.counts[1] else []
+    inject.__signature__ = inspect.Signature([*fixed, *targets, *of_verb])  # type: ignore[attr-defined]
+    short = verb.danger or f"{verb.label}."
+    fault.command(verb.verb, help=f"{plain(verb.does)}.", short_help=plain(short))(inject)
+
+
+def report(
+    context: typer.Context,
+    port: int | None,
+    output: Format,
+    verb: Verb,
+    targets: list[str],
+    options: dict[str, Any],
+) -> None:
+    """Injects the fault and prints the answer. Raises LabError."""
+    try:
+        check_count(verb, targets, options)
+    except FaultUnsupported as error:
+        raise of_fault(error) from None
+    request = {"verb": verb.verb, "targets": targets, "options": options}
+    answer = ask(context, port, "POST", "/api/faults", request)
+    show(output, {key: value for key, value in answer.items() if value is not None})
+
+
+for each in REAL:
+    add(each)
 
 
 @app.command()
 def force(
     context: typer.Context,
-    group: Annotated[str, typer.Argument(help="A group without service: g1.")],
-    server: Annotated[str, typer.Argument(help="The server of the group that must serve.")],
+    group: Annotated[str, typer.Argument(metavar="GROUP", help="A group without service: g1.")],
+    server: Annotated[str, typer.Argument(metavar="SERVER", help="The server of the group that must serve.")],
     port: Port = None,
+    output: Output = Format.TABLE,
 ) -> None:
     """Make a server serve without its quorum; writes that only the other servers hold are lost. Refused while the group is served."""
-    request = {"verb": "force", "targets": [group, server], "options": {}}
-    answer = ask(context, port, "POST", "/api/faults", request)
-    print(json.dumps({key: value for key, value in answer.items() if value is not None}))
-
-
-def split_arguments(arguments: list[str]) -> tuple[list[str], dict[str, Any]]:
-    """Splits arguments into targets and options; an option is `--name value`, `--name=value`, or `--name` for true."""
-    words: list[str] = []
-    options: dict[str, Any] = {}
-    waiting = ""
-    for argument in arguments:
-        if argument.startswith("--"):
-            waiting, given, value = argument[2:].replace("-", "_").partition("=")
-            options[waiting] = typed(value) if given else True
-            waiting = "" if given else waiting
-        elif waiting:
-            options[waiting] = typed(argument)
-            waiting = ""
-        else:
-            words.append(argument)
-    return PHRASE.findall(" ".join(words)), options
-
-
-def typed(text: str) -> Any:
-    """The text as a number or truth value where it is one."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return text
-    return value if isinstance(value, bool | int | float) else text
+    report(context, port, output, BY_NAME["force"], [group, server], {})

@@ -44,7 +44,7 @@ def counts(given: Mapping[str, int | None]) -> dict[str, int]:
     return {name: count for name, count in found.items() if count is not None}
 
 
-@app.command()
+@app.command(context_settings={"auto_envvar_prefix": "CLOVERLAB_UP"})
 @with_nodes
 def up(
     context: typer.Context,

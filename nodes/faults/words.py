@@ -1,12 +1,11 @@
-"""Texts made from the table of faults: about one fault with its options, and about all options for the command line."""
+"""Texts made from the table of faults: about one fault with its options, and as plain text for the command line."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from nodes.faults.check import options_of
-from nodes.faults.model import Fabric
-from nodes.faults.table import BY_NAME, VERBS
+from nodes.faults.table import BY_NAME
 
 
 def rule_of(name: str, options: dict[str, Any]) -> str:
@@ -22,12 +21,6 @@ def _shown(kind: str, value: Any) -> str:
     return f"{value:g}" if kind in ("whole", "number") else str(value)
 
 
-def usage(fabric: Fabric) -> str:
-    """Every option with its default: `delay --ms 100 --direction both; …`."""
-    found = []
-    for verb in VERBS:
-        options = options_of(verb, fabric).values()
-        if fabric in verb.fabrics and options:
-            shown = " ".join(f"--{option.name} {str(option.default).lower()}" for option in options)
-            found.append(f"{verb.verb} {shown}")
-    return "; ".join(found)
+def plain(text: str) -> str:
+    """Markdown as plain text for a terminal: links and code without their signs."""
+    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text).replace("`", "")

@@ -29,7 +29,7 @@ def test_the_last_of_three_is_forced(tmp_path: Path, capsys: pytest.CaptureFixtu
         remote.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/before"})
         running.fault("crash", active)
         running.await_true(lambda: running.server(left)["role"] == "active", "the place of the elected", 30)
-        assert entry(["--port", str(running.port), "force", "g1", left]) == 0
+        assert entry(["--port", str(running.port), "force", "g1", left, "-o", "json"]) == 0
         reported = json.loads(capsys.readouterr().out)
         assert reported["fault"] and f"{left} has everything up to sn" in reported["detail"]
         remote.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/after"})

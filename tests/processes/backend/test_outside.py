@@ -45,7 +45,7 @@ def test_status_as_json_is_what_is_promised(cluster: Up) -> None:
 
 def test_faults_by_the_command_line(cluster: Up) -> None:
     port = str(cluster.port)
-    done = cloverlab("fault", "delay", "mds2", "mds3", "--ms", "5", "--port", port)
+    done = cloverlab("fault", "delay", "mds2", "mds3", "--ms", "5", "--port", port, "-o", "json")
     assert done.returncode == 0 and json.loads(done.stdout)["fault"] >= 1
     assert cloverlab("--port", port, "fault", "heal_all").returncode == 0
     wrong = cloverlab("fault", "crash", "mds77", "--port", port)

@@ -1,14 +1,17 @@
 import contextlib
+import json
 import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from backend import remote
 from backend.cli import entry
-from backend.commands.faults import split_arguments
 from backend.version import version
+from nodes.faults.table import VERBS
 
 
 @contextlib.contextmanager
@@ -133,16 +136,55 @@ def test_another_program_at_the_port_gets_one_line(capsys: pytest.CaptureFixture
     assert "is not a control plane" in capsys.readouterr().err
 
 
-def test_targets_are_words_or_phrases_and_options_have_types() -> None:
-    assert split_arguments(["active", "of", "g1"]) == (["active of g1"], {})
-    assert split_arguments(["mds1", "a standby of g1", "--ms", "50", "--direction=to"]) == (
-        ["mds1", "a standby of g1"], {"ms": 50, "direction": "to"},
-    )  # fmt: skip
-    assert split_arguments(["standby", "2", "of", "g1", "last", "down", "of", "g1"])[0] == [
-        "standby 2 of g1",
-        "last down of g1",
-    ]
-    assert split_arguments(["mds1", "mds2", "--island"]) == (["mds1", "mds2"], {"island": True})
+@pytest.mark.parametrize(
+    ("arguments", "targets", "options"),
+    [
+        (["crash", "active", "of", "g1"], ["active of g1"], {}),
+        (["delay", "mds1", "a standby of g1", "--ms", "50", "--direction=to"], ["mds1", "a standby of g1"], {"ms": 50, "direction": "to"}),
+        (["crash", "standby", "2", "of", "g1", "last", "down", "of", "g1"], ["standby 2 of g1", "last down of g1"], {}),
+        (["cut", "mds1", "mds2", "--island"], ["mds1", "mds2"], {"island": True}),
+        (["fail-disk", "mds1", "--off"], ["mds1"], {"on": False}),
+        (["heal_all"], [], {}),
+    ],
+)  # fmt: skip
+def test_a_fault_has_typed_options(
+    arguments: list[str], targets: list[str], options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[Any] = []
+    monkeypatch.setattr(remote, "ask", lambda *asked: sent.append(asked) or {"fault": 1})
+    assert entry(["fault", *arguments]) == 0
+    [(_, _, _, body)] = sent
+    assert body == {"verb": arguments[0].replace("-", "_"), "targets": targets, "options": options}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["crsh", "mds1"], "Did you mean 'crash'"),
+        (["reorder", "mds1"], "only the simulator"),
+        (["delay", "mds1", "--mss", "5"], "--ms"),
+        (["delay", "mds1", "--ms", "many"], "--ms"),
+        (["delay", "mds1", "--direction", "up"], "both"),
+        (["lose", "mds1", "--share", "2"], "--share"),
+        (["crash"], "takes 1 to 32 targets"),
+    ],
+)
+def test_a_wrong_fault_is_refused_before_it_is_sent(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert entry(["fault", *arguments, "--port", "1"]) in (2, 3)
+    said = capsys.readouterr().err
+    assert says in said and said.count("\n") == 1
+
+
+def test_every_verb_has_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry(["fault", "list", "-o", "json"]) == 0
+    verbs = json.loads(capsys.readouterr().out)
+    assert {verb["verb"] for verb in verbs} == {verb.verb for verb in VERBS if "processes" in verb.fabrics}
+    for verb in verbs:
+        assert entry(["fault", verb["verb"], "--help"]) == 0
+        said = capsys.readouterr().out
+        assert all(option in said for option in verb["options"].split())
 
 
 @pytest.mark.parametrize(("arguments", "says"), [([], "Commands:\n  up "), (["fs"], "Commands:\n  ls ")])
