@@ -107,6 +107,10 @@ class ViewWatcher:
         else:
             await self._changed.wait()
 
+    def is_written_by_other(self, epoch: int, peer: str) -> bool:
+        """Whether the view names another server than this peer as the writer of the epoch. The view may lag behind a higher epoch."""
+        return epoch == self.epoch and peer != self.active != ""
+
     @property
     def other_leads(self) -> bool:
         """Whether the view names another server as leader."""

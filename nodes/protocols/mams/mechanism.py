@@ -7,9 +7,11 @@ each notification, one loop reads the view again and takes the step that follows
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.families import family_named
+from nodes.ignoring import Ignoring
 from nodes.metadata_server.checkpoints.rollback import Incarnations
 from nodes.metadata_server.dispatch import Handlers
 from nodes.metadata_server.quarantine import quarantine
@@ -36,6 +38,7 @@ from nodes.wire.messages import Mark
 from nodes.world import World
 
 REGISTER_NS = 500 * MILLISECOND
+Step = Callable[[str, Any], None]
 
 
 class Mams:
@@ -54,6 +57,7 @@ class Mams:
         self._replica = replica
         pool = self._pool = PoolNode(replica, sync.acknowledged, self)
         self._choice = choice
+        self._ignoring = Ignoring(server.world)
         self._sync = sync
         following = self._following = ViewWatcher(replica)
         self.session: Session[Elected] = Session(replica, following, self, server.snapshot_writer.stop)
@@ -69,8 +73,9 @@ class Mams:
         to_leader = self.session.to_leader
         self.handlers: Handlers = {
             **pool.handlers,
+            **{kind: self._of_writer(pool.handlers[kind]) for kind in m.OF_WRITER},
             m.Groups: server.replica.calls.on_reply,
-            m.Renew: self._on_renew,
+            m.Renew: self._of_writer(self._on_renew),
             m.Stale: self._on_stale,
             **dict.fromkeys((*m.TO_WRITER, m.Promise, m.Renewed), to_leader(Elected.on_message)),
             m.Register: to_leader(Elected.on_message, answers=False),
@@ -97,6 +102,18 @@ class Mams:
             self._reading = None
 
     # --- messages -------------------------------------------------------------------------------------------------
+
+    def _of_writer(self, step: Step) -> Step:
+        """A step for messages that change the journal: of each epoch only the server that the view names may send them."""
+
+        def deliver(peer: str, message: Any) -> None:
+            following = self._following
+            if following.is_written_by_other(message.epoch, peer):
+                self._ignoring.report(peer, message, f"{following.active} writes epoch {message.epoch}")
+            else:
+                step(peer, message)
+
+        return deliver
 
     def _on_renew(self, peer: str, message: m.Renew) -> None:
         session = self.session

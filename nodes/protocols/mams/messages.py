@@ -123,6 +123,8 @@ class Renewed(Message, array_like=True, tag=True, gc=False):
 
 TO_WRITER: tuple[type[Message], ...] = (Prepared, Mismatch, DecisionLogged)
 """Replies of participants to the writer of journal groups."""
+OF_WRITER: tuple[type[Message], ...] = (Prepare, Commit, CommitDecision, Recover)
+"""Messages of the writer of journal groups to its participants."""
 
 MESSAGES = (
     *about("journal", Prepare, Commit, CommitDecision, replies=(Prepared, Mismatch, DecisionLogged)),
