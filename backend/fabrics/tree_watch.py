@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException
+from kazoo.exceptions import KazooException, NoAuthError
 from kazoo.handlers.threading import KazooTimeoutError
 
 from backend.errors import CannotStart, Impossible, Unavailable
@@ -62,8 +62,15 @@ class TreeClient:
             client = await self._connected()
         except Unavailable as error:
             raise CannotStart(error.message) from None
-        await answered(client.ensure_path, ROOT)
-        found, _ = await answered(client.get, ROOT)
+        try:
+            await asyncio.to_thread(client.ensure_path, ROOT)
+            found, _ = await asyncio.to_thread(client.get, ROOT)
+        except NoAuthError:
+            raise CannotStart(
+                f"{self._hosts} holds a cluster with another token; use its --data or another ensemble"
+            ) from None
+        except (KazooException, KazooTimeoutError) as error:
+            raise Unavailable(f"coordination did not answer: {type(error).__name__}") from None
         if found and found != cluster.encode():
             raise CannotStart(
                 f"{self._hosts} already holds the cluster {found.decode(errors='replace')[:40]}; "

@@ -143,7 +143,8 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
 
     async def body() -> None:
         async with played(tmp_path / "one") as play:
-            home = Home.open(tmp_path / "two", zookeeper=play.ensemble.hosts[0])
+            token = tmp_path / "one" / "token"
+            home = Home.open(tmp_path / "two", zookeeper=play.ensemble.hosts[0], token_file=token)
             reported: list[Event] = []
 
             async def session_of(server: str, question: dict[str, Any]) -> dict[str, Any]:
@@ -173,13 +174,17 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
             )
             observing.cancel()
             await foreign.close()
-            other = Home.open(tmp_path / "three", zookeeper=play.ensemble.hosts[0])
-            unknown_peer = RealEnsemble(other, hosts, lambda *event: None, session_of)
-            with pytest.raises(CannotStart, match=f"already holds the cluster {home.name}"):
-                await unknown_peer.start({})
-            await unknown_peer.close()
+            for name, secret, words in (
+                ("three", token, f"already holds the cluster {home.name}"),
+                ("four", None, "holds a cluster with another token"),
+            ):
+                other = Home.open(tmp_path / name, zookeeper=play.ensemble.hosts[0], token_file=secret)
+                unknown_peer = RealEnsemble(other, hosts, lambda *event: None, session_of)
+                with pytest.raises(CannotStart, match=words):
+                    await unknown_peer.start({})
+                await unknown_peer.close()
+                other.close()
             home.close()
-            other.close()
 
     asyncio.run(body())
 
