@@ -74,7 +74,7 @@ def test_the_file_system_by_the_command_line(cluster: Up) -> None:
 
 def test_one_directory_has_one_holder(cluster: Up) -> None:
     reported = cloverlab("up", "--port", "1024", "--data", str(cluster.data))
-    assert reported.returncode == 3 and f"(pid {cluster.process.pid})" in reported.stderr
+    assert reported.returncode == 3 and f"(pid {cluster.process.pid}: " in reported.stderr
     assert reported.stderr.count("\n") == 1
 
 
