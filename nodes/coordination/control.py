@@ -43,7 +43,8 @@ class Control:
         service.tree.listeners.append(self._changed)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(ConnectionError):
+        """A caller may be connected when the server ends: streams of Python 3.11 log a traceback for a cancelled connection."""
+        with contextlib.suppress(ConnectionError, asyncio.CancelledError):
             try:
                 while line := await reader.readline():
                     self._on_line(line, writer)

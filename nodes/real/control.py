@@ -44,6 +44,8 @@ class Control:
                 await writer.drain()
         except (ValueError, ConnectionError, asyncio.LimitOverrunError):
             pass
+        except asyncio.CancelledError:
+            """The process ends while a caller is connected. Streams of Python 3.11 log a traceback for a cancelled connection."""
         finally:
             writer.close()
 
