@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 
-from fastapi import APIRouter
-from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from fastapi import APIRouter, Request
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from backend.depends import TheLab
+from backend.probes import unready
 from backend.running import Running
 from nodes.roles import BEHIND, IN_STEP
+from nodes.supervisor.exposition import Exposition, exposed
 
 router = APIRouter()
 ROLES = (*IN_STEP, *BEHIND, "down")
@@ -126,15 +128,13 @@ class LabCollector(Collector):
         yield broken
 
 
-def serve_metrics(lab: Running) -> None:
-    """Serves the metrics on a port of their own, in a thread of the library. Raises OSError when the port is in use."""
-    registry = CollectorRegistry()
-    registry.register(LabCollector(lab))
-    start_http_server(lab.settings.metrics_port, registry=registry)
+async def serve_metrics(lab: Running) -> asyncio.Server:
+    """Serves metrics and probes on a port of their own. Raises OSError when the port is in use."""
+    probes = {"/healthz": lambda: "", "/readyz": lambda: unready(lab)}
+    return await Exposition(LabCollector(lab), probes).listen(lab.settings.metrics_port)
 
 
 @router.get("/metrics", include_in_schema=False)
-async def metrics(lab: TheLab) -> Response:
-    registry = CollectorRegistry()
-    registry.register(LabCollector(lab))
-    return Response(generate_latest(registry), media_type="text/plain; version=0.0.4")
+async def metrics(lab: TheLab, request: Request) -> Response:
+    data, kind = exposed(LabCollector(lab), request.headers.get("accept", ""))
+    return Response(data, media_type=kind)

@@ -58,8 +58,7 @@ async def up(settings: Settings) -> int:
         ending = asyncio.Event()
         for number in ending_signals():
             asyncio.get_running_loop().add_signal_handler(number, ending.set)
-        if settings.metrics_port:
-            serve_metrics(lab)
+        exposition = await serve_metrics(lab) if settings.metrics_port else None
         web = Server(web_config(lab))
         plane = ControlPlane.here(settings.port, settings.data, lab.home.file.cluster.protocol)
         with registered(plane):
@@ -69,6 +68,8 @@ async def up(settings: Settings) -> int:
                 return await live(lab, settings, ending)
             finally:
                 web.should_exit = True
+                if exposition is not None:
+                    exposition.close()
                 await lab.stop()
                 await asyncio.wait_for(asyncio.gather(serving, return_exceptions=True), 5)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import signal
 import sys
 from pathlib import Path
 
+from nodes.supervisor.exposition import Exposition
 from nodes.supervisor.messages import PORT
-from nodes.supervisor.metrics import serve_metrics
+from nodes.supervisor.metrics import ProcessCollector
 from nodes.supervisor.supervisor import Settings, Supervisor
 
 WRONG_INPUT_EXIT = 2
@@ -40,9 +42,11 @@ async def run(reported: Settings, metrics_port: int) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ending.set)
     supervisor = Supervisor(reported)
-    if metrics_port:
-        serve_metrics(supervisor, metrics_port)
-    await supervisor.run(ending)
+    exposition = Exposition(ProcessCollector(supervisor), {"/healthz": lambda: ""})
+    async with contextlib.AsyncExitStack() as stack:
+        if metrics_port:
+            await stack.enter_async_context(await exposition.listen(metrics_port))
+        await supervisor.run(ending)
 
 
 def main() -> int:

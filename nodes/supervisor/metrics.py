@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
@@ -19,7 +18,7 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class ProcessCollector(Collector):
-    """Called in a thread of the library's own: it only reads plain values and /proc."""
+    """Called in the event loop: it reads plain values and /proc, and waits for nothing."""
 
     def __init__(self, supervisor: Supervisor):
         self._supervisor = supervisor
@@ -63,10 +62,3 @@ def usage(pid: int, labels: list[str], values: list[str]) -> Iterator[Metric]:
     )
     cpu.add_metric(values, (int(fields[11]) + int(fields[12])) / TICKS_PER_S)
     yield from (resident, cpu)
-
-
-def serve_metrics(supervisor: Supervisor, port: int) -> None:
-    """Raises OSError when the port is taken."""
-    registry = CollectorRegistry()
-    registry.register(ProcessCollector(supervisor))
-    start_http_server(port, registry=registry)
