@@ -23,6 +23,7 @@ from backend.scenarios.reading import read
 from backend.scenarios.runner import run
 from backend.settings import Settings
 from backend.shape import PROTOCOL, Shape
+from backend.store.retention import KEPT_S, seconds_of
 from backend.up import run_up
 
 
@@ -40,6 +41,12 @@ def arguments() -> argparse.Namespace:
     up.add_argument("--token", type=Path, default=TOKEN_FILE)
     up.add_argument("--metrics", type=int, default=9100, help="port for Prometheus; 0 for none")
     up.add_argument("--health", type=Path, default=Path("/tmp/healthy"))
+    up.add_argument(
+        "--keep",
+        type=seconds_of,
+        default=KEPT_S,
+        help="age up to which runs and events are kept: 12h, 7d, 4w",
+    )
     shown = verbs.add_parser("link", help="print the link that opens the page")
     shown.add_argument("--data", type=Path, default=Path("/data"))
     one = verbs.add_parser("run", help="run one scenario")
@@ -62,6 +69,7 @@ def main() -> int:
         settings = Settings(
             reported.data, reported.port, shape_of(inventory, protocol), inventory=inventory, published_port=published,
             listen=reported.listen, token_file=reported.token, health=reported.health, metrics_port=reported.metrics,
+            kept_s=reported.keep,
         )  # fmt: skip
         return run_up(settings)
     except LabError as error:

@@ -46,7 +46,7 @@ class Lab(Running):
         """Raises CannotStart in one line; nothing is left held then."""
         home = Home.open(settings.data, settings.shape, settings.zookeeper, settings.token_file)
         try:
-            store = await Store.open(home.path / "events.db", on_trouble=on_trouble)
+            store = await Store.open(home.path / "events.db", kept_s=settings.kept_s, on_trouble=on_trouble)
         except LabError:
             home.close()
             raise

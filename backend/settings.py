@@ -13,6 +13,7 @@ from backend.fabrics.inventory import Inventory
 from backend.names import DEFAULT_PORT
 from backend.repository import REPOSITORY
 from backend.shape import Shape
+from backend.store.retention import KEPT_S
 
 NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")
 PAGE = REPOSITORY / "frontend" / "dist"
@@ -54,4 +55,6 @@ class Settings(msgspec.Struct, frozen=True):
     health: Path | None = None
     """Health file, touched once a second from the first settled moment on."""
     page: Path = PAGE
+    kept_s: int = KEPT_S
+    """Age in seconds beyond which events and runs are removed."""
     workload: bool = True

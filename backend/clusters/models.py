@@ -110,6 +110,7 @@ class Cluster(BaseModel):
         description="Every server runs and is in step, and the active, or a member, serves."
     )
     start_s: float | None = Field(description="Seconds from `up` to the first settled moment.")
+    kept_s: int = Field(description="Age in seconds beyond which runs and their events are removed.")
     trouble: str = Field(
         description="One line with the reason why the cluster could not start; empty otherwise."
     )

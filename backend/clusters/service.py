@@ -32,6 +32,7 @@ def cluster(running: Running) -> dict[str, Any]:
         "settled": fabric.settled(),
         "start_s": running.start_s,
         "trouble": running.trouble or running.store.trouble,
+        "kept_s": running.settings.kept_s,
         "variant": config.variant,
         "holes": list(opened(config.holes)),
         "timing": msgspec.structs.asdict(config.timing),

@@ -13,6 +13,7 @@ from backend.commands.options import Port, port_of
 from backend.errors import CannotStart, Malformed, reason_of
 from backend.settings import Settings, data_of, default_data
 from backend.shape import Shape, new_config
+from backend.store.retention import KEPT_S, seconds_of
 from nodes.families import FAMILIES
 from nodes.kinds import KINDS
 
@@ -42,6 +43,14 @@ def counts(given: Mapping[str, int | None]) -> dict[str, int]:
     """The requested numbers of nodes by kind, from a table of them by the words of the kinds."""
     found = {kind.name: given.get(kind.table) for kind in KINDS.values()}
     return {name: count for name, count in found.items() if count is not None}
+
+
+def age(keep: str | None) -> int:
+    """Raises typer.BadParameter."""
+    try:
+        return KEPT_S if keep is None else seconds_of(keep)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--keep") from None
 
 
 @app.command(context_settings={"auto_envvar_prefix": "CLOVERLAB_UP"})
@@ -116,6 +125,10 @@ def up(
         bool,
         typer.Option("--detach", "-d", help="Return when the cluster is ready; ./cloverlab down stops it."),
     ] = False,
+    keep: Annotated[
+        str | None,
+        typer.Option(help="Age up to which runs and their events are kept: 12h, 7d (default), 4w."),
+    ] = None,
     **nodes: int | None,
 ) -> None:
     """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it.
@@ -131,7 +144,7 @@ def up(
     where = data or directory_of(name, shape)
     if fresh:
         clear(where)
-    settings = Settings(where, port_of(context, port), shape, zookeeper)
+    settings = Settings(where, port_of(context, port), shape, zookeeper, kept_s=age(keep))
     raise typer.Exit((run_detached if detach else run_up)(settings))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import aiosqlite
@@ -29,6 +30,18 @@ STATES = (
 TABLES = ("events", "pictures", "buckets", "failovers", "runs")
 FREE_PAGES = 2_000
 """Pages that are given back to the file system at once."""
+
+
+AGE = re.compile(r"^(\d{1,4})(h|d|w)$")
+AGE_S = {"h": 3_600, "d": 86_400, "w": 7 * 86_400}
+
+
+def seconds_of(text: str) -> int:
+    """The age of `12h`, `7d` or `4w`. Raises ValueError with the accepted forms."""
+    found = AGE.match(text)
+    if found is None or not int(found[1]):
+        raise ValueError(f"{text[:40]!r} is not an age; write it like 12h, 7d or 4w")
+    return int(found[1]) * AGE_S[found[2]]
 
 
 async def prune(writer: aiosqlite.Connection, kept_events: int) -> None:

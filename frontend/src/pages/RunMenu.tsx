@@ -27,11 +27,21 @@ function lengthWords({ started_at, ended_at, live }: Run): string {
   return minutes < 1 ? `${Math.round(minutes * 60)} s` : `${Math.round(minutes)} min`;
 }
 
+function keptWords(seconds: number): string {
+  const hours = seconds / 3600;
+  return hours % 24 === 0 ? counted(hours / 24, "day") : counted(hours, "hour");
+}
+
+function counted(count: number, unit: string): string {
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
+}
+
 /** All runs of this cluster; a past run is shown like the present. */
 export function RunMenu() {
   const runs = useLab((state) => state.runs);
   const shown = useLab(shownRun);
   const liveRun = useLab((state) => state.liveRun);
+  const keptS = useLab((state) => state.cluster?.kept_s ?? 0);
   if (shown === null) return null;
   return (
     <Menu position="bottom-start" shadow="lg" onOpen={() => void readRuns()}>
@@ -43,7 +53,7 @@ export function RunMenu() {
         </button>
       </Menu.Target>
       <Menu.Dropdown className="runs">
-        <Menu.Label>Runs, newest first</Menu.Label>
+        <Menu.Label data-testid="runs-kept">Runs, newest first; kept for {keptWords(keptS)}</Menu.Label>
         {runs.map((run) => (
           <Menu.Item
             key={run.run}

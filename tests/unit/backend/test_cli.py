@@ -194,3 +194,8 @@ def test_without_a_command_there_is_a_list_of_them(
     assert entry(arguments) == 2
     said = capsys.readouterr().err
     assert said.startswith("Usage: ./cloverlab ") and says in said
+
+
+def test_an_age_to_keep_that_is_none_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry(["up", "--keep", "soon"]) == 2
+    assert "write it like 12h, 7d or 4w" in " ".join(capsys.readouterr().err.split())

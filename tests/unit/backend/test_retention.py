@@ -246,3 +246,10 @@ def test_tenths_of_the_fourth_format_are_summed_up(tmp_path: Path) -> None:
                 assert len(found) == -(-(10 * SECOND_NS) // width_ns)
 
     asyncio.run(body())
+
+
+def test_an_age_is_hours_days_or_weeks() -> None:
+    assert [retention.seconds_of(text) for text in ("12h", "7d", "2w")] == [43_200, 604_800, 1_209_600]
+    for wrong in ("", "7", "0d", "1.5d", "-1d", "7 d", "99999d"):
+        with pytest.raises(ValueError, match="is not an age; write it like 12h, 7d or 4w"):
+            retention.seconds_of(wrong)
