@@ -18,6 +18,10 @@ CHECKPOINTS_KEPT = 16
 COPIED_MAX = 100_000
 """Largest number of files and directories that are copied: the events of a live cluster wait for the copy."""
 
+NAMES_MAX = 4_000_000
+"""Number of names beyond which a check gives up: a model of them takes some two gigabytes."""
+TOO_MANY_NAMES = f"the namespace has more than {NAMES_MAX:,} names"
+
 Step = Callable[[Stamped, Any], None]
 Base = Callable[[], Model | None]
 """The model at a barrier, once everything before it has been carried out."""

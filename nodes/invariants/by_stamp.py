@@ -11,7 +11,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 from nodes.invariants.answers import STATELESS, difference
-from nodes.invariants.based import CHECKPOINTS_KEPT, COPIED_MAX, Base, Based
+from nodes.invariants.based import CHECKPOINTS_KEPT, COPIED_MAX, NAMES_MAX, TOO_MANY_NAMES, Base, Based
 from nodes.invariants.calls import UNKNOWN, WRITES, answered_wrongly, as_travelled, shown, tag_of
 from nodes.invariants.checker import SECOND, place_in_trace
 from nodes.invariants.model import Model
@@ -191,6 +191,9 @@ class ByStamp(Based):
             self._cut(stamp_ns, stamped, where)
             self._check(stamp_ns, stamped)
             self._model.past.forget_before(stamp_ns - LATE_NS)
+            if self._model.names > NAMES_MAX:
+                self.unable, self._model = f"cannot go on: {TOO_MANY_NAMES}", Model()
+                self._cuts.clear()
 
     def _settle_unknown(self, now_ns: int) -> None:
         """Places a call without an answer by its record. Without a record, it gets no place after a while."""
@@ -212,7 +215,7 @@ class ByStamp(Based):
         for cut in self._cuts.values():
             if not cut.holds(where):
                 if cut.model is None and not cut.too_large:
-                    cut.too_large = self._model.made > COPIED_MAX
+                    cut.too_large = self._model.names > COPIED_MAX
                     cut.model = None if cut.too_large else self._model.copy()
             elif cut.model is not None:
                 cut.model.run(as_travelled(event.operation), stamp_ns)

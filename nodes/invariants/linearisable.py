@@ -11,7 +11,7 @@ from collections import deque
 from typing import Any
 
 from nodes.invariants.answers import STATELESS, difference
-from nodes.invariants.based import CHECKPOINTS_KEPT, COPIED_MAX, Base, Based
+from nodes.invariants.based import CHECKPOINTS_KEPT, COPIED_MAX, NAMES_MAX, TOO_MANY_NAMES, Base, Based
 from nodes.invariants.calls import UNKNOWN, WRITES, answered_wrongly, as_travelled, shown, tag_of
 from nodes.invariants.checker import PATIENCE_NS, SECOND, place_in_trace
 from nodes.invariants.journals import Journals
@@ -137,7 +137,7 @@ class Linearisable(Based):
     def _keep(self, name: str, sn: int) -> None:
         """Keeps the model at a barrier, which has a group of its own."""
         position = position_of(sn, 1)
-        if not self.unable and position >= self._horizon and self._model.made <= COPIED_MAX:
+        if not self.unable and position >= self._horizon and self._model.names <= COPIED_MAX:
             self._kept[name] = self._model.copy(position)
 
     def inherit(self, before: Linearisable) -> None:
@@ -242,6 +242,9 @@ class Linearisable(Based):
         while self._recent[0][0] < at_ns - PAST_NS:
             self._horizon = position_of(self._recent.popleft()[1], 0)
         self._model.past.forget_before(self._horizon)
+        if self._model.names > NAMES_MAX:
+            self._give_up(TOO_MANY_NAMES)
+            return
         waiting = self._reads.pop(sn, ())
         self._reads_waiting -= len(waiting)
         for stamped in waiting:

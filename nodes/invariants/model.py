@@ -33,8 +33,6 @@ class Model:
         self.root = Node(True, Version(0, NO_ATTRIBUTES, None))
         self.past = Past()
         self._reached: Node | None = None
-        self.made = 0
-        """Number of files and directories ever made, deleted ones included."""
         self._linked = False
         """Some file has, or had, more than one name."""
         self._steps: dict[str, Callable[[list[Any], int, bool], Any]] = {
@@ -59,10 +57,16 @@ class Model:
             "ContentSummary": self._summary,
         }
 
+    @property
+    def names(self) -> int:
+        """Number of names that the model has, at least."""
+        return self.past.names
+
     def copy(self, position: int = 1 << 63) -> Model:
         """A copy of the model at this position, which may be in the past."""
         copy = Model()
-        copy.root, copy._linked, copy.made = copy_of(self.root, position), self._linked, self.made
+        copy.root, copy._linked = copy_of(self.root, position), self._linked
+        copy.past.names = self.past.names
         return copy
 
     def run(self, operation: list[Any], position: int) -> Expected:
@@ -141,7 +145,6 @@ class Model:
         mode: int,
         position: int,
     ) -> Node:
-        self.made += 1
         node = Node(directory, Version(position, (mode, None, None, None, 1), None))
         self.past.set_name(names, name, node, position)
         return node

@@ -57,10 +57,14 @@ class Past:
 
     def __init__(self) -> None:
         self._replaced: deque[tuple[Version, dict[str, Version] | None, str]] = deque()
+        self.names = 0
+        """Number of names now, those below recursively deleted directories included."""
 
     def set_name(self, names: dict[str, Version], name: str, child: Node | None, position: int) -> None:
         """Sets the node of a name; None removes the name."""
         before = names.get(name)
+        existed = before is not None and before.value is not None
+        self.names += (child is not None) - existed
         version = names[name] = Version(position, child, before)
         if before is not None:
             self._replaced.append((version, names, name))
