@@ -63,7 +63,9 @@ def test_every_pod_is_unprivileged_and_reads_the_token_from_the_secret() -> None
     for name, document in seen.items():
         pod = document["spec"]["template"]["spec"]
         (container,) = pod["containers"]
-        assert pod["securityContext"]["runAsUser"] == 10001
+        assert pod["securityContext"]["runAsUser"] == pod["securityContext"]["runAsGroup"] == 10001
+        assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": "metrics"}
         assert container["securityContext"]["readOnlyRootFilesystem"]
         assert container["securityContext"]["capabilities"]["drop"] == ["ALL"]
         wants = container["securityContext"]["capabilities"].get("add", [])
@@ -71,6 +73,36 @@ def test_every_pod_is_unprivileged_and_reads_the_token_from_the_secret() -> None
         (secret,) = [volume for volume in pod["volumes"] if volume["name"] == "token"]
         assert secret["secret"]["secretName"] == "cloverlab-token"
         assert not any("hostPath" in volume for volume in pod["volumes"])
+
+
+def test_the_readiness_of_the_control_plane_is_that_of_the_cluster() -> None:
+    (container,) = dict(pods())["control"]["spec"]["template"]["spec"]["containers"]
+    assert container["readinessProbe"]["httpGet"] == {"path": "/readyz", "port": "metrics"}
+
+
+def test_metrics_are_for_prometheus_and_every_pod_has_a_policy() -> None:
+    policies = [document["spec"] for document in documents(DEPLOY / "kubernetes" / "network-policy.yaml")]
+    rules = [rule for policy in policies for rule in policy.get("ingress", [])]
+    assert all("from" in rule for rule in rules), "an open port"
+    hosts = {
+        host
+        for policy in policies
+        if "Ingress" in policy["policyTypes"]
+        for host in [policy["podSelector"].get("matchLabels", {}).get("host")]
+        + [each for row in policy["podSelector"].get("matchExpressions", []) for each in row["values"]]
+    }
+    assert hosts >= set(dict(pods()))
+
+
+def test_every_service_of_the_stack_and_of_compose_is_bounded() -> None:
+    compose, stack = loaded(ROOT / "compose.yaml"), loaded(DEPLOY / "swarm" / "stack.yaml")
+    for name, service in stack["services"].items():
+        (scratch,) = [volume for volume in service["volumes"] if isinstance(volume, dict)]
+        assert scratch["target"] == "/tmp" and scratch["tmpfs"]["size"] <= 1 << 26
+        assert service["logging"]["options"]["max-size"] == "10m"
+        assert compose["services"][name]["logging"] == service["logging"]
+    for network in stack["networks"].values():
+        assert network["driver_opts"]["encrypted"] == "true"
 
 
 def test_the_control_plane_knows_the_pods_that_there_are() -> None:
