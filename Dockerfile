@@ -23,6 +23,7 @@ RUN useradd --uid 10001 --create-home cloverlab \
  && mkdir -p /data /run/secrets/cloverlab \
  && chown cloverlab /data /run/secrets/cloverlab \
  && chmod 700 /data /run/secrets/cloverlab
+COPY pyproject.toml ./
 COPY nodes nodes
 COPY backend backend
 COPY benchmarks benchmarks

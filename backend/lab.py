@@ -81,6 +81,7 @@ class Lab(Running):
             self.failovers.on_event(stamped)
             if isinstance(stamped.event, Called) and stamped.event.returned_ns:
                 self.buckets.add(stamped.event)
+                self.call_durations.add((stamped.event.returned_ns - stamped.event.invoked_ns) / 1e9)
         self.checks.on_events(events)
         self.store.keep_buckets(self.buckets.changed())
         picture = self.fabric.picture
@@ -100,3 +101,7 @@ class Lab(Running):
     def _failed_over(self, fault_ns: int, split: Failover) -> None:
         self.store.keep_failover(fault_ns, split)
         self.hub.failovers.append(msgspec.structs.asdict(split))
+        for part, durations in self.takeovers.items():
+            took_ms = getattr(split, f"{part}_ms")
+            if took_ms is not None:
+                durations.add(took_ms / 1e3)

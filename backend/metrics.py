@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import Iterator
 
 from fastapi import APIRouter, Request
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from backend.depends import TheLab
 from backend.probes import unready
 from backend.running import Running
+from backend.version import version
 from nodes.roles import BEHIND, IN_STEP
 from nodes.supervisor.exposition import Exposition, exposed
 
@@ -42,10 +43,37 @@ class LabCollector(Collector):
             up.add_metric(
                 [server.name, server.group], float(self._lab.fabric.state_of(server.name) == "running")
             )
-        yield from (role, sn, up)
+        yield from (role, sn, up, self._lag())
         yield from self._groups()
         yield from self._spent()
         yield from self._calls()
+        yield from self._durations()
+        build = GaugeMetricFamily(
+            "cloverlab_build_info", "1; its labels name the program", labels=["version", "protocol"]
+        )
+        build.add_metric([version(), self._lab.home.file.cluster.protocol], 1)
+        yield build
+
+    def _lag(self) -> Metric:
+        picture = self._lab.fabric.picture
+        lag = GaugeMetricFamily(
+            "cloverlab_server_lag",
+            "Committed journal groups that the server has not on disk",
+            labels=["server", "group"],
+        )
+        for server in picture.servers.values():
+            lag.add_metric([server.name, server.group], server.lag)
+        return lag
+
+    def _durations(self) -> Iterator[Metric]:
+        calls = HistogramMetricFamily("cloverlab_call_duration_seconds", "Duration of calls of the workload")
+        calls.add_metric([], self._lab.call_durations.cumulative(), self._lab.call_durations.sum_s)
+        takeovers = HistogramMetricFamily(
+            "cloverlab_takeover_duration_seconds", "Duration of each part of a takeover", labels=["part"]
+        )
+        for part, durations in self._lab.takeovers.items():
+            takeovers.add_metric([part], durations.cumulative(), durations.sum_s)
+        yield from (calls, takeovers)
 
     def _groups(self) -> Iterator[Metric]:
         epoch = GaugeMetricFamily("cloverlab_group_epoch", "Epoch of the group", labels=["group"])

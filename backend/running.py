@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from backend.durations import Durations
 from backend.fabrics.client import FsClient
 from backend.fabrics.containers import ContainerFabric
 from backend.fabrics.counters import Counted
@@ -19,6 +20,11 @@ from backend.store.buckets import Buckets
 from backend.store.store import Store
 from nodes.families import family_named
 from nodes.trace.events import Stamped
+
+CALL_BOUNDS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+TAKEOVER_BOUNDS_S = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+TAKEOVER_PARTS = ("detection", "election", "switch", "reconnect")
+"""The parts of a `Failover`, in order; together they are the whole."""
 
 
 class Running:
@@ -48,6 +54,9 @@ class Running:
         self.fault_lock = asyncio.Lock()
         self.client = FsClient(self.fabric)
         self.checks = Checks(home.file.cluster, lambda failed: self.fabric.report("checks", failed))
+        self.call_durations = Durations(CALL_BOUNDS_S)
+        self.takeovers = {part: Durations(TAKEOVER_BOUNDS_S) for part in TAKEOVER_PARTS}
+        """Of the takeovers since this control plane started, by part."""
         self.counted = Counted()
         """Of about a second ago."""
         self.start_s: float | None = None
