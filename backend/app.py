@@ -7,7 +7,7 @@ from pathlib import Path
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from backend import metrics, probes
 from backend.access import Access
@@ -24,6 +24,7 @@ from backend.gate import Gate
 from backend.headers import Headers
 from backend.key import key_in
 from backend.lab import Lab
+from backend.page_files import answer
 from backend.pool.router import router as pool
 from nodes.errors import FsError
 
@@ -103,21 +104,18 @@ def serve_page(app: FastAPI, page: Path) -> None:
     root = page.resolve()
 
     @app.get("/{path:path}", include_in_schema=False)
-    async def read_page(path: str) -> Response:
+    async def read_page(request: Request, path: str) -> Response:
         if path in PAGES:
-            return index(root / "index.html")
+            return index(request, root / "index.html")
         file = file_at(root, path)
         if file is None:
             raise HTTPException(404)
-        forever = path.startswith("assets/")
-        return FileResponse(
-            file, headers={"Cache-Control": "max-age=31536000, immutable" if forever else "no-cache"}
-        )
+        return answer(request, file, forever=path.startswith("assets/"))
 
 
-def index(file: Path) -> Response:
+def index(request: Request, file: Path) -> Response:
     if file.is_file():
-        return FileResponse(file, headers={"Cache-Control": "no-cache"})
+        return answer(request, file, forever=False)
     return PlainTextResponse("The page is not built; ./cloverlab up builds it. The API is at /api/cluster.\n")
 
 
