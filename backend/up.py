@@ -24,6 +24,7 @@ from backend.key import key_in, link
 from backend.lab import Lab
 from backend.metrics import serve_metrics
 from backend.registry import ControlPlane, registered
+from backend.service_manager import READY, STOPPING, notify
 from backend.settings import Settings
 from backend.status import table
 from backend.unfinished import Unfinished
@@ -97,6 +98,7 @@ async def live(lab: Lab, settings: Settings, ending: asyncio.Event) -> int:
     await reported
     if beating is not None:
         beating.cancel()
+    notify(STOPPING)
     say("Stopping …")
     return 0
 
@@ -116,6 +118,7 @@ async def start(lab: Lab, settings: Settings) -> None:
     if not green:
         lab.trouble = f"not every server has its place after {GREEN_TIMEOUT_S:.0f} s"
         say(f"{lab.trouble}; see ./cloverlab status and {lab.home.path / 'logs'}")
+    notify(READY, f"STATUS={lab.trouble or 'every server has its place'}")
     print(link(settings.published_port or settings.port, key_in(lab.home.path)), flush=True)
     print(table(cluster(lab)), flush=True)
     if lab.start_s is not None:
