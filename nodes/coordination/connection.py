@@ -10,7 +10,7 @@ from nodes.coordination.codes import Code, Refused
 from nodes.coordination.jute import MAX_FRAME, BadFrame, Reader
 from nodes.coordination.operations import CloseSession
 from nodes.coordination.service import Service
-from nodes.coordination.words import WORDS, answer_word
+from nodes.coordination.words import ANSWERS, answer_word
 
 HANDSHAKE_TIMEOUT_S = 3.0
 OWED_BYTES = 2 * MAX_FRAME
@@ -65,6 +65,12 @@ class Connection(asyncio.Protocol):
 
     # --- lines --------------------------------------------------------------------------------------------
 
+    @property
+    def address(self) -> str:
+        """The client's host and port; empty without a connection."""
+        peer = self._transport.get_extra_info("peername") if self._transport is not None else None
+        return f"{peer[0]}:{peer[1]}" if peer else ""
+
     def send(self, data: bytes) -> None:
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(data)
@@ -98,7 +104,7 @@ class Connection(asyncio.Protocol):
     def _take_frames(self) -> None:
         received, at = self._received, 0
         while not (self._closing or self._paused or self._owed > OWED_BYTES) and len(received) - at >= 4:
-            if not self._session and bytes(received[at : at + 4]) in WORDS:
+            if not self._session and bytes(received[at : at + 4]) in ANSWERS:
                 self.send(answer_word(bytes(received[at : at + 4]), self._service))
                 self.close()
                 return

@@ -22,6 +22,9 @@ from nodes.coordination.tree import OPERATOR, Tree
 class Line(Protocol):
     """A client's connection."""
 
+    @property
+    def address(self) -> str: ...
+
     def send(self, data: bytes) -> None: ...
 
     def close(self) -> None: ...

@@ -29,13 +29,13 @@ class Sessions:
     def __init__(self, tick_ms: int, min_timeout_ms: int, max_timeout_ms: int):
         assert tick_ms > 0 and 0 < min_timeout_ms <= max_timeout_ms
         self.tick_ms = tick_ms
-        self._min_ms, self._max_ms = min_timeout_ms, max_timeout_ms
+        self.min_timeout_ms, self.max_timeout_ms = min_timeout_ms, max_timeout_ms
         self.open: dict[int, Session] = {}
         self._buckets: dict[int, dict[int, None]] = {}
 
     def negotiate(self, timeout_ms: int) -> int:
         """The time-out asked for, within the bounds."""
-        return min(max(timeout_ms, self._min_ms), self._max_ms)
+        return min(max(timeout_ms, self.min_timeout_ms), self.max_timeout_ms)
 
     def add(self, session: Session, now_ms: int) -> None:
         self.open[session.number] = session

@@ -71,6 +71,10 @@ class Watches:
                 WatchEvent(session, CHILDREN_CHANGED, parent) for session in self._take(self.child, parent)
             )
 
+    def sessions(self) -> int:
+        """Number of sessions that watch a path."""
+        return sum(bool(paths) for paths in self._paths.values())
+
     def count(self) -> int:
         return sum(len(watchers) for table in (self.data, self.child) for watchers in table.values())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import socket
 import struct
@@ -242,6 +243,26 @@ def test_four_letter_words(server: tuple[int, Path]) -> None:
     one.create("/a", flags=1)
     assert b"Mode: standalone" in ask_word(server[0], b"srvr")
     assert b"zk_ephemerals_count\t1" in ask_word(server[0], b"mntr")
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        (b"isro", rb"rw"),
+        (b"stat", rb"Clients:\n /127\.0\.0\.1:\d+\(sid=0x[0-9a-f]+,to=\d+\)\n(?s:.*)Mode: standalone\n"),
+        (b"cons", rb" /127\.0\.0\.1:\d+\(sid=0x[0-9a-f]+,to=\d+\)\n"),
+        (b"conf", rb"tickTime=\d+\nminSessionTimeout=\d+\nmaxSessionTimeout=\d+\n"),
+        (b"envi", rb"Environment:\nzookeeper\.version="),
+        (b"dump", rb"Sessions with Ephemerals \(1\):\n0x[0-9a-f]+:\n\t/a\n"),
+        (b"wchs", rb"1 connections watching 1 paths\nTotal watches:1\n"),
+    ],
+)
+def test_every_word_that_tools_ask(server: tuple[int, Path], word: bytes, says: bytes) -> None:
+    one = Wire(server[0])
+    one.create("/a", flags=1)
+    one.call(GET, text("/a") + b"\1")
+    assert re.search(says, ask_word(server[0], word))
+    assert one.password not in ask_word(server[0], word)
 
 
 # --- the control socket ---------------------------------------------------------------------------------
