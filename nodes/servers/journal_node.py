@@ -104,6 +104,8 @@ class KeptJournal:
         """Everything up to this sn is committed."""
         for written in self._log.load():
             self._good_sn = max(self._good_sn, written.commit_sn)
+        self._writer = ""
+        """The server that first spoke under the promised epoch since this node started. An epoch has one writer."""
         self._changed = False
         self._durably_finished_sn = self._kept.finished.sn
         if journal.doubtful is not None and self._log.last.sn < self._kept.finished.sn:
@@ -168,6 +170,11 @@ class KeptJournal:
         if message.epoch > self._kept.promised + AHEAD_MAX:
             self._world.trace.emit(Warned(f"{peer} speaks of epoch {message.epoch}, which cannot be"))
             return
+        if message.epoch == self._kept.promised and peer != self._writer != "":
+            reported = f"epoch {message.epoch} is written by {self._writer}"
+            self._ignoring.report(peer, message, reported)
+            return
+        self._writer = peer
         if message.epoch > self._kept.promised:
             self._kept.promised = message.epoch
             self._changed = True
