@@ -21,6 +21,7 @@ from nodes.trace.events import (
     SharedStep,
     Stamped,
 )
+from nodes.trace.files import left_out
 from nodes.trace.journal_events import JournalStored
 from nodes.trace.prose import TERMS, Terms, is_story, sentence
 
@@ -64,7 +65,14 @@ def row_of(stamped: Stamped, seq: int, run: int) -> Row:
 def stamped_of(row: Any) -> Stamped:
     """The event of a row with the columns server, boot, number, at_ns, cause, body, cause_server."""
     server, boot, number, at_ns, cause, body, cause_server = row
-    return Stamped(server, boot, number, at_ns, cause, _decode(body), cause_server)
+    try:
+        event = _decode(body)
+    except msgspec.ValidationError:
+        kind = msgspec.msgpack.decode(body)[0]
+        if kind in KINDS:
+            raise
+        event = left_out(str(kind))
+    return Stamped(server, boot, number, at_ns, cause, event, cause_server)
 
 
 def named(stamped: Stamped, seq: int, terms: Terms = TERMS) -> dict[str, Any]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from backend.store.encoding import FIELDS, named
-from nodes.trace.events import SharedStep, Stamped
+import msgspec
+import pytest
+
+from backend.store.encoding import FIELDS, named, stamped_of
+from nodes.trace.events import SharedStep, Stamped, Warned
 
 STAMP = ("seq", "server", "boot", "number", "at_ns", "cause", "kind")
 
@@ -19,3 +22,10 @@ def test_no_two_fields_of_an_event_are_reported_by_one_name() -> None:
     for kind, fields in FIELDS.items():
         renamed = {f"of_{name}" for name in STAMP}
         assert not renamed & {*fields}, kind
+
+
+def test_a_stored_event_of_a_later_version_is_left_out_with_a_warning() -> None:
+    row = ("mds1", 1, 5, 9, 0, msgspec.msgpack.encode(["Future", 7]), "")
+    assert stamped_of(row).event == Warned("an event Future of another version is left out")
+    with pytest.raises(msgspec.ValidationError):
+        stamped_of(("mds1", 1, 5, 9, 0, msgspec.msgpack.encode(["Cut", "no number"]), ""))

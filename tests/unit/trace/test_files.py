@@ -12,7 +12,7 @@ import pytest
 from nodes.trace import reader as reading
 from nodes.trace import writer as writing
 from nodes.trace.base import Event
-from nodes.trace.events import AnyEvent, Cut, Started
+from nodes.trace.events import AnyEvent, Cut, Started, Warned
 from nodes.trace.files import TraceDamaged
 from nodes.trace.reader import TraceReader
 from nodes.trace.writer import TraceWriter
@@ -163,3 +163,29 @@ def test_a_record_longer_than_a_read_is_read_whole(tmp_path: Path, monkeypatch: 
         trace.emit(Cut(number, "because" * 100))
     trace.close()
     assert numbers(tmp_path) == [1, 2, 3]
+
+
+class Future(Event, frozen=True, array_like=True, gc=False):
+    """An event of a later version."""
+
+    count: int
+
+
+def test_an_event_of_a_later_version_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    trace = writer(tmp_path)
+    for event in (Cut(1, "because"), Future(7), Cut(2, "because")):
+        trace.emit(event)
+    trace.close()
+    found = TraceReader(tmp_path).read()
+    assert [each.number for each in found] == [1, 2, 3]
+    assert found[1].event == Warned("an event Future of another version is left out")
+
+
+def test_a_damaged_event_of_a_known_kind_is_no_event_of_a_later_version(tmp_path: Path) -> None:
+    trace = writer(tmp_path)
+    trace.emit(Cut(1, "because"))
+    trace.flush()
+    trace.emit(Cut("no number", "because"))  # type: ignore[arg-type]
+    trace.close()
+    with pytest.raises(TraceDamaged, match="unreadable record"):
+        TraceReader(tmp_path).read()
