@@ -68,8 +68,6 @@ class EmbeddedEnsemble:
         self._report = report
         self._socket = home.socket_of(COORDINATION)
         self._client: TreeClient | None = None
-        self._skew_ns = 0
-        """Offset in ns from coordination's clock, which stops while the machine sleeps, to the servers' clock."""
 
     async def start(self, leftovers: dict[str, Child]) -> None:
         leftover = leftovers.get(COORDINATION)
@@ -101,7 +99,6 @@ class EmbeddedEnsemble:
         while True:
             with contextlib.suppress(OSError, Unavailable):
                 await self._compare()
-                self._skew_ns = monotonic_ns() - time.monotonic_ns()
                 async for line in follow(self._socket, {"do": "follow"}):
                     self._on_line(line)
             await asyncio.sleep(AGAIN_S)
@@ -115,8 +112,9 @@ class EmbeddedEnsemble:
                 self._report_all(self.observer.changed(path, None))
 
     def _on_line(self, line: dict[str, Any]) -> None:
-        """A change of one node, or (without a path) the end of a session."""
-        at_ns = line["at_ns"] + self._skew_ns
+        """A change of one node, or (without a path) the end of a session. Coordination's clock stops while the machine sleeps, the servers'
+        does not."""
+        at_ns = line["at_ns"] + monotonic_ns() - time.monotonic_ns()
         if line["path"]:
             data = None if line["data"] is None else line["data"].encode()
             self._report_all(
