@@ -14,6 +14,7 @@ from backend.errors import LabError
 from backend.events.failovers import Failover, Failovers
 from backend.events.hub import Hub
 from backend.fabrics.home import Home
+from backend.memory_watch import MemoryWatch
 from backend.picture import Picture
 from backend.running import Running
 from backend.settings import Settings
@@ -37,7 +38,7 @@ class Lab(Running):
         self.comparisons = Comparisons()
         self.counting = Counting()
         self.began_s = time.monotonic()
-        self._trimming: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
         self._pictured_ns = 0
         self._pictured_seq = store.seq
 
@@ -58,13 +59,16 @@ class Lab(Running):
         """Raises CannotStart or Unavailable when the cluster does not start."""
         self._keep_picture()
         self.hub.start()
-        self._trimming = asyncio.create_task(keep_trimmed(self.fabric, self.store), name="traces' trimming")
+        self._tasks = [
+            asyncio.create_task(keep_trimmed(self.fabric, self.store), name="traces' trimming"),
+            asyncio.create_task(MemoryWatch(self.fabric).run(), name="memory"),
+        ]
         await self.fabric.start()
 
     async def stop(self) -> None:
         try:
-            if self._trimming is not None:
-                self._trimming.cancel()
+            for task in self._tasks:
+                task.cancel()
             await self.comparisons.stop()
             await self.fabric.stop()
             await self.hub.stop()

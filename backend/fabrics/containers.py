@@ -33,6 +33,8 @@ REACH_AGAIN_S = 10.0
 """Time in which the hosts of a cluster that ran before must be reached; a later host is adopted when it appears."""
 HOLD_BACK_NS = 120_000_000
 """Time for which an event waits for older ones: events of containers come through their supervisors."""
+MEMORY_MUCH = 0.8
+"""Share of a container's memory from which on a warning is emitted."""
 SPACE_BYTES = 32 << 20
 """Free space in a volume below which a warning is emitted."""
 
@@ -298,6 +300,8 @@ class ContainerFabric(ClusterFabric):
         )
         short = max(0, SPACE_BYTES - now.free_bytes) and now.free_bytes + 1
         self._warn_once(host.name, "space", short, "its volume has {:.1f} MiB left", 1 << 20)
+        used = now.memory_share if now.memory_share >= MEMORY_MUCH else 0.0
+        self._warn_once(host.name, "memory", round(used * 100), "{:.0f} % of its memory is used", 1)
 
     def _warn_once(self, name: str, what: str, amount: int, words: str, unit: float) -> None:
         """Emits a warning when the condition begins, and another each time it begins again."""

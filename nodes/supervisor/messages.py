@@ -62,6 +62,8 @@ class Status(msgspec.Struct, tag=True):
     """Whether the kernel can delay and lose packets."""
     free_bytes: int
     """Free bytes of the volume."""
+    memory_share: float = 0.0
+    """Used share of the container's memory limit."""
 
 
 SupervisorMessage = Reply | Events | Status

@@ -20,6 +20,7 @@ from nodes.real.clock import monotonic_ns
 from nodes.real.connection import Connection
 from nodes.real.control import LINE_MAX, BadQuestion
 from nodes.real.links import Rule
+from nodes.real.memory import used_share
 from nodes.real.private_files import replace_file
 from nodes.real.relay import Relay
 from nodes.real.rot import corrupt
@@ -172,6 +173,7 @@ class Supervisor:
             wall_ns=time.time_ns(),
             netem=self.kernel.netem,
             free_bytes=shutil.disk_usage(self.settings.data).free,
+            memory_share=used_share(),
         )
 
     def _changed(self) -> None:
