@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_group
 
+from backend.commands.completion import VARIABLE
 from backend.commands.options import inherit_port
 from backend.errors import Exit, LabError
 from backend.names import DEFAULT_PORT
@@ -34,6 +36,9 @@ MODULES = {
     "test": "benchmarks",
     "bench": "benchmarks",
     "reproduce": "benchmarks",
+    "help": "manual",
+    "man": "manual",
+    "completion": "manual",
 }
 """The module of each command, in the order of the help."""
 
@@ -105,8 +110,10 @@ def complain(line: str, hint: str = "") -> None:
 
 def entry(arguments: list[str] | None = None) -> int:
     """Returns the exit code."""
+    if VARIABLE in os.environ:
+        importlib.import_module("typer.completion").completion_init()
     try:
-        code = root().main(arguments, prog_name="./cloverlab", standalone_mode=False)
+        code = root().main(arguments, prog_name="./cloverlab", complete_var=VARIABLE, standalone_mode=False)
         return code if isinstance(code, int) else 0
     except LabError as error:
         complain(error.message)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from backend import registry, remote
 from backend.errors import CannotStart, Exit, Unavailable, reason_of
+from backend.key import key_of, link
 from backend.settings import Settings
 from backend.up import GREEN_TIMEOUT_S
 from backend.up import run_up as run_attached
@@ -46,17 +47,16 @@ def run_child(settings: Settings, output: int) -> int:
 def until_settled(child: int, port: int, log: Path) -> int:
     """Prints the address; 0 when the cluster is settled, the control plane's own exit code when it ended."""
     deadline = time.monotonic() + READY_S
-    url = f"http://127.0.0.1:{port}/"
     while time.monotonic() < deadline:
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             sys.stderr.write(log.read_text())
             return os.waitstatus_to_exitcode(status)
         if settled(child, port):
-            print(url)
+            print(link(port, key_of(port)))
             return Exit.WELL
         time.sleep(POLL_S)
-    print(f"cloverlab: not settled after {READY_S:.0f} s: {url}, ./cloverlab logs control", file=sys.stderr)
+    print(f"cloverlab: not settled after {READY_S:.0f} s, see ./cloverlab logs control", file=sys.stderr)
     return Exit.FAILED
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,16 +33,22 @@ console = Console(stderr=True, highlight=False)
 
 
 def run_command(
-    file: Path, on: str, seed: int | None, report: Path | None, scale: float, protocol: str | None = None
+    file: Path,
+    on: str,
+    seed: int | None,
+    report: Path | None,
+    scale: float,
+    protocol: str | None = None,
+    as_json: bool = False,
 ) -> int:
-    """Runs every scenario of a file, optionally on another family than its own. Raises LabError."""
+    """Runs every scenario of a file, optionally on another family than its own; `as_json` prints the results. Raises LabError."""
     scenarios = read(file)
     if protocol is not None:
         scenarios = playable(scenarios, protocol)
     if scenarios[0].trial is not None:
         if on == "containers":
             raise Malformed(f"{file}: a trial runs on the simulator or on processes, not in {on}")
-        return run_trial(scenarios[0], seed, on, scale)
+        return run_trial(scenarios[0], seed, on, scale, as_json)
     if on != "simulated":
         refuse_what_only_the_simulator_does(scenarios, on)
     outcomes = []
@@ -50,6 +57,8 @@ def run_command(
         outcomes.append(outcome)
     if report is not None:
         reports.write(report, outcomes)
+    if as_json:
+        print(reports.as_json(outcomes).decode())
     return 0 if all(outcome.held for outcome in outcomes) else 1
 
 
@@ -96,11 +105,25 @@ def plan_of(scenario: Scenario, seed: int | None) -> Plan:
     return plan if seed is None else msgspec.structs.replace(plan, seed=seed)
 
 
-def run_trial(scenario: Scenario, seed: int | None, on: str, scale: float) -> int:
+def run_trial(scenario: Scenario, seed: int | None, on: str, scale: float, as_json: bool = False) -> int:
     """Runs a trial of the explorer; returns 0 when every check held. On processes its times are at least those that this machine can hold."""
     plan = plan_of(scenario, seed)
     outcome = trial.run(plan) if on == "simulated" else run_on_processes(plan, scale * default_scale(plan))
+    if as_json:
+        print(trial_as_json(scenario, outcome))
     return verdict(scenario, outcome)
+
+
+def trial_as_json(scenario: Scenario, outcome: TrialOutcome) -> str:
+    counts = {
+        name: getattr(outcome, name) for name in ("calls", "answered", "checked", "skipped", "virtual_ns")
+    }
+    failures = [
+        {"invariant": each.invariant, "explanation": each.explanation, "story": each.story}
+        for each in outcome.failures
+    ]
+    head = {"name": scenario.name, "seed": outcome.plan.seed, "held": outcome.clean, "failures": failures}
+    return json.dumps({**head, **counts, "beyond": outcome.beyond}, indent=1)
 
 
 def verdict(scenario: Scenario, outcome: TrialOutcome) -> int:

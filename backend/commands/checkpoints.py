@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -11,21 +10,21 @@ from urllib.parse import quote
 import typer
 
 from backend.commands.options import Port, ask, inherit_port
-from backend.commands.output import Format, OldJson, Output, chosen
+from backend.commands.output import Format, OldJson, Output, chosen, show
 from backend.errors import Impossible
-from backend.tables import aligned
 
 app = typer.Typer()
 checkpoint = typer.Typer(no_args_is_help=True, help="Checkpoints of the whole cluster, and recovery to one.")
 checkpoint.callback()(inherit_port)
 app.add_typer(checkpoint, name="checkpoint")
 PATH = "/api/checkpoints"
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the checkpoint.")]
 
 
 @checkpoint.command()
-def mark(context: typer.Context, name: str, port: Port = None) -> None:
+def mark(context: typer.Context, name: Name, output: Output = Format.TABLE, port: Port = None) -> None:
     """Mark the present state of all groups under a name."""
-    print(json.dumps(ask(context, port, "POST", PATH, {"name": name})))
+    show(output, ask(context, port, "POST", PATH, {"name": name}))
 
 
 @checkpoint.command("list")
@@ -37,24 +36,26 @@ def list_all(
 ) -> None:
     """List the checkpoints, oldest first."""
     reported = ask(context, port, "GET", PATH)
-    if chosen(output, as_json) is Format.JSON:
-        print(json.dumps(reported, indent=1))
-        return
-    print(aligned([("checkpoint", "state", "time", "barriers"), *map(row, reported["checkpoints"])]))
+    rows = [row(each) for each in reported["checkpoints"]]
+    show(chosen(output, as_json), reported, rows)
 
 
-def row(marked: dict[str, Any]) -> tuple[str, str, str, str]:
+def row(marked: dict[str, Any]) -> dict[str, str]:
     when = datetime.fromtimestamp(marked["stamp_ns"] / 1e9, UTC) if marked["stamp_ns"] else None
     barriers = " ".join(f"{group}:{barrier['sn']}" for group, barrier in marked["barriers"].items())
-    return (
-        marked["name"], marked["state"], when.strftime("%Y-%m-%d %H:%M:%S") if when else "-", barriers or "-"
-    )  # fmt: skip
+    return {
+        "checkpoint": marked["name"],
+        "state": marked["state"],
+        "time": when.strftime("%Y-%m-%d %H:%M:%S") if when else "-",
+        "barriers": barriers or "-",
+    }
 
 
 @checkpoint.command()
 def recover(
     context: typer.Context,
-    name: str,
+    name: Name,
+    output: Output = Format.TABLE,
     port: Port = None,
     yes: Annotated[bool, typer.Option("--yes", help="Skip the question.")] = False,
 ) -> None:
@@ -64,13 +65,13 @@ def recover(
     print(line, file=sys.stderr)
     if not yes and not confirmed(name):
         raise Impossible("the cluster was not changed: answer y, or pass --yes")
-    print(json.dumps(ask(context, port, "POST", f"{PATH}/recover", {"name": name, "confirmed": True})))
+    show(output, ask(context, port, "POST", f"{PATH}/recover", {"name": name, "confirmed": True}))
 
 
 @checkpoint.command()
-def delete(context: typer.Context, name: str, port: Port = None) -> None:
+def delete(context: typer.Context, name: Name, output: Output = Format.TABLE, port: Port = None) -> None:
     """Delete a checkpoint; the files kept for it are removed in time."""
-    print(json.dumps(ask(context, port, "DELETE", f"{PATH}/{quote(name, safe='')}")))
+    show(output, ask(context, port, "DELETE", f"{PATH}/{quote(name, safe='')}"))
 
 
 def confirmed(name: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import sys
 import time
@@ -17,6 +16,7 @@ import typer
 
 from backend.commands.listing import call
 from backend.commands.options import Port, port_of
+from backend.commands.output import Format, Output, show
 from backend.errors import Malformed, reason_of
 
 app = typer.Typer()
@@ -100,10 +100,11 @@ def append(
     force: Annotated[
         bool, typer.Option("--force", help="Append even while another client writes the file.")
     ] = False,
+    output: Output = Format.TABLE,
     port: Port = None,
 ) -> None:
     """Append the content of a local file to a file."""
-    print(json.dumps(send(context, port, "POST", local, path, force=str(force).lower())))
+    show(output, send(context, port, "POST", local, path, force=str(force).lower()))
 
 
 @app.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 from backend.commands.contents import Remote, Source, fetch, print_content, replacing, send
 from backend.commands.listing import call, entries_in
 from backend.commands.options import Port
+from backend.commands.output import Format, Output, show
 from backend.errors import Malformed, reason_of
 
 app = typer.Typer()
@@ -31,14 +31,15 @@ def put(
         int,
         typer.Option("--block-size", metavar="BYTES", help="A multiple of 512, at most 134217728."),
     ] = 65_536,
+    output: Output = Format.TABLE,
     port: Port = None,
 ) -> None:
     """Create a file with the content of a local one; with -r, a directory with everything below a local one."""
     size = str(block_size)
     if recursive and local != "-" and Path(local).is_dir():
-        print(json.dumps(put_tree(context, port, Path(local), path.rstrip("/"), size)))
+        show(output, put_tree(context, port, Path(local), path.rstrip("/"), size))
     else:
-        print(json.dumps(send(context, port, "PUT", local, path, block_size=size)))
+        show(output, send(context, port, "PUT", local, path, block_size=size))
 
 
 def put_tree(
@@ -89,6 +90,7 @@ def get(
     path: Remote,
     local: Annotated[str, typer.Argument(metavar="[LOCAL]", help="A file, or - for standard output.")] = "-",
     recursive: Recursive = False,
+    output: Output = Format.TABLE,
     port: Port = None,
 ) -> None:
     """Copy the content of a file to a local file or to standard output; with -r, a directory to a local one.
@@ -98,7 +100,7 @@ def get(
     if recursive and call(context, port, "stat", path)["kind"] == "directory":
         if local == "-":
             raise Malformed("-r needs the name of a local directory")
-        print(json.dumps(get_tree(context, port, path.rstrip("/"), Path(local))))
+        show(output, get_tree(context, port, path.rstrip("/"), Path(local)))
     elif local == "-":
         print_content(context, port, path)
     else:

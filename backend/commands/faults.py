@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
+from backend.commands.completion import names
 from backend.commands.options import Port, ask, inherit_port
 from backend.commands.output import Format, Output, show
 from backend.errors import of_fault
@@ -68,7 +69,7 @@ def parameter(option: Option) -> inspect.Parameter:
     """The option of the command line; nothing is sent for one that is not given."""
     default = str(option.default).lower()
     fields: dict[str, Any] = {"help": f"{plain(option.help)} (default {default})"}
-    names = [f"--{flag(option.name)}"]
+    flags = [f"--{flag(option.name)}"]
     kind: Any = str
     match option.type:
         case "whole" | "number":
@@ -81,18 +82,18 @@ def parameter(option: Option) -> inspect.Parameter:
             fields["metavar"] = "|".join(option.choices)
         case "switch":
             kind = bool
-            names = ["--on/--off"] if option.name == "on" else names
+            flags = ["--on/--off"] if option.name == "on" else flags
     return inspect.Parameter(
         option.name,
         inspect.Parameter.KEYWORD_ONLY,
         default=None,
-        annotation=Annotated[kind | None, typer.Option(*names, **fields)],
+        annotation=Annotated[kind | None, typer.Option(*flags, **fields)],
     )
 
 
 def targets_of(verb: Verb) -> inspect.Parameter:
     help_text = f"{', '.join(verb.targets)}: names or roles, {verb.counts[0]} to {verb.counts[1]}."
-    argument = typer.Argument(metavar="TARGET", help=help_text)
+    argument = typer.Argument(metavar="TARGET", help=help_text, autocompletion=names)
     return inspect.Parameter(
         "targets",
         inspect.Parameter.KEYWORD_ONLY,

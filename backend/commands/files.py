@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import stat as modes
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -162,6 +161,6 @@ def rm(
 
 
 @fs.command()
-def stat(context: typer.Context, path: Path, port: Port = None) -> None:
+def stat(context: typer.Context, path: Path, output: Output = Format.TABLE, port: Port = None) -> None:
     """Show the attributes of a file or directory."""
-    print(json.dumps(call(context, port, "stat", path), indent=1))
+    show(output, call(context, port, "stat", path))

@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from backend import registry
+from backend.commands.completion import names
 from backend.commands.options import Port, port_of
 from backend.commands.output import Format, Output, show
 from backend.errors import Malformed, NotThere, Unavailable
@@ -64,7 +65,12 @@ async def stop_leftovers(plane: ControlPlane) -> None:
 def logs(
     context: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A process of the cluster: mds1; control after up --detach.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="A process of the cluster: mds1; control after up --detach.",
+            autocompletion=names,
+        ),
     ],
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on, until Ctrl-C.")] = False,
     port: Port = None,

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from backend.commands.completion import scenarios
+from backend.commands.output import Format, Output
 from backend.errors import Malformed
 from backend.interrupts import watch_signals
 
@@ -16,7 +18,10 @@ app = typer.Typer()
 
 @app.command()
 def run(
-    file: Path,
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="A scenario, as scenarios/ has them.", autocompletion=scenarios),
+    ],
     on: Annotated[str, typer.Option(help="simulated, processes or containers")] = "simulated",
     seed: Annotated[int | None, typer.Option(min=0, help="Seed in place of the file's own.")] = None,
     report: Annotated[Path | None, typer.Option(help="FILE.json or FILE.html")] = None,
@@ -30,8 +35,9 @@ def run(
     step: Annotated[
         float, typer.Option(min=0, help="Pause again after each so many seconds; 0 ends at the pause.")
     ] = 0.0,
+    output: Output = Format.TABLE,
 ) -> None:
-    """Run a scenario."""
+    """Run the scenarios of a file, or its trial; -o json prints the results."""
     if protocol is not None and on == "containers":
         raise Malformed("--protocol is for simulated and processes; PROTOCOL sets the family of containers")
     if on not in ("simulated", "processes", "containers"):
@@ -40,12 +46,17 @@ def run(
     watch_signals()
     if until is not None or step:
         raise typer.Exit(commands.step_command(file, on, seed, until or 0.0, step))
-    raise typer.Exit(commands.run_command(file, on, seed, report, scale, protocol))
+    raise typer.Exit(commands.run_command(file, on, seed, report, scale, protocol, output is Format.JSON))
 
 
 @app.command()
 def explore(
-    file: Annotated[Path | None, typer.Argument(help="A scenario whose neighbours are searched.")] = None,
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[FILE]", help="A scenario whose neighbours are searched.", autocompletion=scenarios
+        ),
+    ] = None,
     protocol: Annotated[str | None, typer.Option(help="Draw clusters of this family.")] = None,
     everything: Annotated[bool, typer.Option("--all", help="Draw clusters of every safe family.")] = False,
     minutes: Annotated[float | None, typer.Option(min=0.01, max=10_000, help="Length of the search.")] = None,

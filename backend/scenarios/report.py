@@ -24,8 +24,7 @@ table{{border-collapse:collapse}}td,th{{padding:.25rem .75rem;text-align:left;bo
 def write(path: Path, outcomes: list[Outcome]) -> None:
     """Writes the results in the format of the file's suffix. Raises Malformed."""
     if path.suffix == ".json":
-        reported: list[Outcome] | Outcome = outcomes[0] if len(outcomes) == 1 else outcomes
-        data = msgspec.json.format(msgspec.json.encode(reported), indent=1)
+        data = as_json(outcomes)
     elif path.suffix in (".html", ".htm"):
         data = page(outcomes).encode()
     else:
@@ -34,6 +33,12 @@ def write(path: Path, outcomes: list[Outcome]) -> None:
         path.write_bytes(data)
     except OSError as error:
         raise Malformed(f"--report {path}: {error.strerror}") from None
+
+
+def as_json(outcomes: list[Outcome]) -> bytes:
+    """One result, or a list of several."""
+    reported: list[Outcome] | Outcome = outcomes[0] if len(outcomes) == 1 else outcomes
+    return msgspec.json.format(msgspec.json.encode(reported), indent=1)
 
 
 def report(console: Console, outcome: Outcome) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from backend import remote
-from backend.commands.files import content_path
+from backend.commands.contents import content_path
 from tests.browser.running import wait_for
 from tests.containers.running import Composed
 from tests.containers.test_faults import SOON_S, TAKEOVER_S, all_green, goes_on, taken_over

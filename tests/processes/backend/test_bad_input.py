@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from backend import remote
-from backend.commands.files import content_path
+from backend.commands.contents import content_path
 from backend.errors import LabError
 from nodes.metadata_server.checkpoints import messages as c
 from nodes.protocols.vssp import messages as v

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from backend import remote
-from backend.commands.files import content_path
+from backend.commands.contents import content_path
 from backend.errors import LabError
 from tests.processes.backend.running import CLOVERLAB, REPOSITORY, Up, up
 
@@ -25,9 +25,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
         yield running
 
 
+JSON = ("-o", "json")
+
+
 def command(cluster: Up, *words: str, says: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*CLOVERLAB, "--port", str(cluster.port), "checkpoint", *words],
+        [*CLOVERLAB, "--port", str(cluster.port), "checkpoint", *words, *JSON],
         cwd=REPOSITORY, capture_output=True, text=True, input=says, timeout=60, check=False,
     )  # fmt: skip
 
@@ -192,7 +195,7 @@ def test_what_an_image_says_of_a_path(cluster: Up) -> None:
 
 def look(cluster: Up, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*CLOVERLAB, "--port", str(cluster.port), "pool", "look", *words],
+        [*CLOVERLAB, "--port", str(cluster.port), "pool", "look", *words, *JSON],
         cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 

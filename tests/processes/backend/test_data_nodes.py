@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from backend import remote
-from backend.commands.files import content_path
+from backend.commands.contents import content_path
 from backend.errors import LabError
 from tests.processes.backend.running import REPOSITORY, Up, up
 

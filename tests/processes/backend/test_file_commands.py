@@ -35,7 +35,7 @@ def test_a_tree_is_put_listed_checked_and_got(cluster: Up, tmp_path: Path) -> No
     (local / "a" / "n").write_text("".join(f"{n}\n" for n in range(30_000)))
     (local / "a" / "b" / "x").write_text("x")
     (local / "empty").touch()
-    done = json.loads(well(cluster, "fs", "put", "-r", str(local), "/tree"))
+    done = json.loads(well(cluster, "fs", "put", "-r", str(local), "/tree", "-o", "json"))
     assert (done["directories"], done["files"]) == (3, 3)
 
     well(cluster, "fs", "chmod", "600", "/tree/empty")
@@ -58,9 +58,9 @@ def test_a_tree_is_put_listed_checked_and_got(cluster: Up, tmp_path: Path) -> No
     assert well(cluster, "fs", "tail", "-c", "3", "/tree/a/n") == b"99\n"
     assert well(cluster, "fs", "cat", "/tree/a/b/x", "/tree/a/b/x") == b"xx"
 
-    before = json.loads(well(cluster, "fs", "stat", "/tree/empty"))["mtime_ns"]
+    before = json.loads(well(cluster, "fs", "stat", "/tree/empty", "-o", "json"))["mtime_ns"]
     well(cluster, "fs", "touch", "/tree/empty", "/tree/fresh")
-    assert json.loads(well(cluster, "fs", "stat", "/tree/empty"))["mtime_ns"] > before
+    assert json.loads(well(cluster, "fs", "stat", "/tree/empty", "-o", "json"))["mtime_ns"] > before
     checked = json.loads(well(cluster, "fs", "fsck", "/tree", "-o", "json"))
     assert checked["files"] == 4 and checked["faults"] == [] and checked["blocks"]["missing"] == 0
 

@@ -66,7 +66,7 @@ def test_the_file_system_by_the_command_line(cluster: Up) -> None:
         done = cloverlab("fs", *arguments, "--port", port)
         assert (done.returncode, done.stderr) == (0, "")
     assert cloverlab("fs", "ls", "/by/hand", "--port", port).stdout == "g\n"
-    assert json.loads(cloverlab("fs", "stat", "/by/hand/g", "--port", port).stdout)["kind"]
+    assert json.loads(cloverlab("fs", "stat", "/by/hand/g", "--port", port, "-o", "json").stdout)["kind"]
     assert cloverlab("fs", "rm", "-r", "/by", "--port", port).returncode == 0
     gone = cloverlab("fs", "ls", "/by", "--port", port)
     assert gone.returncode == 3 and "ENOENT" in gone.stderr and gone.stderr.count("\n") == 1

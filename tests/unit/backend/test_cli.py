@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from backend import remote
-from backend.cli import entry
+from backend.cli import entry, root
+from backend.repository import REPOSITORY
 from backend.version import version
 from nodes.faults.table import VERBS
 
@@ -199,3 +200,79 @@ def test_without_a_command_there_is_a_list_of_them(
 def test_an_age_to_keep_that_is_none_is_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert entry(["up", "--keep", "soon"]) == 2
     assert "write it like 12h, 7d or 4w" in " ".join(capsys.readouterr().err.split())
+
+
+SILENT = {
+    "help", "man", "completion", "up", "down", "wait", "logs", "explore", "test", "bench", "reproduce",
+    "fs mkdir", "fs create", "fs touch", "fs chmod", "fs mv",
+    "fs ln", "fs rm", "fs cat", "fs tail",
+}  # fmt: skip
+"""Commands that print nothing, the content of a file, or lines of progress; bench and reproduce always print JSON."""
+
+
+def leaves(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if not hasattr(command, "commands"):
+        yield name, command
+        return
+    for each in command.commands:
+        yield from leaves(command.commands[each], f"{name} {each}".strip())
+
+
+def test_every_command_that_prints_data_has_one_option_for_its_form() -> None:
+    without = {
+        name for name, command in leaves(root()) if not any("-o" in option.opts for option in command.params)
+    }
+    assert without == SILENT
+
+
+@pytest.mark.parametrize(
+    ("line", "proposed"),
+    [
+        ("cloverlab sta", "status"),
+        ("cloverlab fault cra", "crash"),
+        ("cloverlab run scenarios/faults/ca", "scenarios/faults/calm.yaml"),
+        ("cloverlab help command", "command-line"),
+    ],
+)
+def test_a_shell_completes_commands_verbs_files_and_topics(
+    line: str, proposed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", str(len(line.split()) - 1))
+    monkeypatch.setenv("_CLOVERLAB_COMPLETE", "complete_bash")
+    monkeypatch.chdir(REPOSITORY)
+    assert entry([]) == 0
+    assert proposed in capsys.readouterr().out.split()
+
+
+def test_a_shell_completes_servers_of_the_running_cluster(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        remote, "ask", lambda *_: {"rows": [{"server": "g1/mds1"}], "groups": [{"name": "g1"}]}
+    )
+    for key, value in (
+        ("COMP_WORDS", "cloverlab fault crash md"),
+        ("COMP_CWORD", "3"),
+        ("_CLOVERLAB_COMPLETE", "complete_bash"),
+    ):
+        monkeypatch.setenv(key, value)
+    assert entry([]) == 0
+    assert capsys.readouterr().out.split() == ["mds1"]
+
+
+def test_help_shows_pages_and_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry(["help"]) == 0
+    assert "command-line" in capsys.readouterr().out.split()
+    assert entry(["help", "command-line"]) == 0
+    assert "## Exit codes" in capsys.readouterr().out
+    assert entry(["help", "status"]) == 0
+    assert "--check" in capsys.readouterr().out
+    assert entry(["help", "comand-line"]) == 2
+    assert "did you mean command-line?" in capsys.readouterr().err
+
+
+def test_the_manual_has_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert entry(["man"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(".TH CLOVERLAB 1") and said.count(".SS ") == len(list(leaves(root())))
