@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from backend.errors import CannotStart, Malformed
+from backend.nearest import nearest
 from nodes.config import ClusterConfig, DataConfig, GroupConfig, Holes, JournalConfig, many_groups, opened
-from nodes.families import Family, family_named, paper_holes
+from nodes.families import FAMILIES, Family, family_named, paper_holes
 from nodes.kinds import KINDS, Kind, names_of
 from nodes.metadata.placement import Granularity
 
@@ -64,7 +65,7 @@ def new_config(shape: Shape, name: str) -> ClusterConfig:
     try:
         family = family_named(protocol)
     except ValueError as error:
-        raise Malformed(str(error)) from None
+        raise Malformed(f"{error}{nearest(protocol, FAMILIES)}") from None
     groups, standbys = shape.groups or 1, family.standbys if shape.standbys is None else shape.standbys
     if standbys > family.standbys_max:
         raise Malformed(f"{protocol} runs {family.standbys_max} standbys at most, not {standbys}")

@@ -11,13 +11,14 @@ import typer
 
 from backend.errors import Malformed
 from backend.interrupts import watch_signals
+from backend.nearest import nearest
 from backend.repository import REPOSITORY
 
 app = typer.Typer()
 
 
 @app.command()
-def test(level: Annotated[str, typer.Argument(help="quick, all or full")] = "all") -> None:
+def test(level: Annotated[str, typer.Argument(metavar="LEVEL", help="quick, all or full")] = "all") -> None:
     """Run all checks."""
     runner = importlib.import_module("tests.runner.run")
     if level not in runner.LEVELS:
@@ -27,7 +28,9 @@ def test(level: Annotated[str, typer.Argument(help="quick, all or full")] = "all
 
 @app.command()
 def bench(
-    name: str,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="A benchmark, as docs/benchmarks.md lists them.")
+    ],
     arguments: Annotated[
         list[str] | None, typer.Argument(help="Arguments of the benchmark: a directory for ddg.")
     ] = None,
@@ -35,7 +38,9 @@ def bench(
     """Run a benchmark; prints one JSON object."""
     known = sorted(path.stem for path in REPOSITORY.glob("benchmarks/[a-z]*.py"))
     if name not in known:
-        raise Malformed(f"bench {name[:40]!r} is unknown; there are {', '.join(known) or 'none'}")
+        raise Malformed(
+            f"bench {name[:40]!r} is unknown{nearest(name, known)}; there are {', '.join(known) or 'none'}"
+        )
     main = importlib.import_module(f"benchmarks.{name}").main
     try:
         inspect.signature(main).bind(*arguments or ())
@@ -47,9 +52,11 @@ def bench(
 
 @app.command()
 def reproduce(
-    name: Annotated[str, typer.Argument(help="An experiment, as docs/reproduce.md lists them.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="An experiment, as docs/reproduce.md lists them.")
+    ],
     to: Annotated[
-        Path, typer.Option(help="The directory that NAME.json and NAME.svg are written to.")
+        Path, typer.Option(metavar="DIR", help="The directory that NAME.json and NAME.svg are written to.")
     ] = Path("reproduced"),
     quick: Annotated[bool, typer.Option("--quick", help="A small run: the shape in a few seconds.")] = False,
 ) -> None:

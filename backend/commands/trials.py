@@ -22,18 +22,28 @@ def run(
         Path,
         typer.Argument(metavar="FILE", help="A scenario, as scenarios/ has them.", autocompletion=scenarios),
     ],
-    on: Annotated[str, typer.Option(help="simulated, processes or containers")] = "simulated",
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed in place of the file's own.")] = None,
-    report: Annotated[Path | None, typer.Option(help="FILE.json or FILE.html")] = None,
+    on: Annotated[
+        str, typer.Option(metavar="FABRIC", help="simulated, processes or containers.")
+    ] = "simulated",
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Seed in place of the file's own.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="FILE.json or FILE.html.")] = None,
     scale: Annotated[
-        float, typer.Option(min=0.01, max=10, help="Multiplies every time of the file on real servers.")
+        float,
+        typer.Option(
+            metavar="X", min=0.01, max=10, help="Multiplies every time of the file on real servers."
+        ),
     ] = 1.0,
-    protocol: Annotated[str | None, typer.Option(help="Family in place of the file's own.")] = None,
+    protocol: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Family in place of the file's own.")
+    ] = None,
     until: Annotated[
-        float | None, typer.Option(min=0, help="Pause a trial at this second of virtual time.")
+        float | None, typer.Option(metavar="S", min=0, help="Pause a trial at this second of virtual time.")
     ] = None,
     step: Annotated[
-        float, typer.Option(min=0, help="Pause again after each so many seconds; 0 ends at the pause.")
+        float,
+        typer.Option(metavar="S", min=0, help="Pause again after each so many seconds; 0 ends at the pause."),
     ] = 0.0,
     output: Output = Format.TABLE,
 ) -> None:
@@ -57,23 +67,35 @@ def explore(
             metavar="[FILE]", help="A scenario whose neighbours are searched.", autocompletion=scenarios
         ),
     ] = None,
-    protocol: Annotated[str | None, typer.Option(help="Draw clusters of this family.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Draw clusters of every safe family.")] = False,
-    minutes: Annotated[float | None, typer.Option(min=0.01, max=10_000, help="Length of the search.")] = None,
-    seeds: Annotated[str | None, typer.Option(help="Exactly these seeds: A..B.")] = None,
-    jobs: Annotated[int, typer.Option(min=0, max=256, help="Worker processes; 0 for one per processor.")] = 0,
-    dask: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, instead of processes.")
+    protocol: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Draw clusters of this family.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Directory for the files of failures.")] = Path("explored"),
-    mutation: Annotated[list[str] | None, typer.Option(help="A seeded bug to switch on.")] = None,
-    hole: Annotated[list[str] | None, typer.Option(help="A hole of the paper to open.")] = None,
-    on: Annotated[str, typer.Option(help="simulated or processes.")] = "simulated",
+    everything: Annotated[bool, typer.Option("--all", help="Draw clusters of every safe family.")] = False,
+    minutes: Annotated[
+        float | None, typer.Option(metavar="N", min=0.01, max=10_000, help="Length of the search.")
+    ] = None,
+    seeds: Annotated[str | None, typer.Option(metavar="A..B", help="Exactly these seeds: A..B.")] = None,
+    jobs: Annotated[
+        int, typer.Option(metavar="N", min=0, max=256, help="Worker processes; 0 for one per processor.")
+    ] = 0,
+    dask: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Address of a Dask scheduler, instead of processes.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Directory for the files of failures.")] = Path(
+        "explored"
+    ),
+    mutation: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="A seeded bug to switch on.")
+    ] = None,
+    hole: Annotated[
+        list[str] | None, typer.Option(metavar="HOLE", help="A hole of the paper to open.")
+    ] = None,
+    on: Annotated[str, typer.Option(metavar="FABRIC", help="simulated or processes.")] = "simulated",
     shrink: Annotated[
         bool, typer.Option("--shrink", help="Shrink the failing trial of the file, for --minutes at most.")
     ] = False,
     scale: Annotated[
-        float | None, typer.Option(min=0.1, max=100, help="On processes: multiplies every time.")
+        float | None, typer.Option(metavar="X", min=0.1, max=100, help="On processes: multiplies every time.")
     ] = None,
 ) -> None:
     """Search for schedules that violate an invariant: random clusters, loads and faults, with an audit."""

@@ -30,7 +30,8 @@ def with_nodes(command: Callable[..., None]) -> Callable[..., None]:
             inspect.Parameter.KEYWORD_ONLY,
             default=None,
             annotation=Annotated[
-                int | None, typer.Option(f"--{kind.role}s", min=kind.least, max=kind.most, help=kind.help)
+                int | None,
+                typer.Option(f"--{kind.role}s", metavar="N", min=kind.least, max=kind.most, help=kind.help),
             ],
         )
         for kind in KINDS.values()
@@ -59,25 +60,35 @@ def up(
     context: typer.Context,
     port: Port = None,
     protocol: Annotated[
-        str | None, typer.Option(help=f"The family of protocols: {', '.join(FAMILIES)}.")
+        str | None, typer.Option(metavar="NAME", help=f"The family of protocols: {', '.join(FAMILIES)}.")
     ] = None,
     variant: Annotated[
         str | None,
-        typer.Option(help="safe (default), or paper: the protocol's literal text, with all of its holes."),
+        typer.Option(
+            metavar="safe|paper",
+            help="safe (default), or paper: the protocol's literal text, with all of its holes.",
+        ),
     ] = None,
-    groups: Annotated[int | None, typer.Option(min=1, max=8, help="Replica groups (1).")] = None,
+    groups: Annotated[int | None, typer.Option(metavar="N", min=1, max=8, help="Replica groups (1).")] = None,
     standbys: Annotated[
         int | None,
         typer.Option(
-            min=0, max=9, help="Servers beside the active of each group (3, or as many as the family has)."
+            metavar="N",
+            min=0,
+            max=9,
+            help="Servers beside the active of each group (3, or as many as the family has).",
         ),
     ] = None,
     placement: Annotated[
         str | None,
-        typer.Option(help="Choice of the home group of a new object: hash (default), random, subtree, ddg."),
+        typer.Option(
+            metavar="NAME",
+            help="Choice of the home group of a new object: hash (default), random, subtree, ddg.",
+        ),
     ] = None,
     granularity: Annotated[
-        str | None, typer.Option(help="DirDep-DirWid-FileWid of the placement ddg (2-16-2048).")
+        str | None,
+        typer.Option(metavar="N-N-N", help="DirDep-DirWid-FileWid of the placement ddg (2-16-2048)."),
     ] = None,
     ddg_as_printed: Annotated[
         bool | None,
@@ -85,24 +96,32 @@ def up(
     ] = None,
     cross_group: Annotated[
         str | None,
-        typer.Option(help="Commit protocol of cross-group operations: s2pc_mp (default), two_phase."),
+        typer.Option(
+            metavar="NAME", help="Commit protocol of cross-group operations: s2pc_mp (default), two_phase."
+        ),
     ] = None,
     order: Annotated[
         str | None,
-        typer.Option(help="Total order of symmetric members: fast (default), plain."),
+        typer.Option(metavar="NAME", help="Total order of symmetric members: fast (default), plain."),
     ] = None,
     quorums: Annotated[
         str | None,
-        typer.Option(help="Ensemble, write and acknowledgement quorum E-Qw-Qa of bookkeeper (3-3-3)."),
+        typer.Option(
+            metavar="N-N-N", help="Ensemble, write and acknowledgement quorum E-Qw-Qa of bookkeeper (3-3-3)."
+        ),
     ] = None,
     hole: Annotated[
         list[str] | None,
         typer.Option(
-            help="A hole of the paper to open, by its switch; repeatable. Without it the cluster is safe."
+            metavar="HOLE",
+            help="A hole of the paper to open, by its switch; repeatable. Without it the cluster is safe.",
         ),
     ] = None,
     zookeeper: Annotated[
-        str | None, typer.Option(help="host:port,… of a real ensemble in place of the embedded server.")
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT", help="host:port,… of a real ensemble in place of the embedded server."
+        ),
     ] = None,
     data: Annotated[
         Path | None,

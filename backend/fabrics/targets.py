@@ -6,6 +6,7 @@ import random
 import re
 
 from backend.errors import Impossible, Malformed, NotThere
+from backend.nearest import nearest
 from backend.picture import Picture, ServerState
 from nodes.roles import ALIKE
 
@@ -29,7 +30,7 @@ def resolve(word: str, picture: Picture, rng: random.Random) -> list[str]:
     found = WORDS.match(word)
     if found is None:
         raise NotThere(
-            f"no target is called {word[:60]!r}; there are {', '.join(named)}, and roles like 'active of g1'"
+            f"no target is called {word[:60]!r}{nearest(word, named)}; there are {', '.join(named)}, and roles like 'active of g1'"
         )
     return by_role(found, word, picture, rng)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 
 from backend.errors import Malformed
+from backend.nearest import nearest
 from benchmarks._model import Experiment
 
 MODULES = {
@@ -46,7 +47,9 @@ MODULES = {
 def experiment_named(name: str) -> Experiment:
     """Raises Malformed."""
     if name not in MODULES:
-        raise Malformed(f"reproduce {name[:40]!r} is unknown; there are {', '.join(MODULES)}")
+        raise Malformed(
+            f"reproduce {name[:40]!r} is unknown{nearest(name, MODULES)}; there are {', '.join(MODULES)}"
+        )
     module = importlib.import_module(f"benchmarks.{MODULES[name]}")
     found: Experiment = next(experiment for experiment in module.EXPERIMENTS if experiment.name == name)
     return found

@@ -46,7 +46,10 @@ def answering(text: str) -> Iterator[int]:
         (["up", "--standbys", "99"], "--standbys"),
         (["test", "some"], "use quick, all, full"),
         (["bench", "nothing"], "is unknown"),
-        (["reproduce", "saa-fig99"], "is unknown; there are cfs-fig8a"),
+        (["bench", "failovr"], "(did you mean failover?)"),
+        (["reproduce", "cfs-fig8"], "(did you mean cfs-fig8"),
+        (["up", "--protocol", "qjn"], "(did you mean qjm?)"),
+        (["reproduce", "saa-fig99"], "; there are cfs-fig8a"),
         (["reproduce", "saa-fig10", "--to", "/dev/null/x"], "--to /dev/null/x"),
         (["run", "x.yaml", "--on", "mars"], "use simulated, processes or containers"),
         (
@@ -259,6 +262,13 @@ def test_a_shell_completes_servers_of_the_running_cluster(
         monkeypatch.setenv(key, value)
     assert entry([]) == 0
     assert capsys.readouterr().out.split() == ["mds1"]
+
+
+def test_every_option_names_its_value() -> None:
+    for name, command in leaves(root()):
+        for option in command.params:
+            typed = option.param_type_name == "option" and not option.is_flag
+            assert not typed or option.metavar, f"{name} {option.opts}"
 
 
 def test_help_shows_pages_and_commands(capsys: pytest.CaptureFixture[str]) -> None:
