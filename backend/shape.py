@@ -48,6 +48,8 @@ class Shape(msgspec.Struct, frozen=True):
     """Number of nodes by kind."""
     quorums: str | None = None
     """`E-Qw-Qa` of the protocol bookkeeper."""
+    config: ClusterConfig | None = None
+    """Exactly this configuration but for its name, in place of all properties above."""
 
     @property
     def slug(self) -> str:
@@ -61,6 +63,8 @@ class Shape(msgspec.Struct, frozen=True):
 
 def new_config(shape: Shape, name: str) -> ClusterConfig:
     """Raises Malformed in one line when requested properties contradict each other."""
+    if shape.config is not None:
+        return msgspec.structs.replace(shape.config, cluster=name)
     protocol = shape.protocol or PROTOCOL
     try:
         family = family_named(protocol)
@@ -181,6 +185,10 @@ def granularity(text: str) -> Granularity:
 
 def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
     """Raises CannotStart when the cluster in the data directory differs from the requested shape."""
+    if shape.config is not None and msgspec.structs.replace(shape.config, cluster=have.cluster) != have:
+        raise CannotStart(
+            f"{path} has a cluster with other settings; give another --name or --data, or begin anew with --fresh"
+        )
     facts = facts_of(have)
     asked = msgspec.structs.asdict(shape) | {KINDS[kind].table: count for kind, count in shape.nodes.items()}
     for name, fact in facts.items():

@@ -137,6 +137,13 @@ def up(
             metavar="NAME", help="A cluster with a data directory of this name; by default, of its shape."
         ),
     ] = None,
+    cluster: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A scenario whose part `cluster:` says every setting; other options of the shape are left out.",
+        ),
+    ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Delete the cluster in the data directory first.")
     ] = False,
@@ -160,11 +167,24 @@ def up(
         groups, standbys, protocol, placement, granularity, cross_group, order, holes, variant=variant,
         ddg_as_printed=ddg_as_printed, quorums=quorums, nodes=counts(nodes),
     )  # fmt: skip
+    if cluster is not None:
+        if shape != Shape():
+            raise Malformed("--cluster says every property of the cluster: leave the other options out")
+        shape, name = shape_in(cluster), name or cluster.stem
     where = data or directory_of(name, shape)
     if fresh:
         clear(where)
     settings = Settings(where, port_of(context, port), shape, zookeeper, kept_s=age(keep))
     raise typer.Exit((run_detached if detach else run_up)(settings))
+
+
+def shape_in(file: Path) -> Shape:
+    """The cluster of a scenario file. Raises Malformed."""
+    from backend.scenarios.reading import read
+    from backend.scenarios.runner import cluster_config
+
+    [scenario, *_] = read(file)
+    return Shape(config=cluster_config(scenario.cluster, 1.0))
 
 
 def directory_of(name: str | None, shape: Shape) -> Path:

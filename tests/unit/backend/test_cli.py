@@ -10,8 +10,12 @@ import pytest
 
 from backend import remote
 from backend.cli import entry, root
+from backend.commands import up
+from backend.fabrics.home import Home
 from backend.repository import REPOSITORY
+from backend.settings import Settings
 from backend.version import version
+from nodes.config import ClusterConfig
 from nodes.faults.table import VERBS
 
 
@@ -286,3 +290,34 @@ def test_the_manual_has_every_command(capsys: pytest.CaptureFixture[str]) -> Non
     assert entry(["man"]) == 0
     said = capsys.readouterr().out
     assert said.startswith(".TH CLOVERLAB 1") and said.count(".SS ") == len(list(leaves(root())))
+
+
+CLUSTER = (
+    "name: mine\nteaches: settings\ncluster: {{standbys: 1, session_timeout: {session}}}\nend: {{at: 1s}}\n"
+)
+
+
+def test_a_scenario_file_gives_up_every_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    found: list[ClusterConfig] = []
+
+    def open_only(settings: Settings) -> int:
+        home = Home.open(settings.data, settings.shape)
+        found.append(home.file.cluster)
+        home.close()
+        return 0
+
+    monkeypatch.setattr(up, "run_up", open_only)
+    file = tmp_path / "mine.yaml"
+    file.write_text(CLUSTER.format(session="3s"))
+    for _ in range(2):
+        assert entry(["up", "--cluster", str(file)]) == 0
+    assert found[0] == found[1] and found[0].timing.session_timeout_ms == 3_000
+    assert (tmp_path / "cloverlab" / "clusters" / "mine" / "cluster.json").exists()
+    assert entry(["up", "--cluster", str(file), "--groups", "2"]) == 2
+    file.write_text(CLUSTER.format(session="4s"))
+    assert entry(["up", "--cluster", str(file)]) == 3
+    assert "has a cluster with other settings" in capsys.readouterr().err
+    assert entry(["up", "--cluster", str(tmp_path / "none.yaml")]) == 2
