@@ -15,6 +15,7 @@ from backend.checkpoints.router import router as checkpoints
 from backend.clusters.models import ErrorLine
 from backend.clusters.router import router as clusters
 from backend.compare.router import router as compare
+from backend.coordination.router import router as coordination
 from backend.errors import LabError, file_system_status
 from backend.events.router import router as events
 from backend.events.stream import router as stream
@@ -45,6 +46,7 @@ def create_app(lab: Lab) -> FastAPI:
         checkpoints,
         clusters,
         compare,
+        coordination,
         faults,
         events,
         fs,

@@ -29,6 +29,8 @@ MODULES = {
     "fs": "files",
     "checkpoint": "checkpoints",
     "pool": "pool",
+    "tree": "tree",
+    "watch": "watch",
     "journal": "dump",
     "image": "dump",
     "run": "trials",

@@ -42,6 +42,9 @@ class Ensemble(Protocol):
 
     async def restart(self) -> None: ...
 
+    async def nodes(self) -> list[dict[str, Any]]:
+        """Every node by path in order, each with its data, owner session (0 for none) and version. Raises Unavailable."""
+
     async def take_lock(self, group: str, owner: str) -> None: ...
 
     async def expire(self, server: str, session: int) -> None: ...
@@ -127,6 +130,10 @@ class EmbeddedEnsemble:
         for event in events:
             self._report(COORDINATION, event, at_ns, cause)
 
+    async def nodes(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = (await ask(self._socket, {"do": "tree"}))["nodes"]
+        return found
+
     async def take_lock(self, group: str, owner: str) -> None:
         if self._client is None:
             self._client = TreeClient(",".join(self.hosts), self._home.coordination_password)
@@ -179,6 +186,9 @@ class RealEnsemble:
 
     async def restart(self) -> None:
         raise FaultUnsupported("the control plane does not manage the ZooKeeper ensemble")
+
+    async def nodes(self) -> list[dict[str, Any]]:
+        return await self._client.nodes()
 
     async def take_lock(self, group: str, owner: str) -> None:
         await self._client.take_lock(group, owner)

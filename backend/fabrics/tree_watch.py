@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException, NoAuthError
+from kazoo.exceptions import KazooException, NoAuthError, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 
 from backend.errors import CannotStart, Impossible, Unavailable
@@ -22,6 +22,7 @@ CONNECT_S = 20.0
 END_S = 5.0
 ANSWER_S = 5.0
 AGAIN_S = 0.25
+NODES_MOST = 10_000
 OnNode = Callable[[str, bytes | None, int], None]
 
 
@@ -48,6 +49,12 @@ class TreeClient:
         """Raises Unavailable."""
         client = await self._connected()
         await answered(client.ensure_path, path)
+
+    async def nodes(self) -> list[dict[str, Any]]:
+        """The cluster's nodes by path in order. Raises Unavailable."""
+        client = await self._connected()
+        found: list[dict[str, Any]] = await answered(walked, client)
+        return found
 
     async def take_lock(self, group: str, owner: str) -> None:
         """Removes the lock and its owner's place in one multi (CFS Table 3, Test A: the global view is modified)."""
@@ -146,6 +153,20 @@ def remove_lock(client: KazooClient, base: str, owner: str) -> list[Any]:
     if there is not None:
         transaction.delete(f"{base}/view/{owner}")
     return list(transaction.commit_async().get(timeout=ANSWER_S))
+
+
+def walked(client: KazooClient) -> list[dict[str, Any]]:
+    """A node that goes meanwhile is left out."""
+    found: list[dict[str, Any]] = []
+    ahead = [ROOT]
+    while ahead and len(found) < NODES_MOST:
+        path = ahead.pop()
+        with contextlib.suppress(NoNodeError):
+            data, stat = client.get(path)
+            node = {"path": path, "data": data.decode(errors="replace"), "version": stat.version}
+            found.append({**node, "owner": stat.ephemeralOwner, "mtime_ms": stat.mtime})
+            ahead += [f"{path}/{name}" for name in client.get_children(path)]
+    return sorted(found, key=lambda node: node["path"])
 
 
 def watched(client: KazooClient, base: str, reported: OnNode) -> bool:

@@ -1,8 +1,9 @@
-"""Commands of `fs`, `journal dump` and `image dump` beside a real cluster."""
+"""Commands of `fs`, `tree`, `watch`, `journal dump` and `image dump` beside a real cluster."""
 
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -99,3 +100,55 @@ def test_the_files_of_a_running_server_are_dumped(cluster: Up) -> None:
     cluster.await_true(dumped, "the record of /dumped in the journal")
     nothing = run(cluster, "image", "dump", str(cluster.data))
     assert nothing.returncode == 2 and b"no image with a manifest" in nothing.stderr
+
+
+def test_the_tree_names_the_servers_of_ephemeral_nodes(cluster: Up) -> None:
+    active = cluster.active()
+    nodes = {
+        node["path"]: node for node in json.loads(well(cluster, "tree", "/cloverlab/groups/g1", "-o", "json"))
+    }
+    lock = nodes["/cloverlab/groups/g1/lock"]
+    assert lock["owner"] == active and json.loads(lock["data"])["owner"] == active and lock["session"]
+    epoch = nodes["/cloverlab/groups/g1/epoch"]
+    assert (epoch["owner"], epoch["session"]) == ("", "") and json.loads(epoch["data"])["active"] == active
+    assert f"/view/{active}".encode() in well(cluster, "tree")
+    assert run(cluster, "tree", "/nope").returncode != 0
+
+
+def heed_interrupts() -> None:
+    """A shell's background jobs ignore them."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def test_events_are_watched_from_a_moment_and_of_a_kind(cluster: Up) -> None:
+    command = [*CLOVERLAB, "--port", str(cluster.port), "watch", "--after", "0", "--kind", "Serving"]
+    with subprocess.Popen(
+        command, cwd=REPOSITORY, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as watching:
+        assert watching.stdout is not None and watching.stderr is not None
+        event = json.loads(watching.stdout.readline())
+        assert event["kind"] == "Serving" and event["group"] == "g1" and event["says"]
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(30) == 130 and watching.stderr.read() == b""
+    unknown = run(cluster, "watch", "--kind", "Nonsense")
+    assert unknown.returncode != 0 and b"no event is called" in unknown.stderr
+
+
+def test_watching_ends_well_when_its_reader_goes(cluster: Up) -> None:
+    words = " ".join((*CLOVERLAB, "--port", str(cluster.port), "watch --after 0"))
+    done = subprocess.run(
+        ["bash", "-c", f"{words} | head -1 >/dev/null; echo ${{PIPESTATUS[0]}}"],
+        cwd=REPOSITORY, capture_output=True, timeout=90, check=False,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == (b"0\n", b"")
+
+
+def test_the_active_role_is_handed_over_and_back(cluster: Up) -> None:
+    cluster.await_true(lambda: cluster.cluster()["settled"], "a settled cluster")
+    old = cluster.active()
+    done = json.loads(well(cluster, "handover", "g1", "-o", "json"))
+    assert done["old"] == old and done["new"] == cluster.active() != old
+    cluster.await_true(lambda: cluster.server(old)["role"] == "standby", f"{old} is in step again")
+    assert json.loads(well(cluster, "handover", "g1", old, "-o", "json"))["new"] == old
+    refused = run(cluster, "handover", "g1", old)
+    assert refused.returncode != 0 and b"is the active already" in refused.stderr
