@@ -22,6 +22,7 @@ from backend.events.stream import router as stream
 from backend.faults.router import router as faults
 from backend.fs.router import router as fs
 from backend.gate import Gate
+from backend.handover.router import router as handover
 from backend.headers import Headers
 from backend.key import key_in
 from backend.lab import Lab
@@ -50,6 +51,7 @@ def create_app(lab: Lab) -> FastAPI:
         faults,
         events,
         fs,
+        handover,
         pool,
         stream,
         metrics.router,

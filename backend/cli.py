@@ -26,6 +26,7 @@ MODULES = {
     "logs": "lifecycle",
     "fault": "faults",
     "force": "faults",
+    "handover": "handover",
     "fs": "files",
     "checkpoint": "checkpoints",
     "pool": "pool",

@@ -107,6 +107,15 @@ class Family(msgspec.Struct, frozen=True):
         return self.replication == "mams" or bool(self.journal_nodes)
 
     @property
+    def cannot_hand_over(self) -> str:
+        """Reason why no active of it hands its role over in order; empty when one does."""
+        if not self.locked:
+            return "every member serves"
+        if self.replication != "mams":
+            return "its takeover waits for the end of the lock: the fault take_lock takes it away"
+        return "" if self.standbys_max else "it has one server"
+
+    @property
     def unseats(self) -> str:
         """The fault verb by which an operator makes a group choose its leader, or its view, again."""
         return "take_lock" if self.locked else "force_view"

@@ -67,6 +67,8 @@ class RequestHandler:
         """This group is draining for a checkpoint."""
         self.shared: Calls = {}
         """Calls that several groups carry out together, each with the peer that sent it last."""
+        self.successor = ""
+        """Server to which this tenure hands over, and to which waiting callers are then referred."""
         self.cross_group: CrossGroup | None = None
         self._placement: Placement | None = None
         """Both None in a cluster of one group."""
@@ -89,7 +91,7 @@ class RequestHandler:
     def refuse_all(self) -> None:
         """Ends the tenure. Waiting callers are redirected and keep their operation numbers."""
         for peer, request in (*self.backlog.emptied(), *self.shared.values()):
-            self._send(peer, Refused(request.number, self.epoch, "no longer active", ""))
+            self._send(peer, Refused(request.number, self.epoch, "no longer active", self.successor))
         self.shared.clear()
 
     # --- requests --------------------------------------------------------------------------------------------------
@@ -296,8 +298,14 @@ class RequestHandler:
     # --- Check -----------------------------------------------------------------------------------------------------
 
     def on_check(self, peer: str, message: CheckOperation) -> None:
-        """CFS §4.4 step 2: reports whether this operation has been executed. It only saves a round trip."""
-        if self.backlog.is_held or not self._lease.holds:
+        """CFS §4.4 step 2: reports whether this operation has been executed. It only saves a round trip.
+
+        While requests are held the namespace may lack committed records, so that the client is to send its request, which is held, too.
+        """
+        if not self._lease.holds:
+            return
+        if self.backlog.is_held:
+            self._send(peer, Checked(message.number, self.epoch, "pending", self.now_ns()))
             return
         recorded = self._state.namespace.sessions.recorded(OpId(message.session, message.number))
         if type(recorded) is Absent:

@@ -57,14 +57,14 @@ class Election:
     def forget_session(self) -> None:
         self._watch.forget()
 
-    async def run(self, last: Mark, forced: bool = False) -> bool:
+    async def run(self, last: Mark, ordered: bool = False) -> bool:
         """Draws in the present round. True when this server took the lock; False when another server has it, or should soon have it.
 
-        `forced`: a person wants this server to lead; it takes the lock without a draw.
+        `ordered`: a person wants this server to lead, or the last active has handed over to it; it takes the lock without a draw.
         """
         view = self._view
         round = await view.draw_round()
-        if forced:
+        if ordered:
             return await view.take_lock(round)
         number = Random(self._key ^ round).getrandbits(31)
         await view.write_draw(Draw(round, number, last.epoch, last.sn))

@@ -19,6 +19,7 @@ from nodes.metadata_server.replica import Replica, open_replica
 from nodes.metadata_server.server import MetadataServer
 from nodes.metadata_server.tenure import Choice
 from nodes.protocols.mams import messages as m
+from nodes.protocols.mams.handover import Outcome, Succession, reported
 from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
 from nodes.protocols.mams.reading import read_from_pool
 from nodes.protocols.mams.ssp import Ssp
@@ -67,16 +68,20 @@ class Mams:
         self._by_number_alone = cluster.holes.election_ignores_sn
         """The draw of the paper: the random number alone decides, and the winner trusts its own journal."""
         self._reading: Scope | None = None
+        self._succession = Succession(replica, following)
         self._incarnations = Incarnations(
             replica, pool.promise, following.wake, server.stop_reading, server.blocks.ask_all
         )
         to_leader = self.session.to_leader
+        self.session.questions["hand_over"] = self._hand_over
         self.handlers: Handlers = {
             **pool.handlers,
             **{kind: self._of_writer(pool.handlers[kind]) for kind in m.OF_WRITER},
             m.Groups: server.replica.calls.on_reply,
             m.Renew: self._of_writer(self._on_renew),
             m.Stale: self._on_stale,
+            m.HandOver: self._on_hand_over,
+            m.HandOverReply: server.replica.calls.on_reply,
             **dict.fromkeys((*m.TO_WRITER, m.Promise, m.Renewed), to_leader(Elected.on_message)),
             m.Register: to_leader(Elected.on_message, answers=False),
         }
@@ -125,6 +130,18 @@ class Mams:
 
     def _on_stale(self, peer: str, message: m.Stale) -> None:
         self.on_promised(message.promised)
+
+    def _on_hand_over(self, peer: str, message: m.HandOver) -> None:
+        session = self.session
+        free = session.leader is None and session.scope is not None and self.rests
+        self._succession.on_ask(peer, message, free and message.epoch == self._pool.promised)
+
+    async def _hand_over(self, question: dict[str, Any]) -> dict[str, str]:
+        """A person's order to hand the active role over, to `server` if it is given."""
+        leader = self.session.leader
+        if leader is None or not leader.serving:
+            return reported(Outcome("", f"{self._world.name} is not the active"))
+        return reported(await leader.handovers.order(str(question.get("server", ""))))
 
     def on_promised(self, epoch: int) -> None:
         active = self.session.leader
@@ -230,7 +247,8 @@ class Mams:
             await await_members(self._world, replica.view, self._group.members)
         self._step("draw", "the lock is free")
         last = NOTHING if self._by_number_alone else replica.log.last
-        if not await self._election.run(last, replica.forcing.stands):
+        ordered = replica.forcing.stands or self._succession.stands
+        if not await self._election.run(last, ordered):
             await following.changed(self._draw_wait_ns)
             return
         self._step("lock", f"{self._world.name} holds the lock")

@@ -121,6 +121,19 @@ class Renewed(Message, array_like=True, tag=True, gc=False):
     mark: Mark
 
 
+class HandOver(Question, array_like=True, tag=True, gc=False):
+    """The active asks a standby to take the lock when it is released: its journal ends with `mark`, and everything is committed."""
+
+    epoch: int
+    mark: Mark
+
+
+class HandOverReply(Reply, array_like=True, tag=True, gc=False):
+    """`refused` is empty when the sender's journal is equal and it will take the lock."""
+
+    refused: str
+
+
 TO_WRITER: tuple[type[Message], ...] = (Prepared, Mismatch, DecisionLogged)
 """Replies of participants to the writer of journal groups."""
 OF_WRITER: tuple[type[Message], ...] = (Prepare, Commit, CommitDecision, Recover)
@@ -128,6 +141,6 @@ OF_WRITER: tuple[type[Message], ...] = (Prepare, Commit, CommitDecision, Recover
 
 MESSAGES = (
     *about("journal", Prepare, Commit, CommitDecision, replies=(Prepared, Mismatch, DecisionLogged)),
-    *about("takeover", Recover, replies=(Promise, Stale)),
+    *about("takeover", Recover, HandOver, HandOverReply, replies=(Promise, Stale)),
     *about("renewing", FetchGroups, Groups, Register, Renew, replies=(Renewed,)),
 )

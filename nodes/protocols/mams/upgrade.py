@@ -11,6 +11,7 @@ from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
 from nodes.metadata_server.tenure import Choice, JournalLeader
 from nodes.protocols.mams.active import Active
+from nodes.protocols.mams.handover import Handovers
 from nodes.protocols.mams.messages import Promise
 from nodes.protocols.mams.pool_node import PoolNode
 from nodes.protocols.mams.receivers import follow_receivers
@@ -50,6 +51,7 @@ class Elected(JournalLeader):
         """Promises and journals of the members, from step 2b on."""
         self._active: Active | None = None
         """Participants and members, from step 4 on."""
+        self.handovers = Handovers(replica, self, tenure, self._give_up)
 
     @property
     def epoch(self) -> int:

@@ -1,0 +1,46 @@
+"""Planned handover of a group's active role to one of its standbys."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from backend.checkpoints.service import active_of, answers_as_active, ask
+from backend.errors import FaultUnsupported, Malformed, NotThere, Unavailable
+from backend.running import Running
+
+ANSWER_S = 15.0
+SERVE_S = 20.0
+LOOK_S = 0.01
+
+
+async def hand_over(lab: Running, group: str, server: str) -> dict[str, Any]:
+    """Returns when another server serves. Raises Impossible with the reason when the active goes on; NotThere, Malformed, FaultUnsupported,
+    Unavailable."""
+    check(lab, group, server)
+    began_s = time.monotonic()
+    old = active_of(lab, group)
+    epoch = lab.fabric.picture.servers[old].epoch
+    await ask(lab, old, {"do": "hand_over", "server": server}, ANSWER_S)
+    while time.monotonic() < began_s + SERVE_S:
+        for each in lab.fabric.picture.servers.values():
+            if each.group == group and each.epoch > epoch and answers_as_active(each):
+                ms = round((time.monotonic() - began_s) * 1_000, 1)
+                return {"group": group, "old": old, "new": each.name, "epoch": each.epoch, "ms": ms}
+        await asyncio.sleep(LOOK_S)
+    raise Unavailable(f"{old} has handed over, and no server of {group} serves yet: see status")
+
+
+def check(lab: Running, group: str, server: str) -> None:
+    picture = lab.fabric.picture
+    if group not in picture.groups:
+        raise NotThere(f"no group is called {group[:40]!r}; there are {', '.join(picture.groups)}")
+    members = [each.name for each in picture.servers.values() if each.group == group]
+    if server and server not in picture.servers:
+        raise NotThere(f"no server is called {server[:40]!r}; {group} has {', '.join(members)}")
+    if server and server not in members:
+        raise Malformed(f"{server} is not a server of {group}, which has {', '.join(members)}")
+    if lab.family.cannot_hand_over:
+        protocol = lab.home.file.cluster.protocol
+        raise FaultUnsupported(f"{protocol} hands nothing over: {lab.family.cannot_hand_over}")
