@@ -8,7 +8,9 @@ from backend.clusters.models import Strict
 
 
 class HandoverRequest(Strict):
-    server: str = Field(default="", max_length=100, description="The successor; by default a standby in step.")
+    server: str = Field(
+        default="", max_length=100, description="The successor; by default a standby in step."
+    )
 
 
 class HandoverDone(BaseModel):

@@ -29,8 +29,6 @@ export interface Picture { at_ns: number; seq: number; servers: Record<string, S
 export interface PictureChanges { at_ns?: number; seq?: number; servers?: Record<string, Server>; groups?: Record<string, Group>; nodes?: Record<string, Node>; faults?: Fault[]; invariants?: Record<string, string> }
 export interface WorkloadChange { rate_per_s?: number; paused?: boolean; clients?: number }
 export interface WorkloadState { rate_per_s: number; paused: boolean; clients: number }
-export interface HandoverRequest { server?: string }
-export interface HandoverDone { group: string; old: string; new: string; epoch: number; ms: number }
 export interface Run { run: number; protocol: string; started_at: string; ended_at: string | null; started_ns: number; first_seq: number; last_seq: number; live: boolean }
 export interface Failover { group: string; fault_ns: number; detection_ms: number; election_ms: number; switch_ms: number; reconnect_ms: number | null; total_ms: number; old: string; new: string; epoch: number }
 export interface Stamp { seq: number; server: string; boot: number; number: number; at_ns: number; cause: number; cause_server: string; kind: string; says: string; story: boolean }
