@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
-from backend import metrics, probes
+from backend import api_page, metrics, probes
 from backend.access import Access
 from backend.checkpoints.router import router as checkpoints
 from backend.clusters.models import ErrorLine
@@ -33,31 +33,28 @@ from nodes.errors import FsError
 PAGES = frozenset({"", "namespace", "storage-pool", "checkpoints", "compare"})
 """Addresses that the page gives its parts (frontend/src/store/url.ts)."""
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
+ROUTERS = (
+    checkpoints, clusters, compare, coordination, faults, events, fs, handover, pool, stream, metrics.router, probes.router,
+    api_page.router,
+)  # fmt: skip
 
 
-def create_app(lab: Lab) -> FastAPI:
-    """Raises CannotStart when the key of the API cannot be read or made."""
+def routes() -> FastAPI:
+    """The application without a cluster: enough for its schema."""
     app = FastAPI(
         title="Cloverlab", version="1", responses=ERRORS,  # type: ignore[arg-type]
         docs_url=None, redoc_url=None, openapi_url="/api/openapi.json",
         generate_unique_id_function=lambda route: route.name,
     )  # fmt: skip
-    app.state.lab = lab
-    for router in (
-        checkpoints,
-        clusters,
-        compare,
-        coordination,
-        faults,
-        events,
-        fs,
-        handover,
-        pool,
-        stream,
-        metrics.router,
-        probes.router,
-    ):
+    for router in ROUTERS:
         app.include_router(router)
+    return app
+
+
+def create_app(lab: Lab) -> FastAPI:
+    """Raises CannotStart when the key of the API cannot be read or made."""
+    app = routes()
+    app.state.lab = lab
     app.add_exception_handler(LabError, lab_error)
     app.add_exception_handler(FsError, fs_error)
     app.add_exception_handler(RequestValidationError, malformed)
@@ -130,3 +127,8 @@ def file_at(root: Path, path: str) -> Path | None:
         return file if file.is_file() and file.is_relative_to(root) else None
     except (OSError, ValueError):
         return None
+
+
+if __name__ == "__main__":
+    """Writes docs/api.md to standard output."""
+    print(api_page.markdown(routes().openapi()), end="")
