@@ -153,7 +153,9 @@ def up(
     ] = False,
     keep: Annotated[
         str | None,
-        typer.Option(help="Age up to which runs and their events are kept: 12h, 7d (default), 4w."),
+        typer.Option(
+            metavar="AGE", help="Age up to which runs and their events are kept: 12h, 7d (default), 4w."
+        ),
     ] = None,
     **nodes: int | None,
 ) -> None:

@@ -21,7 +21,7 @@ PLACE = re.compile(
 SERVER = re.compile(
     r"^(?P<server>[a-z][a-z0-9-]*) is (?P<role>active|standby|junior|primary|secondary|member|joining|down)$"
 )
-HOLDER = re.compile(r"^(?P<role>active|primary) of (?P<group>\S+) is (?P<server>[a-z][a-z0-9-]*)$")
+HOLDER = re.compile(r"^(?:active|primary) of (?P<group>\S+) is (?P<server>[a-z][a-z0-9-]*)$")
 STEP = re.compile(r"^step (?P<procedure>[a-z]+) (?P<step>\S+) of (?P<group>\S+)$")
 BLOCKS = re.compile(r"^blocks (?P<health>whole|under|over|missing)$")
 REPORTED = re.compile(r"^(?:reported|told) (?P<kind>[A-Z][A-Za-z]+)(?: by (?P<server>[a-z][a-z0-9-]*))?$")
@@ -104,11 +104,6 @@ class Situation:
             and server.process == "running"
         )
 
-    def holds(self, name: str, role: str, group: str) -> bool:
-        """Whether a server of the group has this role, or a like role of another family."""
-        server = self.picture.servers.get(name)
-        return server is not None and server.group == group and server.role in ALIKE.get(role, (role,))
-
     def reported(self, kind: str, server: str = "") -> bool:
         """Whether such an event came in this step."""
         return any(kind == each and server in ("", teller) for each, teller in self._recent)
@@ -169,8 +164,8 @@ def condition(text: str) -> Condition:
         group = found[1]
         return lambda now: now.serves(group)
     if found := HOLDER.match(text):
-        role, of, name = found["role"], found["group"], found["server"]
-        return lambda now: now.holds(name, role, of)
+        of, name = found["group"], found["server"]
+        return lambda now: now.serves(of) and now.serving[of] == name
     if found := PLACE.match(text):
         role, least = found["role"].removesuffix("s"), int(found["count"] or 1)
         of = found["group"]

@@ -210,11 +210,11 @@ def test_an_age_to_keep_that_is_none_is_wrong_usage(capsys: pytest.CaptureFixtur
 
 
 SILENT = {
-    "help", "man", "completion", "up", "down", "wait", "logs", "explore", "test", "bench", "reproduce",
+    "help", "man", "completion", "up", "down", "wait", "logs", "watch", "explore", "test", "bench", "reproduce",
     "fs mkdir", "fs create", "fs touch", "fs chmod", "fs mv",
     "fs ln", "fs rm", "fs cat", "fs tail",
 }  # fmt: skip
-"""Commands that print nothing, the content of a file, or lines of progress; bench and reproduce always print JSON."""
+"""Commands that print nothing, the content of a file, or lines of progress; bench, reproduce and watch always print JSON."""
 
 
 def leaves(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:

@@ -26,7 +26,7 @@ def commands_of(text: str) -> list[list[str]]:
     lines = [line for line in lines if line.startswith("./cloverlab ")] + INLINE.findall(BLOCK.sub("", text))
     found = []
     for line in lines:
-        bare = re.sub(r"\[[^]]*\]| [<>|&].*", "", line)
+        bare = re.sub(r"\[[^]]*\](\.\.\.)?| [<>|&].*", "", line)
         if "…" not in bare and "COMMAND" not in bare:
             found.append(shlex.split(bare, comments=True)[1:])
     return found
@@ -66,6 +66,11 @@ def test_a_documented_command_parses(words: list[str]) -> None:
 def test_a_wrong_command_does_not(words: list[str]) -> None:
     with pytest.raises(Exception, match=r"(?i)no such|missing"):
         parse(words)
+
+
+def test_the_page_of_the_command_line_has_every_command() -> None:
+    page = (ROOT / "docs" / "command-line.md").read_text()
+    assert [name for name in root().commands if f"`{name}" not in page] == []
 
 
 def test_no_documented_cluster_refuses_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ def cluster(**changes: str) -> dict[str, Any]:
         ("active of g1 serves", {"believes": "elected"}, False),
         ("active of g1 is mds1", {}, True),
         ("active of g1 is mds2", {}, False),
+        ("active of g1 is mds1", {"process": "stopped"}, False),
         ("active of g2 is mds1", {}, False),
         ("primary of g1 is mds1", {"role": "primary", "believes": "primary"}, True),
         ("mds2 is standby", {}, True),
