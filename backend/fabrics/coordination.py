@@ -28,6 +28,8 @@ Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any]]]
 """A query to a server over the control path, which faults do not affect."""
 ENDS = {"expire": "expired", "close": "closed"}
 AGAIN_S = 0.1
+SLEPT_NS = 1_000_000
+"""Smallest difference of the two clocks that is a sleep of the machine."""
 
 
 class Ensemble(Protocol):
@@ -71,6 +73,8 @@ class EmbeddedEnsemble:
         self._report = report
         self._socket = home.socket_of(COORDINATION)
         self._client: TreeClient | None = None
+        self._slept_ns = 0
+        """Time that the machine has slept since its start, as known from the last line."""
 
     async def start(self, leftovers: dict[str, Child]) -> None:
         leftover = leftovers.get(COORDINATION)
@@ -117,7 +121,11 @@ class EmbeddedEnsemble:
     def _on_line(self, line: dict[str, Any]) -> None:
         """A change of one node, or (without a path) the end of a session. Coordination's clock stops while the machine sleeps, the servers'
         does not."""
-        at_ns = line["at_ns"] + monotonic_ns() - time.monotonic_ns()
+        slept_ns = monotonic_ns() - time.monotonic_ns()
+        # Two readings of the clocks differ by some 100 ns; changes of one moment keep one time.
+        if abs(slept_ns - self._slept_ns) > SLEPT_NS:
+            self._slept_ns = slept_ns
+        at_ns = line["at_ns"] + self._slept_ns
         if line["path"]:
             data = None if line["data"] is None else line["data"].encode()
             self._report_all(

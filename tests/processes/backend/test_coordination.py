@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from kazoo.client import KazooClient
 
-from backend.errors import CannotStart, Impossible, Unavailable
+from backend.errors import CannotStart, Impossible, Malformed, Unavailable
 from backend.fabrics import tree_watch
 from backend.fabrics.children import Children
 from backend.fabrics.coordination import EmbeddedEnsemble, RealEnsemble, host_and_port
@@ -192,5 +192,5 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
 def test_hosts_that_are_none_get_one_line() -> None:
     assert host_and_port("zoo1:2182") == ("zoo1", 2182) and host_and_port("zoo1") == ("zoo1", 2181)
     for wrong in ("", ":1", "a:b", "a:0", "a:70000"):
-        with pytest.raises(CannotStart, match="--zookeeper needs"):
+        with pytest.raises(Malformed, match="--zookeeper needs"):
             host_and_port(wrong)
