@@ -145,7 +145,10 @@ def up(
         ),
     ] = None,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Delete the cluster in the data directory first.")
+        bool,
+        typer.Option(
+            "--fresh", allow_from_autoenv=False, help="Delete the cluster in the data directory first."
+        ),
     ] = False,
     detach: Annotated[
         bool,
