@@ -111,12 +111,12 @@ def complain(line: str, hint: str = "") -> None:
     print(line if a_list else f"cloverlab: {' '.join(line.split())}{hint}", file=sys.stderr)
 
 
-def entry(arguments: list[str] | None = None) -> int:
+def entry(arguments: list[str] | None = None, program: str = "./cloverlab") -> int:
     """Returns the exit code."""
     if VARIABLE in os.environ:
         importlib.import_module("typer.completion").completion_init()
     try:
-        code = root().main(arguments, prog_name="./cloverlab", complete_var=VARIABLE, standalone_mode=False)
+        code = root().main(arguments, prog_name=program, complete_var=VARIABLE, standalone_mode=False)
         return code if isinstance(code, int) else 0
     except LabError as error:
         complain(error.message)

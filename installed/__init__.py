@@ -13,4 +13,4 @@ def main() -> int:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (HERE, os.environ.get("PYTHONPATH"))))
     from backend.cli import entry
 
-    return entry()
+    return entry(program="cloverlab")
