@@ -12,6 +12,7 @@ import httpx
 import msgspec
 
 from backend.app import create_app
+from backend.key import authorization, key_in
 from backend.lab import Lab
 from backend.picture import Picture
 from backend.settings import Settings
@@ -84,7 +85,10 @@ async def opened(events: int = KEPT_EVENTS) -> dict[str, float]:
         lab = await Lab.open(Settings(Path(directory)))
         rows = fill(lab.home.path / "events.db", monotonic_ns(), events)
         transport = httpx.ASGITransport(app=create_app(lab))
-        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:8080") as client:
+        key = authorization(key_in(lab.home.path))
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://127.0.0.1:8080", headers=key
+        ) as client:
             began, size = time.monotonic(), 0
             for question in QUESTIONS:
                 answer = await client.get(question)

@@ -41,7 +41,10 @@ def bench(
         raise Malformed(
             f"bench {name[:40]!r} is unknown{nearest(name, known)}; there are {', '.join(known) or 'none'}"
         )
-    main = importlib.import_module(f"benchmarks.{name}").main
+    try:
+        main = importlib.import_module(f"benchmarks.{name}").main
+    except ModuleNotFoundError as missing:
+        raise Malformed(f"bench {name} needs the package {missing.name} of requirements-test.lock") from None
     try:
         inspect.signature(main).bind(*arguments or ())
     except TypeError as error:

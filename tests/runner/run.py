@@ -15,7 +15,7 @@ from tests.runner import tools
 ROOT = Path(__file__).resolve().parents[2]
 FRONTEND = ROOT / "frontend"
 MINUTE = 60
-PYTEST = [sys.executable, "-m", "pytest", "-q", "-rs"]
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-rs", "--durations=15", "--durations-min=8"]
 QUICK = ("architecture", "unit", "papers", "traces", "simulation")
 WORKERS = {
     "unit": ["-n", "auto"],
