@@ -9,6 +9,7 @@ goes on. After that a successor that fails is replaced by an ordinary election.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 from nodes.config import MILLISECOND
@@ -124,7 +125,7 @@ class Handovers:
     ):
         self._replica = replica
         self._tenure = tenure
-        self._make = lambda: Handover(replica, leader, give_up)
+        self._make: Callable[[], Handover] = partial(Handover, replica, leader, give_up)
         self._under_way = False
 
     async def order(self, server: str) -> Outcome:
