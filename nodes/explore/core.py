@@ -9,7 +9,7 @@ from nodes.explore.atlas import Atlas
 from nodes.explore.stage import Scripted, Stage
 from nodes.families import family_named
 from nodes.faults.check import FaultUnsupported
-from nodes.faults.table import BY_NAME
+from nodes.faults.table import LINK_VERBS
 from nodes.sim.ensemble import COORDINATION
 
 
@@ -43,13 +43,15 @@ def without_last_known(left: list[str], label: str, members: list[str], config: 
 
 
 def cut_off_half_there(cluster: Stage, left: list[str]) -> None:
-    """Cuts off left-out servers. Behind links that pass some messages, such a server could lead as long as its session lives, and no family
-    promises to replace it."""
-    half = {
-        name for verb, names in cluster.faults.standing.values() if BY_NAME[verb].partial for name in names
+    """Cuts off left-out servers. Behind links that pass some messages, or that join it to a part of the core, such a server could lead as long as
+    its session lives, and no family promises to replace it."""
+    at_links = {
+        name for verb, names in cluster.faults.standing.values() if verb in LINK_VERBS for name in names
     }
+    clients = {name for name, server in cluster.servers.items() if server.client}
+    of_core = at_links - {*left} - clients
     for name in left:
-        if name in half or COORDINATION in half:
+        if name in at_links or of_core:
             cluster.faults.do("cut", [name])
 
 

@@ -83,8 +83,6 @@ class Verb(msgspec.Struct, frozen=True, kw_only=True):
     """Synced data of the disk is lost for good."""
     empties: bool = False
     """The disk is empty afterwards."""
-    partial: bool = False
-    """For links: some messages still arrive."""
     drawn: bool = False
     locked: bool | None = None
     """Only for families whose groups have a lock (True) or have none (False)."""

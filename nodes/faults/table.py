@@ -133,13 +133,13 @@ OF_LINKS = (
         done="Cut {way}", done_one="Cut {targets} off from all others", rule="cut",
     ),
     Verb(
-        verb="delay", key="D", label="Delay", targets=("link",), counts=(1, 2), undo=HEAL, partial=True, drawn=True,
+        verb="delay", key="D", label="Delay", targets=("link",), counts=(1, 2), undo=HEAL, drawn=True,
         options=(ms("ms", 100, "the delay of each message"), *ENDS),
         does="messages arrive later",
         done="Delayed {way} by {ms} ms", rule="{ms} ms slower",
     ),
     Verb(
-        verb="lose", key="O", label="Lose", targets=("link",), counts=(1, 2), undo=HEAL, partial=True, drawn=True,
+        verb="lose", key="O", label="Lose", targets=("link",), counts=(1, 2), undo=HEAL, drawn=True,
         options=(SHARE, *ENDS),
         does="a share of the messages is lost. Links to coordination are TCP: losses are delays",
         done="Loses {share} of the messages on {way}", rule="loses {share}",
@@ -172,7 +172,7 @@ OF_LINKS = (
         does="opens clogged links",
     ),
     Verb(
-        verb="hold", label="Hold", targets=("link",), counts=(1, 2), undo=HEAL, fabrics=SIMULATED, partial=True,
+        verb="hold", label="Hold", targets=("link",), counts=(1, 2), undo=HEAL, fabrics=SIMULATED,
         alone="holds messages of one kind", drawn=True,
         options=(
             Option(name="kind", type="word", default="", help="the kind of message: `Prepare`, for instance; empty for all"),
