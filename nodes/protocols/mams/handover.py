@@ -8,6 +8,7 @@ goes on. After that a successor that fails is replaced by an ordinary election.
 
 from __future__ import annotations
 
+from asyncio import Task
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -126,18 +127,16 @@ class Handovers:
         self._replica = replica
         self._tenure = tenure
         self._make: Callable[[], Handover] = partial(Handover, replica, leader, give_up)
-        self._under_way = False
+        self._task: Task[None] | None = None
 
     async def order(self, server: str) -> Outcome:
         """Returns when the lock is released for the successor, or the reason is known why this server goes on."""
-        if self._under_way:
+        if self._task is not None and not self._task.done():
             return Outcome(server, "another handover is under way")
-        self._under_way = True
         handover = self._make()
-        task = self._tenure.spawn(handover.run(server), "handover")
+        task = self._task = self._tenure.spawn(handover.run(server), "handover")
         while not task.done():
             await self._replica.world.clock.sleep(LOOK_NS)
-        self._under_way = False
         return handover.outcome
 
 

@@ -162,6 +162,18 @@ def test_two_handovers_at_once_are_one() -> None:
     assert len(lab.serving()) == 2
 
 
+def test_an_order_whose_sender_has_gone_does_not_block_the_next_one() -> None:
+    lab = ready(1)
+    held = lab.cluster.hold(lambda sender, receiver, message: type(message) is HandOver)
+    gone = begin(lab, lab.standbys[0])
+    lab.run_ms(50)
+    gone.cancel()
+    lab.run_ms(2_000)
+    held.drop()
+    target = lab.standbys[1]
+    assert hand_over(lab, target) == {"refused": "", "server": target}
+
+
 # --- crashes ---------------------------------------------------------------------------------------------------------
 
 
