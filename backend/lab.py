@@ -14,6 +14,7 @@ from backend.errors import LabError
 from backend.events.failovers import Failover, Failovers
 from backend.events.hub import Hub
 from backend.fabrics.home import Home
+from backend.log_rotation import keep_rotated
 from backend.memory_watch import MemoryWatch
 from backend.picture import Picture
 from backend.running import Running
@@ -61,6 +62,7 @@ class Lab(Running):
         self.hub.start()
         self._tasks = [
             asyncio.create_task(keep_trimmed(self.fabric, self.store), name="traces' trimming"),
+            asyncio.create_task(keep_rotated(self.home.path / "logs"), name="logs' rotation"),
             asyncio.create_task(MemoryWatch(self.fabric).run(), name="memory"),
         ]
         await self.fabric.start()
