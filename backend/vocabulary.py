@@ -26,9 +26,9 @@ class States(msgspec.Struct, frozen=True):
     """States of a journal group, or of its counterpart, on one server."""
 
     p: State = ("prepared", "durable here, not known to be committed")
-    c: State = ("committed", "safe for good, not in the namespace here yet")
+    c: State = ("committed", "committed for good, not in the namespace here yet")
     a: State = ("applied", "committed, and in the namespace of this server")
-    e: State = ("other epoch", "of another epoch than the committed one: it will be cut off")
+    e: State = ("other epoch", "conflicts with the committed entry; will be removed")
     x: State = ("missing", "others have it, this server has not")
 
 
@@ -115,7 +115,7 @@ SYMMETRIC = Vocabulary(
         ("delivered", "in its place of the order and durable here, not known to be on every member"),
         ("stable", "on every member, not carried out here yet"),
         ("carried out", "on every member, and in the namespace of this one"),
-        ("other view", "of an attempt at a view that came to nothing: it will be cut off"),
+        ("other view", "of an attempt at a view that failed; will be removed"),
     ),
     settled="on all members",
     leads="first member",

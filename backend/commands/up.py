@@ -88,7 +88,10 @@ def up(
     ] = None,
     granularity: Annotated[
         str | None,
-        typer.Option(metavar="N-N-N", help="DirDep-DirWid-FileWid of the placement ddg (2-16-2048)."),
+        typer.Option(
+            metavar="N-N-N",
+            help="For --placement ddg: the largest unit that is kept together, as levels-directories-files (2-16-2048).",
+        ),
     ] = None,
     ddg_as_printed: Annotated[
         bool | None,
@@ -114,7 +117,7 @@ def up(
         list[str] | None,
         typer.Option(
             metavar="HOLE",
-            help="A hole of the paper to open, by its switch; repeatable. Without it the cluster is safe.",
+            help="Switch on a hole, a known flaw of the published protocol, such as async_flush. Unsafe; may be repeated.",
         ),
     ] = None,
     zookeeper: Annotated[

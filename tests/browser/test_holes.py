@@ -21,7 +21,7 @@ def test_open_holes_are_named_on_every_page(page: Page, tmp_path: Path) -> None:
     with living(Running(tmp_path, shape=SHAPE)) as holed:
         opened(page, holed.url)
         badge = page.get_by_test_id("holes")
-        expect(badge).to_contain_text(f"not safe: {', '.join(HOLES)}")
+        expect(badge).to_contain_text(f"started with the holes {', '.join(HOLES)}")
         for name in PAGES:
             visit(page, f"{holed.url}{name}")
             expect(badge).to_contain_text(HOLES[0])

@@ -134,8 +134,8 @@ function OptionField({ option, targets, value, onChange }: FieldProps) {
           onChange={onChange}
           data={[
             { value: "both", label: "both ways" },
-            { value: "to", label: b === undefined ? "sends" : `to ${b}` },
-            { value: "from", label: b === undefined ? "is sent" : `to ${a}` },
+            { value: "to", label: b === undefined ? "outgoing" : `to ${b}` },
+            { value: "from", label: b === undefined ? "incoming" : `to ${a}` },
           ]}
         />
       );

@@ -6,7 +6,7 @@ import { ROLES } from "./roles";
 export type Entry = readonly [word: string, says: string];
 
 export function lagWords({ unit }: Vocabulary): string {
-  return `how many ${unit}s that are safe for good are not on the server's disk yet`;
+  return `how many committed ${unit}s this server has not written to its disk yet`;
 }
 
 /** Terms of a family, in the order of their first use. */

@@ -27,13 +27,12 @@ export function Header({ onHelp }: { onHelp?: () => void }) {
         <p className="header-holes" data-testid="holes" title={cluster.holes.join(", ")}>
           {cluster.variant === "paper" ? (
             <>
-              not safe: <b>as the paper has it</b>, with {cluster.holes.length} holes that this cluster was
-              started with
+              Unsafe on purpose: started <b>as the paper has it</b>, with {cluster.holes.length} holes
             </>
           ) : (
             <>
-              not safe: <b>{cluster.holes.join(", ")}</b>, {cluster.holes.length > 1 ? "holes" : "a hole"} of
-              the paper that this cluster was started with
+              Unsafe on purpose: started with the {cluster.holes.length > 1 ? "holes" : "hole"}{" "}
+              <b>{cluster.holes.join(", ")}</b>
             </>
           )}
         </p>

@@ -9,8 +9,8 @@ export function NotHere() {
     <div className="page">
       <Header />
       <main className="panel" data-testid="not-here">
-        <h2>Nothing to see in this family</h2>
-        <p>The servers of this family, {called}, mark no checkpoints. Other families do.</p>
+        <h2>This protocol has no checkpoints</h2>
+        <p>Servers of {called} mark no checkpoints. Other protocols do.</p>
       </main>
       <Toasts />
     </div>

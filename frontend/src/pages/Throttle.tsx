@@ -48,7 +48,7 @@ export function Throttle() {
         </Popover.Target>
         <Popover.Dropdown aria-label="Workload" className="throttle-panel">
           <p className="throttle-now">
-            <strong>{count(rateOf(shown))}</strong> calls a second, wished for
+            Target: <strong>{count(rateOf(shown))}</strong> calls per second
           </p>
           <Slider
             thumbLabel="Calls a second"

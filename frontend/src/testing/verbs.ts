@@ -24,7 +24,6 @@ export function row(verb: string, fields: Partial<Verb> = {}): Verb {
     does: "",
     counts: [1, 1],
     damages: false,
-    partial: false,
     drawn: false,
     locked: null,
     fabrics: ["processes"],

@@ -52,7 +52,7 @@ def test_a_directory_is_made_renamed_and_deleted_by_mouse(page: Page, pair: Runn
     page.get_by_test_id("do-make").click()
     expect(row(page, "/by mouse")).to_have_attribute("aria-selected", "true")
     home = names(pair, "/")["by mouse"]["home"]
-    expect(page.get_by_test_id("toast-done")).to_contain_text(f"Created /by mouse, at home in {home}")
+    expect(page.get_by_test_id("toast-done")).to_contain_text(f"Created /by mouse, kept by {home}")
 
     page.get_by_test_id("act-make").click()
     page.get_by_label("Name", exact=True).fill("below")

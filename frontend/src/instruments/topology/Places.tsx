@@ -75,7 +75,7 @@ function View({ group, servers }: { group: Group; servers: readonly string[] }) 
       <span
         data-testid={`view-${name}`}
         data-number={configuration.number}
-        title="The servers of the present view are the primary partition: only they answer, and a write is shown when all of them have it"
+        title="Servers that count as members now. Only they answer clients, and a write becomes visible once every member has stored it"
       >
         in the view <b>{members.join(", ") || "no server"}</b>
       </span>
@@ -98,7 +98,7 @@ function Counted({ name, counters }: { name: string; counters: Counters }) {
       </span>
       {several && (
         <>
-          <span title="Names here whose object is at home in another group">
+          <span title="Names here whose object another group keeps">
             branch points <b data-testid={`branch-points-${name}`}>{count(branch_points)}</b>
           </span>
           <span

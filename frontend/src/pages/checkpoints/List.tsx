@@ -30,7 +30,8 @@ export function List({ rows, groups, beat, onRecover }: Props) {
   if (rows.length === 0)
     return (
       <p className="waiting">
-        None yet. A checkpoint is a barrier in the journal of every group, written while nothing is open.
+        No checkpoints yet. A checkpoint marks one consistent moment in all groups, to which the whole cluster
+        can go back later.
       </p>
     );
   return (

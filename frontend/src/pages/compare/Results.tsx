@@ -26,8 +26,8 @@ export function Results() {
     return (
       <section className="panel compare-empty" aria-label="Results">
         <p>
-          Choose a scenario and the options that differ. Each configuration runs in virtual time with the
-          servers' own code; what it needed and how long its clients waited is shown here.
+          Choose a scenario and two to four configurations. Each is simulated with the real server code and
+          the same random seed; messages, disk writes and waiting times appear here side by side.
         </p>
       </section>
     );

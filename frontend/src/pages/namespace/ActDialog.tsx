@@ -42,7 +42,8 @@ export function ActDialog() {
 
 /** The effect in one sentence. */
 export function consequence({ act, path, directory, entries, home }: Target): string {
-  if (PUTS.has(act)) return `In ${path}, which is at home in ${home}. The placement decides its own home.`;
+  if (PUTS.has(act))
+    return `Created in ${path}, which group ${home} keeps. The placement rule decides which group keeps the new object.`;
   if (act === "rename") return `${path} gets another name or directory; its home stays ${home}.`;
   const of = home === "" ? "" : ` of ${home}`;
   if (!directory) return `Deletes the file ${path}${of}. It cannot be undone.`;

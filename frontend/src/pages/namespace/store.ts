@@ -136,13 +136,13 @@ async function change(request: FsRequest, directories: string[], then: string): 
 export async function makeDirectory(parent: string, name: string): Promise<void> {
   const path = joined(parent, name);
   await change({ do: "mkdir", path }, [parent], path);
-  toast(`Created ${path}, at home in ${entryOf(path)?.home ?? "its group"}`);
+  toast(`Created ${path}, kept by ${entryOf(path)?.home ?? "its group"}`);
 }
 
 export async function createFile(parent: string, name: string): Promise<void> {
   const path = joined(parent, name);
   await change({ do: "create", path }, [parent], path);
-  toast(`Created ${path}, at home in ${entryOf(path)?.home ?? "its group"}`);
+  toast(`Created ${path}, kept by ${entryOf(path)?.home ?? "its group"}`);
 }
 
 /** Uploads a local file. Throws the control plane's error. */
