@@ -13,6 +13,7 @@ import msgspec
 from rich.console import Console
 from rich.markup import escape
 
+from backend import progress
 from backend.errors import Malformed, of_fault
 from backend.explore.on_processes import default_scale, run_on_processes
 from backend.explore.stepping import Ended, Stepping
@@ -86,7 +87,9 @@ def outcomes_on(
         yield from importlib.import_module("backend.compose").run_file(file, seed, scale)
         return
     for scenario in scenarios:
-        yield asyncio.run(run(scenario, on, scenario.seed if seed is None else seed, scale))
+        with progress.shown(f"{scenario.name}, on {on}"):
+            outcome = asyncio.run(run(scenario, on, scenario.seed if seed is None else seed, scale))
+        yield outcome
 
 
 def step_command(file: Path, on: str, seed: int | None, until_s: float, step_s: float) -> int:
@@ -108,7 +111,10 @@ def plan_of(scenario: Scenario, seed: int | None) -> Plan:
 def run_trial(scenario: Scenario, seed: int | None, on: str, scale: float, as_json: bool = False) -> int:
     """Runs a trial of the explorer; returns 0 when every check held. On processes its times are at least those that this machine can hold."""
     plan = plan_of(scenario, seed)
-    outcome = trial.run(plan) if on == "simulated" else run_on_processes(plan, scale * default_scale(plan))
+    with progress.shown(f"{scenario.name}, on {on}"):
+        outcome = (
+            trial.run(plan) if on == "simulated" else run_on_processes(plan, scale * default_scale(plan))
+        )
     if as_json:
         print(trial_as_json(scenario, outcome))
     return verdict(scenario, outcome)

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from backend import progress
 from backend.errors import Malformed
 from backend.interrupts import watch_signals
 from backend.nearest import nearest
@@ -50,7 +51,9 @@ def bench(
     except TypeError as error:
         raise Malformed(f"bench {name}: {error}") from None
     watch_signals()
-    raise typer.Exit(main(*arguments or ()) or 0)
+    with progress.shown(" ".join(["bench", name, *(arguments or [])])):
+        code = main(*arguments or ()) or 0
+    raise typer.Exit(code)
 
 
 @app.command()
@@ -65,4 +68,6 @@ def reproduce(
 ) -> None:
     """Repeat an experiment of the papers; prints one JSON object."""
     watch_signals()
-    raise typer.Exit(importlib.import_module("benchmarks.experiments.command").reproduce(name, to, quick))
+    with progress.shown(f"reproduce {name}{' --quick' if quick else ''}"):
+        code = importlib.import_module("benchmarks.experiments.command").reproduce(name, to, quick)
+    raise typer.Exit(code)
