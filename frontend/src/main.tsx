@@ -5,7 +5,7 @@ import { Page } from "./pages/Page";
 import { stream } from "./store/connect";
 import { followUrl } from "./store/url";
 import { theme } from "./ui/theme";
-import "@mantine/core/styles.css";
+import "./styles/mantine.css";
 import "./styles/index.css";
 
 const root = document.getElementById("root");
