@@ -24,6 +24,7 @@ MODULES = {
     "status": "cluster",
     "wait": "waiting",
     "logs": "lifecycle",
+    "bundle": "bundle",
     "fault": "faults",
     "force": "faults",
     "handover": "handover",

@@ -105,6 +105,14 @@ async def newest(
     return found[::-1]
 
 
+async def last(reader: aiosqlite.Connection, limit: int) -> list[tuple[int, Stamped]]:
+    """The newest `limit` events of any kind, over all runs, in order."""
+    query = f"SELECT seq, {COLUMNS} FROM events ORDER BY seq DESC LIMIT ?"
+    async with reader.execute(query, (limit,)) as rows:
+        found = [(row[0], stamped_of(row[1:])) async for row in rows]
+    return found[::-1]
+
+
 async def picture_at(
     reader: aiosqlite.Connection, run: RunRow, at_ns: int, last_seq: int = LATEST_NS
 ) -> Picture:

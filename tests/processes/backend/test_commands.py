@@ -1,15 +1,19 @@
-"""Commands of `fs`, `tree`, `watch`, `journal dump` and `image dump` beside a real cluster."""
+"""Commands of `fs`, `tree`, `watch`, `bundle`, `journal dump` and `image dump` beside a real cluster."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from nodes.coordination.log import Log
+from nodes.coordination.tree import Tree
 from tests.processes.backend.running import CLOVERLAB, REPOSITORY, Up, up
 
 
@@ -113,6 +117,42 @@ def test_the_tree_names_the_servers_of_ephemeral_nodes(cluster: Up) -> None:
     assert (epoch["owner"], epoch["session"]) == ("", "") and json.loads(epoch["data"])["active"] == active
     assert f"/view/{active}".encode() in well(cluster, "tree")
     assert run(cluster, "tree", "/nope").returncode != 0
+
+
+def passwords_of(cluster: Up, copy: Path) -> list[bytes]:
+    """Of the sessions that the coordination service has open, from a copy of its files."""
+    shutil.copytree(cluster.data / "coordination", copy)
+    tree, log = Tree(), Log(copy)
+    log.open(tree, 0)
+    log.close()
+    return [session.password for session in tree.sessions.open.values()]
+
+
+def test_a_bundle_of_a_running_cluster_has_no_secret(cluster: Up, tmp_path: Path) -> None:
+    content = b"a secret in the content of a file"
+    well(cluster, "fs", "put", "-", "/named", says=content)
+    archive = tmp_path / "bundle.tar.gz"
+    assert str(archive).encode() in well(cluster, "bundle", str(archive))
+    passwords = passwords_of(cluster, tmp_path / "coordination")
+    secrets = [content, *passwords, *(password.hex().encode() for password in passwords)]
+    secrets += [(cluster.data / name).read_bytes().strip() for name in ("token", "key")]
+    for file in (cluster.data / "keys").iterdir():
+        secrets += [value.encode() for value in json.loads(file.read_bytes()).values()]
+    with tarfile.open(archive) as tar:
+        found = {each.name.partition("/")[2]: tar.extractfile(each).read() for each in tar}  # type: ignore[union-attr]
+    assert len(passwords) >= 2 and all(len(secret) >= 16 for secret in secrets if secret)
+    assert [name for name, data in found.items() if any(secret in data for secret in secrets if secret)] == []
+    assert {
+        "about.json",
+        "cluster.json",
+        "status.json",
+        "invariants.json",
+        "events.jsonl",
+        "files.txt",
+    } < set(found)
+    assert {"logs/mds1.err", "logs/mds1.out", "logs/coordination.err"} < set(found)
+    assert json.loads(found["status.json"])["servers"] and found["events.jsonl"].count(b"\n") > 100
+    assert json.loads(found["about.json"])["left_out"] == []
 
 
 def heed_interrupts() -> None:
