@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from functools import partial
 
@@ -84,9 +85,11 @@ class Primary(ServingLeader):
             self.proposer.on_own_durable(ballot, slot)
 
     def on_join(self, peer: str, message: PaxosJoin) -> None:
-        """Admits a server outside the view. A restarted member of the view is reminded of the last decision or admitted with its new disk."""
+        """Admits a server outside the view. A restarted member of the view is reminded of the last decision or admitted with its new disk.
+
+        So does the elected server while it redoes slots: one that promised may be gone, and a majority may need this server."""
         proposer = self.proposer
-        if proposer is None or not self.serving:
+        if proposer is None:
             return
         if peer not in self._present or not 0 <= message.success <= proposer.decided:
             there = "has a place" if peer in self._present else "has no place"
@@ -206,6 +209,9 @@ class Primary(ServingLeader):
         while not tally.recorded:
             self._arrange_soon.clear()
             await self._arrange_soon.wait()
+            if not tally.recorded:
+                with contextlib.suppress(CoordinationError):
+                    self._present = list(await member.view.places())
         self._step("3", f"slot {proposer.decided} is decided, and the view {', '.join(tally.recorded)}")
         return proposer
 

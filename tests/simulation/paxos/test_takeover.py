@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from backend.scenarios.reading import read
 from nodes.config import SECOND
+from nodes.explore.trial import run
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.replicas.view import GlobalView, Place
 from tests.simulation.paxos.lab import Lab
@@ -55,3 +61,30 @@ def test_nobody_waits_for_the_draw_of_a_member_that_is_never_elected() -> None:
     lab.eve.call(Stat("/a"))
     lab.finish()
     assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("protocol", ["multi-paxos", "packed-paxos"])
+def test_a_server_that_comes_late_takes_the_place_of_one_that_promised_and_is_gone(
+    tmp_path: Path, protocol: str
+) -> None:
+    """Two of four crash. mds4 is elected with the promises of mds2, which is back, and of mds3, which is cut off then; only mds1 makes a majority."""
+    path = tmp_path / "trial.yaml"
+    path.write_text(f"""
+name: a promiser is gone, and another server comes
+teaches: a majority of four that is there suffices
+seed: 589
+trial:
+  cluster:
+    protocol: {protocol}
+    groups: [{{name: g1, number: 1, members: [mds1, mds2, mds3, mds4]}}]
+    timing: {{session_timeout_ms: 600}}
+  faults:
+    - verb: cut
+      targets: [first active of g1, first standby 2 of g1]
+      on: {{kind: sync, server: whoever of g1}}
+    - {{verb: crash, targets: [first active of g1], at_ms: 3000}}
+    - {{verb: crash, targets: [first standby 1 of g1], at_ms: 3000}}
+  span_ms: 5038
+""")
+    [scenario] = read(path)
+    assert run(scenario.plan()).failures == []
