@@ -150,10 +150,21 @@ class SimCoordination:
     def _become(self, state: SessionState) -> None:
         if state != self.state:
             self.state = state
-            loop = self._machine.loop
-            if loop.cause == UNKNOWN:
-                loop.cause = loop.began = self._begun_by
+            self._caused()
             self._on_state(state)
+
+    def _lose(self, reply: asyncio.Future[Result]) -> None:
+        self._caused()
+        if not reply.done():
+            reply.set_exception(
+                ConnectionLoss("the connection to the coordination service is lost: the outcome is unknown")
+            )
+
+    def _caused(self) -> None:
+        """What a time-out brings about follows from the request for the session."""
+        loop = self._machine.loop
+        if loop.cause == UNKNOWN:
+            loop.cause = loop.began = self._begun_by
 
     def _forget(self, connection: Connection) -> None:
         self._connection = None
@@ -172,7 +183,7 @@ class SimCoordination:
         self._forget(self._connection)
         calls, self._calls = self._calls, {}
         for reply in calls.values():
-            self._machine.call(_fail, reply)
+            self._machine.call(self._lose, reply)
         self._watches.clear()
         self._report("suspended")
         delay_ns = int(self._ensemble.links.rng.random() * RETRY_NS)
@@ -346,13 +357,6 @@ def _stat(result: Result) -> Stat:
     stat = result.stat
     assert stat is not None
     return Stat(stat.version, stat.ephemeral_owner, stat.czxid, stat.mzxid)
-
-
-def _fail(reply: asyncio.Future[Result]) -> None:
-    if not reply.done():
-        reply.set_exception(
-            ConnectionLoss("the connection to the coordination service is lost: the outcome is unknown")
-        )
 
 
 def _settle(reply: asyncio.Future[Result], result: Result) -> None:
