@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from backend.fabrics.children import began
 from backend.fabrics.home import free_port
 from tests.processes.backend.running import CLOVERLAB, REPOSITORY, until
 
@@ -78,7 +79,7 @@ def test_down_ends_the_servers_of_a_killed_control_plane(shell: Shell) -> None:
     until(lambda: [each["state"] for each in shell.planes()] == ["without control plane"])
     assert shell.run("down").returncode == 0
     assert shell.planes() == []
-    assert not [each for each in servers.values() if Path(f"/proc/{each['pid']}").exists()]
+    assert not [each for each in servers.values() if began(each["pid"]) == each["began"]]
 
 
 def test_a_fresh_cluster_has_no_history(shell: Shell) -> None:

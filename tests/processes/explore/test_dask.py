@@ -18,6 +18,7 @@ import pytest
 from msgspec.structs import replace
 
 from backend.cli import entry
+from backend.errors import Exit
 from backend.explore.campaign import Campaign, Tally, Target
 from backend.explore.executors import Here, WorkersLost
 from backend.explore.on_dask import Dask
@@ -175,10 +176,10 @@ def another_version(directory: Path) -> Path:
     return root
 
 
-def refused(address: str, capsys: pytest.CaptureFixture[str]) -> str:
+def refused(address: str, capsys: pytest.CaptureFixture[str], code: Exit = Exit.REFUSED) -> str:
     """The error line of `explore`."""
     began = time.monotonic()
-    assert entry(["explore", "--protocol", "single", "--seeds", "1..3", "--dask", address]) == 2
+    assert entry(["explore", "--protocol", "single", "--seeds", "1..3", "--dask", address]) == code
     assert time.monotonic() - began < SECONDS
     said = capsys.readouterr()
     assert said.err.count("\n") == 1 and not said.out
@@ -230,4 +231,4 @@ def spoken(server: socket.socket, answer: bytes) -> None:
     "address", ["", "nonsense", "http://host:1", "tcp://host:99999", "tcp://host", "a b:1"]
 )
 def test_what_is_no_address_is_reported(address: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "is not an address: write tcp://HOST:PORT" in refused(address, capsys)
+    assert "is not an address: write tcp://HOST:PORT" in refused(address, capsys, Exit.USAGE)

@@ -46,7 +46,8 @@ def node(running: Up, name: str) -> dict[str, Any]:
 
 
 async def hello(running: Up) -> dict[str, Any]:
-    async with websockets.connect(f"ws://127.0.0.1:{running.port}/api/stream") as socket:
+    address = f"ws://127.0.0.1:{running.port}/api/stream"
+    async with websockets.connect(address, additional_headers=running.headers()) as socket:
         frame: dict[str, Any] = json.loads(await socket.recv())
         return frame
 
