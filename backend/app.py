@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from backend import api_page, metrics, probes
 from backend.access import Access
+from backend.backup.router import router as backup
 from backend.checkpoints.router import router as checkpoints
 from backend.clusters.models import ErrorLine
 from backend.clusters.router import router as clusters
@@ -34,7 +35,7 @@ PAGES = frozenset({"", "namespace", "storage-pool", "checkpoints", "compare"})
 """Addresses that the page gives its parts (frontend/src/store/url.ts)."""
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 ROUTERS = (
-    checkpoints, clusters, compare, coordination, faults, events, fs, handover, pool, stream, metrics.router, probes.router,
+    backup, checkpoints, clusters, compare, coordination, faults, events, fs, handover, pool, stream, metrics.router, probes.router,
     api_page.router,
 )  # fmt: skip
 

@@ -11,8 +11,8 @@ from backend.errors import Forbidden, LabError, TooLarge
 
 BODY_BYTES = 1024 * 1024
 CONTENT_BYTES = 1 << 36
-"""Largest file that a request may send, in bytes; the content is streamed and never held."""
-CONTENT = "/api/fs/content"
+"""Largest file or backup that a request may send, in bytes; it is streamed and never held."""
+STREAMED = frozenset({"/api/fs/content", "/api/checkpoints/import"})
 LOCAL = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::(?P<port>\d{1,5}))?", re.IGNORECASE)
 SCHEME = "http://"
 HTTP_PORT = 80
@@ -82,7 +82,7 @@ def opens_a_page(scope: Scope) -> bool:
 
 def most(scope: Scope) -> int:
     """Most bytes that the body of a request may have."""
-    return CONTENT_BYTES if scope["path"] == CONTENT else BODY_BYTES
+    return CONTENT_BYTES if scope["path"] in STREAMED else BODY_BYTES
 
 
 def check_length(scope: Scope) -> None:

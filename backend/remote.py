@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import Any, Protocol
 
 import msgspec
 
@@ -14,6 +14,14 @@ from backend.key import authorization, key_of
 
 TIMEOUT_S = 75.0
 PART_BYTES = 1 << 16
+
+
+class Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Writable(Protocol):
+    def write(self, data: bytes, /) -> int: ...
 
 
 def ask(port: int, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
@@ -25,7 +33,7 @@ def ask(port: int, method: str, path: str, body: dict[str, Any] | None = None) -
         return answer_of(connection.getresponse())
 
 
-def send(port: int, method: str, path: str, file: BinaryIO) -> Any:
+def send(port: int, method: str, path: str, file: Readable) -> Any:
     """Sends the content of a file part by part. Raises LabError like `ask`."""
     with talking(port) as connection:
         try:
@@ -36,7 +44,7 @@ def send(port: int, method: str, path: str, file: BinaryIO) -> Any:
         return answer_of(connection.getresponse())
 
 
-def receive(port: int, path: str, file: BinaryIO) -> None:
+def receive(port: int, path: str, file: Writable) -> None:
     """Writes a response's body to a file part by part. Raises LabError like `ask`, and OSError of the file."""
     failed: OSError | None = None
     with talking(port) as connection:
@@ -48,12 +56,12 @@ def receive(port: int, path: str, file: BinaryIO) -> None:
             while failed is None and (part := response.read(PART_BYTES)):
                 failed = _write(file, part)
         except http.client.HTTPException:
-            raise Unavailable("the file ends too early: no data node gives the rest of it") from None
+            raise Unavailable("the content ends too early: the cluster did not give the rest of it") from None
     if failed is not None:
         raise failed
 
 
-def _write(file: BinaryIO, part: bytes) -> OSError | None:
+def _write(file: Writable, part: bytes) -> OSError | None:
     """The error of the local file, which says nothing about the connection."""
     try:
         file.write(part)

@@ -74,17 +74,24 @@ async def mark(lab: Running, name: str) -> dict[str, Any]:
     return checkpoint
 
 
-async def behind(lab: Running, name: str) -> dict[str, Any]:
-    """Operations that a recovery would quarantine now. Raises NotThere, Impossible."""
+async def complete(lab: Running, name: str) -> dict[str, Any]:
+    """The complete checkpoint of this name. Raises NotThere, Impossible."""
     known = {each["name"]: each for each in (await listed(lab))["checkpoints"]}
     if name not in known:
         raise NotThere(
             f"no checkpoint is called {name[:NAME_CHARACTERS]!r}; there are {', '.join(known) or 'none'}"
         )
     if known[name]["state"] != "complete":
-        raise Impossible(f"checkpoint {name} is {known[name]['state']} and cannot be recovered to")
+        raise Impossible(f"checkpoint {name} is {known[name]['state']}; only a complete one holds a state")
+    found: dict[str, Any] = known[name]
+    return found
+
+
+async def behind(lab: Running, name: str) -> dict[str, Any]:
+    """Operations that a recovery would quarantine now. Raises NotThere, Impossible."""
+    checkpoint = await complete(lab, name)
     groups = operations = 0
-    for group, barrier in known[name]["barriers"].items():
+    for group, barrier in checkpoint["barriers"].items():
         more = await count_after(lab, group, barrier["sn"])
         groups, operations = groups + more[0], operations + more[1]
     return {"name": name, "groups": groups, "operations": operations}

@@ -1,4 +1,4 @@
-"""`./cloverlab checkpoint`: marks the state of the whole cluster, lists checkpoints, rolls back to one, deletes one."""
+"""`./cloverlab checkpoint`: marks the state of the whole cluster, lists checkpoints, rolls back to one, deletes one, and makes backups."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import typer
 
+from backend.commands import backups
 from backend.commands.options import Port, ask, inherit_port
 from backend.commands.output import Format, OldJson, Output, chosen, show
 from backend.errors import Impossible
@@ -16,6 +17,7 @@ from backend.errors import Impossible
 app = typer.Typer()
 checkpoint = typer.Typer(no_args_is_help=True, help="Checkpoints of the whole cluster, and recovery to one.")
 checkpoint.callback()(inherit_port)
+checkpoint.add_typer(backups.app)
 app.add_typer(checkpoint, name="checkpoint")
 PATH = "/api/checkpoints"
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the checkpoint.")]

@@ -52,7 +52,7 @@ class FileReader:
         """
         if offset >= block.length:
             return
-        deadline = self._world.clock.monotonic_ns() + self._patience_ns
+        deadline = self._deadline()
         nodes = self._fit(block, locations)
         skipped = offset % CHUNK_BYTES
         offset -= skipped
@@ -66,8 +66,29 @@ class FileReader:
                 raise FsError("EIO", f"no data node gives block {block.number:016x}")
             await self._world.clock.sleep(PAUSE_NS)
             block = await self._present(path, inode, index, block)
-            (locations,) = await self._placing.locate([block.number])
-            nodes = self._fit(block, locations)
+            nodes = await self._holders(block)
+
+    async def block(self, block: Block) -> AsyncIterator[bytes]:
+        """The parts of a finished block, also of one that no file has any more but a checkpoint keeps. Raises FsError EIO."""
+        offset, deadline = 0, self._deadline()
+        nodes = await self._holders(block)
+        while offset < block.length:
+            data = await self._part(block, offset, nodes)
+            if data:
+                yield data
+                offset, deadline = offset + len(data), self._deadline()
+                continue
+            if self._world.clock.monotonic_ns() >= deadline:
+                raise FsError("EIO", f"no data node gives block {block.number:016x}")
+            await self._world.clock.sleep(PAUSE_NS)
+            nodes = await self._holders(block)
+
+    def _deadline(self) -> int:
+        return self._world.clock.monotonic_ns() + self._patience_ns
+
+    async def _holders(self, block: Block) -> list[str]:
+        (locations,) = await self._placing.locate([block.number])
+        return self._fit(block, locations)
 
     async def _present(self, path: str, inode: int, index: int, block: Block) -> Block:
         """The block as the file has it now. Raises FsError; ESTALE when another block has replaced it."""

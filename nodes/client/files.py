@@ -12,7 +12,7 @@ from nodes.client.smart_client import SmartClient
 from nodes.config import MILLISECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.metadata.files import check_block_size
-from nodes.metadata.operations import BLOCK_SIZE, Append, Contents, Create, Open, Opened
+from nodes.metadata.operations import BLOCK_SIZE, Append, Block, Contents, Create, Open, Opened
 from nodes.wire.data_messages import (
     LOCATED_MAX,
     BlockRead,
@@ -118,3 +118,7 @@ class FileClient:
     def get(self, path: str, start: int = 0) -> AsyncIterator[bytes]:
         """A file's bytes from `start` on in order, a part at a time. Raises FsError."""
         return self._reader.read(path, start)
+
+    def block(self, block: Block) -> AsyncIterator[bytes]:
+        """The bytes of a finished block, a part at a time. Raises FsError EIO when no data node gives it."""
+        return self._reader.block(block)

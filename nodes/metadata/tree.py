@@ -17,6 +17,9 @@ from nodes.units import DIRECTORY, GROUP_SHIFT, INCARNATION_SHIFT, ROOT, ROOT_GR
 
 Undo = list[Any] | None
 OWNER = "clover"
+"""Owner and group of a new object."""
+REPLICATION = 3
+"""Number of replicas of a new file."""
 
 
 class Tree:
@@ -351,7 +354,7 @@ class Tree:
 
 def new_inode(number: int, directory: bool, mode: int, at_ns: int) -> Inode:
     entries = NO_NAMES if directory else None
-    return Inode(number, mode, at_ns, at_ns, OWNER, OWNER, 0 if directory else 3, 0, 1, entries)
+    return Inode(number, mode, at_ns, at_ns, OWNER, OWNER, 0 if directory else REPLICATION, 0, 1, entries)
 
 
 def unit_term(number: int, unit: Unit) -> int:

@@ -79,6 +79,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "nodes.dump": FLOOR | {"nodes.dump", "nodes.protocols", "nodes.replicas", "nodes.servers"},
     "nodes.client": FLOOR | {"nodes.blocks", "nodes.client"},
+    "nodes.backup": FLOOR | {"nodes.backup", "nodes.client"},
     "nodes.workloads": FLOOR | {"nodes.client", "nodes.workloads"},
     "nodes.workloads.journal_load": SERVER,
     "nodes.invariants": {

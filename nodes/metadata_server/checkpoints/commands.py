@@ -18,6 +18,7 @@ from nodes.metadata_server.checkpoints.ledger import (
     checked_name,
 )
 from nodes.metadata_server.checkpoints.reaching import Reaching
+from nodes.metadata_server.checkpoints.states import CheckpointStates
 from nodes.metadata_server.replica import GroupReplica
 from nodes.slots import GroupLog
 from nodes.wire.messages import Message
@@ -37,6 +38,7 @@ class Commands:
     def __init__(self, replica: GroupReplica[GroupLog], begin: Callable[[str], asyncio.Task[str] | None]):
         self._replica = replica
         self._reaching = Reaching(replica)
+        self._states = CheckpointStates(replica)
         self._begin = begin
         """Starts this server as time server. The task returns the reason why no marking began; None when this server is not active."""
 
@@ -74,6 +76,7 @@ class Commands:
             "count_after": self._count_after,
             "recover": self._recover,
             "delete_checkpoint": self._delete,
+            **self._states.steps(),
         }
         return {word: _refusing(command) for word, command in commands.items()}
 

@@ -1,0 +1,115 @@
+"""Restoring a backup: its tree is created by an ordinary client, in a cluster of any family and number of groups."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from nodes.backup.records import Data, Directory, File, Header, Leave, Name, Record, Totals
+from nodes.client.files import FileClient
+from nodes.client.smart_client import SmartClient
+from nodes.errors import FsError
+from nodes.metadata.operations import (
+    BLOCK_SIZE,
+    Attributes,
+    Create,
+    Link,
+    Mkdir,
+    SetOwner,
+    SetPermission,
+    SetReplication,
+    SetTimes,
+    Stat,
+)
+from nodes.metadata.paths import shown
+from nodes.metadata.tree import OWNER, REPLICATION
+
+
+class NotEmpty(Exception):
+    """The place for the tree is taken; one line says by what."""
+
+
+class Restore:
+    """Creates one object after the other, so that `totals` says at any time what is there. Modes, owners, times, replication and further names
+    are those of the backup; inode and block numbers are new."""
+
+    def __init__(self, smart: SmartClient, files: FileClient, into: str):
+        """`into`: the directory that takes the place of the backup's root."""
+        self._smart = smart
+        self._files = files
+        self._into = into
+        self._way: list[str] = []
+        """Paths of the open directories."""
+        self._linked: dict[int, str] = {}
+        """The first path of each file with several names."""
+        self.totals = Totals()
+
+    async def prepare(self) -> None:
+        """Creates the directory unless it exists. Raises NotEmpty, FsError."""
+        try:
+            await self._smart.call(Mkdir(self._into, parents=True))
+        except FsError as error:
+            if error.name in ("EEXIST", "ENOTDIR"):
+                raise NotEmpty(f"{shown(self._into)} is no directory") from None
+            raise
+        found = (await self._smart.call(Stat(self._into))).result
+        assert isinstance(found, Attributes)
+        if found.entries:
+            raise NotEmpty(f"{shown(self._into)} has {found.entries} entries")
+
+    async def restore(self, records: AsyncIterator[Record]) -> Totals:
+        """Creates what the records say, which must be checked (nodes/backup/decoding.py). Raises FsError, and what `records` raises."""
+        async for record in records:
+            if type(record) is Directory:
+                await self._begin(record)
+            elif type(record) is File:
+                await self._create(record, records)
+            elif type(record) is Name:
+                await self._smart.call(Link(self._linked[record.link], self._below(record.name)))
+                self.totals = self.totals.plus(names=1)
+            elif type(record) is Leave:
+                path = self._way.pop()
+                await self._smart.call(SetTimes(path or "/", record.mtime_ns, record.atime_ns))
+            elif type(record) is Header:
+                await self.prepare()
+        return self.totals
+
+    def _below(self, name: str) -> str:
+        return f"{self._way[-1]}/{name}"
+
+    async def _begin(self, record: Directory) -> None:
+        if self._way:
+            path = self._below(record.name)
+            await self._smart.call(Mkdir(path, mode=record.mode))
+            await self._own(path, record)
+        else:
+            path = self._into.rstrip("/")
+            await self._smart.call(SetPermission(path or "/", record.mode))
+            await self._smart.call(SetOwner(path or "/", record.owner, record.group))
+        self._way.append(path)
+        self.totals = self.totals.plus(directories=1)
+
+    async def _create(self, record: File, records: AsyncIterator[Record]) -> None:
+        path = self._below(record.name)
+        await self._smart.call(Create(path, record.mode))
+        self.totals = self.totals.plus(files=1)
+        if record.link:
+            self._linked[record.link] = path
+        if record.replication != REPLICATION:
+            await self._smart.call(SetReplication(path, record.replication))
+        if record.length:
+            source = self._content(record.length, records)
+            await self._files.append(path, source, block_size=record.block_size or BLOCK_SIZE)
+        await self._own(path, record)
+        await self._smart.call(SetTimes(path, record.mtime_ns, record.atime_ns))
+
+    async def _own(self, path: str, record: Directory | File) -> None:
+        if (record.owner, record.group) != (OWNER, OWNER):
+            await self._smart.call(SetOwner(path, record.owner, record.group))
+
+    async def _content(self, length: int, records: AsyncIterator[Record]) -> AsyncIterator[bytes]:
+        while length:
+            record = await anext(records)
+            assert type(record) is Data
+            yield record.data
+            length -= len(record.data)
+            self.totals = self.totals.plus(size=len(record.data))
