@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from backend.errors import CannotStart
+from backend.errors import CannotStart, Malformed
 from backend.names import CLIENT
 from nodes.families import family_named
 from nodes.kinds import KINDS
@@ -69,11 +69,11 @@ class Inventory(msgspec.Struct, frozen=True):
 
     def of_family(self, protocol: str) -> Inventory:
         """The inventory with as many groups and servers as the family runs. The other hosts become spares, and the first spares carry
-        the nodes that the family needs. The last groups are left out when spares are missing. Raises CannotStart."""
+        the nodes that the family needs. The last groups are left out when spares are missing. Raises Malformed, CannotStart."""
         try:
             family = family_named(protocol)
         except ValueError as error:
-            raise CannotStart(str(error)) from None
+            raise Malformed(str(error)) from None
         groups = [group[: family.standbys_max + 1] for group in self.groups[: family.groups_max]]
         needed = chain.from_iterable(kind.named(family, kind.needed(family)) for kind in KINDS.values())
         nodes = list(needed)
