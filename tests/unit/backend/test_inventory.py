@@ -8,7 +8,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from backend.containers import protocol_of, shape_of
-from backend.errors import CannotStart
+from backend.errors import CannotStart, Malformed
 from backend.fabrics.home import Home
 from backend.fabrics.inventory import Inventory
 from backend.hosting import COMPOSE_FILE
@@ -91,7 +91,7 @@ def test_journal_nodes_are_carried_by_the_first_hosts_that_are_free() -> None:
 
 def test_an_unknown_family_is_refused_in_one_line_that_lists_them(tmp_path: Path) -> None:
     protocol = protocol_of({"CLOVERLAB_PROTOCOL": "symetric"}, tmp_path)
-    with pytest.raises(CannotStart) as wrong:
+    with pytest.raises(Malformed) as wrong:
         Inventory.reported(COMPOSED).of_family(protocol)
     assert all(name in wrong.value.message for name in FAMILIES) and "\n" not in wrong.value.message
 
