@@ -129,10 +129,10 @@ class Shape:
         self._links = 0
 
     def see(self, record: Record) -> None:
-        """Takes the next record. Raises Misplaced, FsError."""
+        """Takes the next record. Raises Misplaced, FsError, BackupDamaged."""
         kind = type(record)
         if kind is Failed:
-            raise Misplaced(f"the export had ended early: {record.reason}")  # type: ignore[union-attr]
+            raise BackupDamaged(f"its export ended early: {record.reason}")  # type: ignore[union-attr]
         if (kind is Header) == self._header or self.ended:
             raise Misplaced(f"a {kind.__name__} is out of its place")
         if self._left and kind is not Data:

@@ -31,10 +31,12 @@ from nodes.metadata.operations import (
     Stat,
 )
 from nodes.metadata.pages import Page
+from nodes.metadata_server.checkpoints import states
+from nodes.metadata_server.checkpoints.history import History
 from nodes.sim.cluster import SimClient
 from nodes.units import ROOT
 from tests.simulation.dcfs2.lab import Groups
-from tests.simulation.recovery.content import NODES, append, get, put
+from tests.simulation.recovery.content import NODES, append, get, parts_of, put
 from tests.simulation.recovery.lab import Checkpoints
 from tests.simulation.recovery.recorded import Recorded
 
@@ -273,3 +275,24 @@ def test_a_restore_that_breaks_off_counts_what_it_has_created() -> None:
     found = tree(other)
     files = [path for path, each in found.items() if each[0] == "file"]
     assert (restoring.totals.directories, restoring.totals.files) == (len(found) - len(files), len(files))
+
+
+def test_pages_of_names_and_of_blocks_follow_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = small()
+    for number in range(5):
+        lab.call(Create(f"/work/f{number}"))
+    lab.call(Create("/work/blocks"))
+    run(lab, lab.ada, lab.ada.files.append("/work/blocks", parts_of(bytes(3000)), block_size=512))
+    marked = lab.mark("monday")
+    whole = export(lab, marked)
+    monkeypatch.setattr(states, "NAMES_MAX", 2)
+    assert export(lab, marked) == whole
+
+
+def test_a_server_that_rebuilds_another_state_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = small()
+    marked = lab.mark("monday")
+    rebuilt = History.state_at
+    monkeypatch.setattr(History, "state_at", lambda history, sn: rebuilt(history, sn - 5))
+    with pytest.raises(NoSource, match="lead to another digest than that of checkpoint monday"):
+        export(lab, marked)

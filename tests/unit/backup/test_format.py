@@ -203,7 +203,7 @@ FILE = File("f", 0o644, "o", "g", 0, 0, 3, 512, 0, 0)
         ([HEADER, ROOT, FILE, Data(b"x")], "1 bytes come where a file has 0 more"),
         ([HEADER, ROOT, File("f", 0, "", "", 0, 0, 3, 512, 0, 2)], "1 should come next"),
         ([HEADER, ROOT, Name("n", 1)], "a name refers to file 1"),
-        ([HEADER, ROOT, Failed("no data node gives it")], "the export had ended early: no data node gives it"),
+        ([HEADER, ROOT, Failed("no data node gives it")], "its export ended early: no data node gives it"),
     ],
 )  # fmt: skip
 def test_records_that_form_no_tree_are_refused(records: list[Record], line: str) -> None:
