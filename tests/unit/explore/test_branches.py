@@ -7,7 +7,10 @@ from nodes.explore.branches import EVERY, MEASURED, NODES
 from nodes.explore.plan import Caller, Plan
 from nodes.explore.trial import run
 
-INSTRUMENTS = ("backup", "coordination", "dump", "explore", "faults", "invariants", "real", "sim", "supervisor", "trace", "wire", "workloads")  # fmt: skip
+INSTRUMENTS = (
+    "backup", "coordination", "dump", "explore", "faults", "invariants", "real", "sim", "supervisor", "trace", "wire",
+    "workloads",
+)  # fmt: skip
 """Packages of worlds, tests and messages, without a decision of a protocol."""
 
 
