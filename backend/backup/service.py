@@ -11,10 +11,10 @@ from backend.checkpoints.service import answers_as_active, complete
 from backend.errors import Impossible, LabError, Malformed, Unavailable, file_system_status
 from backend.running import Running
 from backend.version import version
-from nodes.backup.decoding import Reader
+from nodes.backup.decoding import BackupReader
 from nodes.backup.exporting import Export
-from nodes.backup.records import BackupDamaged, Encoder, Failed, Header, Record, Totals
-from nodes.backup.restoring import NotEmpty, Restore
+from nodes.backup.records import BackupDamaged, BackupHeader, Encoder, EndedEarly, Record, Totals
+from nodes.backup.restoring import Restore, TargetTaken
 from nodes.backup.sources import Answer, NoSource, Sources
 from nodes.errors import FsError
 
@@ -63,15 +63,15 @@ async def export(lab: Running, name: str) -> AsyncIterator[bytes]:
             async for record in records:
                 yield encoder.part(record)
         except (NoSource, BackupDamaged, FsError) as error:
-            yield encoder.part(Failed(str(error)))
+            yield encoder.part(EndedEarly(str(error)))
 
     return parts()
 
 
-def header_of(lab: Running, checkpoint: dict[str, Any]) -> Header:
+def header_of(lab: Running, checkpoint: dict[str, Any]) -> BackupHeader:
     cluster = lab.home.file.cluster
     barriers = {group: barrier["sn"] for group, barrier in checkpoint["barriers"].items()}
-    return Header(
+    return BackupHeader(
         cluster.cluster, cluster.protocol, version(), checkpoint["name"], checkpoint["incarnation"], checkpoint["stamp_ns"], barriers,
     )  # fmt: skip
 
@@ -88,7 +88,7 @@ async def restore(lab: Running, source: AsyncIterator[bytes], into: str, size: i
     restoring = Restore(lab.client.smart(), lab.client.files(), into)
     try:
         return await restoring.restore(decoded(source))
-    except NotEmpty as error:
+    except TargetTaken as error:
         raise Impossible(f"{error}: import into another directory with --into PATH") from None
     except (FsError, LabError) as error:
         if restoring.totals == Totals():
@@ -98,7 +98,7 @@ async def restore(lab: Running, source: AsyncIterator[bytes], into: str, size: i
 
 async def decoded(source: AsyncIterator[bytes]) -> AsyncIterator[Record]:
     """The checked records of a stream. Raises Malformed."""
-    reader = Reader()
+    reader = BackupReader()
     try:
         async for data in source:
             for record in reader.records(data):

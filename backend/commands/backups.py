@@ -23,7 +23,7 @@ PIECE_BYTES = 1 << 20
 SHOWN_EVERY_S = 2.0
 
 
-class Progress:
+class ProgressLines:
     """Lines on standard error, for what takes longer than two seconds."""
 
     def __init__(self, verb: str, whole: int = 0):
@@ -46,15 +46,15 @@ class Progress:
         print(f"cloverlab: {self._verb} {self._done / 1e6:.1f} MB{left}", file=sys.stderr)
 
 
-class Checked:
+class CheckedBackup:
     """A local file that takes a backup and checks it on its way. Raises Unavailable when the cluster could not send the whole."""
 
     def __init__(self, file: BinaryIO):
-        from nodes.backup.decoding import Reader
+        from nodes.backup.decoding import BackupReader
 
         self._file = file
-        self._progress = Progress("exported")
-        self.reader = Reader()
+        self._progress = ProgressLines("exported")
+        self.reader = BackupReader()
 
     def write(self, data: bytes, /) -> int:
         from nodes.backup.records import BackupDamaged
@@ -68,12 +68,12 @@ class Checked:
         return self._file.write(data)
 
 
-class Sent:
+class SentBackup:
     """A local file that shows how much of it has been read."""
 
     def __init__(self, file: BinaryIO, size: int):
         self._file = file
-        self._progress = Progress("imported", size)
+        self._progress = ProgressLines("imported", size)
 
     def read(self, size: int, /) -> bytes:
         data = self._file.read(size)
@@ -98,7 +98,7 @@ def export_checkpoint(
 
     try:
         with replacing(file) as local:
-            checked = Checked(local)
+            checked = CheckedBackup(local)
             remote.receive(port_of(context, port), f"{PATH}/{quote(name, safe='')}/export", checked)
             totals = checked.reader.finish()
             local.flush()
@@ -132,7 +132,7 @@ def import_backup(
             size = check(file, local)
             local.seek(0)
             where = f"{PATH}/import?" + urlencode({"into": into, "size": size})
-            source = Sent(local, file.stat().st_size)
+            source = SentBackup(local, file.stat().st_size)
             show(output, remote.send(port_of(context, port), "POST", where, source))
     except OSError as error:
         raise Malformed(f"cannot read {file}: {reason_of(error)}") from None
@@ -140,10 +140,10 @@ def import_backup(
 
 def check(path: Path, file: BinaryIO) -> int:
     """Reads a backup from end to end; returns the bytes of content in it. Raises Malformed."""
-    from nodes.backup.decoding import Reader
+    from nodes.backup.decoding import BackupReader
     from nodes.backup.records import BackupDamaged
 
-    reader, progress = Reader(), Progress("checked", path.stat().st_size)
+    reader, progress = BackupReader(), ProgressLines("checked", path.stat().st_size)
     try:
         while piece := file.read(PIECE_BYTES):
             for _ in reader.records(piece):

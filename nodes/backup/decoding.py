@@ -15,14 +15,14 @@ from nodes.backup.records import (
     MAGIC,
     PART_MAX,
     BackupDamaged,
-    Data,
-    Directory,
-    End,
-    Failed,
-    File,
-    Header,
-    Leave,
-    Name,
+    BackupEnd,
+    BackupHeader,
+    Content,
+    DirectoryBegin,
+    DirectoryEnd,
+    EndedEarly,
+    FileBegin,
+    FurtherName,
     Record,
     Totals,
 )
@@ -36,14 +36,14 @@ from nodes.metadata.planning import MODE_MAX, REPLICATION_MAX, TIME_MAX
 _decoder: Any = msgspec.msgpack.Decoder(Record)
 
 
-class Reader:
+class BackupReader:
     """Splits a stream into records and checks them. Memory is bounded by one part and the depth of the tree."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._begun = False
         self._crc = 0
-        self._shape = Shape()
+        self._shape = TreeShape()
         self.whole_bytes = 0
         """Bytes from the beginning of the stream in which nothing is wrong."""
 
@@ -113,7 +113,7 @@ class Misplaced(Exception):
     """A record that cannot stand in its place; one line says why."""
 
 
-class Shape:
+class TreeShape:
     """Checks that records form a tree that a cluster can have."""
 
     def __init__(self) -> None:
@@ -131,17 +131,17 @@ class Shape:
     def see(self, record: Record) -> None:
         """Takes the next record. Raises Misplaced, FsError, BackupDamaged."""
         kind = type(record)
-        if kind is Failed:
+        if kind is EndedEarly:
             raise BackupDamaged(f"its export ended early: {record.reason}")  # type: ignore[union-attr]
-        if (kind is Header) == self._header or self.ended:
+        if (kind is BackupHeader) == self._header or self.ended:
             raise Misplaced(f"a {kind.__name__} is out of its place")
-        if self._left and kind is not Data:
+        if self._left and kind is not Content:
             raise Misplaced(f"{self._left} bytes of a file are missing")
         self._header = True
-        if kind is not Header:
+        if kind is not BackupHeader:
             STEPS[kind](self, record)
 
-    def directory(self, record: Directory) -> None:
+    def directory(self, record: DirectoryBegin) -> None:
         if self._last or not self.totals.directories:
             self._enter(record.name)
         else:
@@ -172,14 +172,14 @@ class Shape:
             raise Misplaced(f"a path has {size} bytes; {PATH_MAX} are the most")
         return size
 
-    def leave(self, record: Leave) -> None:
+    def leave(self, record: DirectoryEnd) -> None:
         if not self._last:
             raise Misplaced("no directory is open that could end")
         check_times(record)
         self._last.pop()
         self._path_bytes.pop()
 
-    def file(self, record: File) -> None:
+    def file(self, record: FileBegin) -> None:
         self._next(record.name)
         check_attributes(record)
         check_times(record)
@@ -192,19 +192,19 @@ class Shape:
         self._left = record.length
         self._count(files=1)
 
-    def data(self, record: Data) -> None:
+    def data(self, record: Content) -> None:
         if not 0 < len(record.data) <= self._left:
             raise Misplaced(f"{len(record.data)} bytes come where a file has {self._left} more")
         self._left -= len(record.data)
         self._count(size=len(record.data))
 
-    def name(self, record: Name) -> None:
+    def name(self, record: FurtherName) -> None:
         self._next(record.name)
         if not 1 <= record.link <= self._links:
             raise Misplaced(f"a name refers to file {record.link}, which has not come")
         self._count(names=1)
 
-    def end(self, record: End) -> None:
+    def end(self, record: BackupEnd) -> None:
         if self._last or not self.totals.directories:
             raise Misplaced("a directory has not ended")
         if record.totals != self.totals:
@@ -216,11 +216,12 @@ class Shape:
 
 
 STEPS: dict[type, Any] = {
-    Directory: Shape.directory, Leave: Shape.leave, File: Shape.file, Data: Shape.data, Name: Shape.name, End: Shape.end,
+    DirectoryBegin: TreeShape.directory, DirectoryEnd: TreeShape.leave, FileBegin: TreeShape.file,
+    Content: TreeShape.data, FurtherName: TreeShape.name, BackupEnd: TreeShape.end,
 }  # fmt: skip
 
 
-def check_attributes(record: Directory | File) -> None:
+def check_attributes(record: DirectoryBegin | FileBegin) -> None:
     if not 0 <= record.mode <= MODE_MAX:
         raise Misplaced(f"permission bits are between 0 and {MODE_MAX:o} (octal)")
     for owner in (record.owner, record.group):
@@ -228,6 +229,6 @@ def check_attributes(record: Directory | File) -> None:
             raise Misplaced(f"an owner or group is at most {NAME_MAX} bytes without NUL")
 
 
-def check_times(record: Leave | File) -> None:
+def check_times(record: DirectoryEnd | FileBegin) -> None:
     if not (0 <= record.mtime_ns <= TIME_MAX and 0 <= record.atime_ns <= TIME_MAX):
         raise Misplaced(f"times are nanoseconds since 1970, at most {TIME_MAX}")

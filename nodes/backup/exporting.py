@@ -8,13 +8,13 @@ from typing import Any
 
 from nodes.backup.records import (
     BackupDamaged,
-    Data,
-    Directory,
-    End,
-    File,
-    Header,
-    Leave,
-    Name,
+    BackupEnd,
+    BackupHeader,
+    Content,
+    DirectoryBegin,
+    DirectoryEnd,
+    FileBegin,
+    FurtherName,
     Record,
     Totals,
 )
@@ -40,7 +40,7 @@ class Export:
     """Memory is bounded by a page of names for each level of the tree, and one number for each file with several names."""
 
     def __init__(
-        self, header: Header, barriers: dict[int, dict[str, int]], sources: Sources, read: ReadBlock
+        self, header: BackupHeader, barriers: dict[int, dict[str, int]], sources: Sources, read: ReadBlock
     ):
         """`barriers`: the `sn` and `epoch` of the checkpoint's barrier by the number of the group."""
         self._header = header
@@ -62,7 +62,7 @@ class Export:
             if not here.ahead and here.more:
                 await self._read_page(here)
             elif not here.ahead:
-                yield Leave(here.attributes.mtime_ns, here.attributes.atime_ns)
+                yield DirectoryEnd(here.attributes.mtime_ns, here.attributes.atime_ns)
                 way.pop()
             else:
                 name, found = here.ahead.popleft()
@@ -72,7 +72,7 @@ class Export:
                 else:
                     async for record in self._file(name, found):
                         yield record
-        yield End(self.totals)
+        yield BackupEnd(self.totals)
 
     async def _read_page(self, here: OpenDirectory) -> None:
         inode = here.attributes.inode
@@ -96,28 +96,28 @@ class Export:
         question = {"do": word, "name": self._header.checkpoint, **self._barriers[group], **fields}
         return await self._sources.ask(group, question)
 
-    def _begin(self, name: str, found: Attributes) -> Directory:
+    def _begin(self, name: str, found: Attributes) -> DirectoryBegin:
         self._count(directories=1)
-        return Directory(name, found.mode, found.owner, found.group)
+        return DirectoryBegin(name, found.mode, found.owner, found.group)
 
     async def _file(self, name: str, found: Attributes) -> AsyncIterator[Record]:
         link = self._linked.get(found.inode, 0)
         if link:
             self._count(names=1)
-            yield Name(name, link)
+            yield FurtherName(name, link)
             return
         if found.nlink > 1:
             link = self._linked[found.inode] = len(self._linked) + 1
         page = await self._page_of_blocks(found.inode, 0)
         self._count(files=1, size=found.length)
-        yield File(
+        yield FileBegin(
             name, found.mode, found.owner, found.group, found.mtime_ns, found.atime_ns, found.replication,
             page["block_size"], found.length, link,
         )  # fmt: skip
         size = 0
         async for data in self._content(found.inode, page):
             size += len(data)
-            yield Data(data)
+            yield Content(data)
         if size != found.length:
             raise BackupDamaged(f"the blocks of {name!r} have {size} bytes; the file has {found.length}")
 

@@ -6,8 +6,8 @@ is found like a changed byte.
 
 The tree is in depth-first order, the names of a directory in the order of their code points:
 
-    backup    = Header directory End
-    directory = Directory (directory | File Data* | Name)* Leave
+    backup    = BackupHeader directory BackupEnd
+    directory = DirectoryBegin (directory | FileBegin Content* | FurtherName)* DirectoryEnd
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Record(msgspec.Struct, array_like=True, tag=True, frozen=True, forbid_unk
     pass
 
 
-class Header(_Record, array_like=True, tag=True, frozen=True):
+class BackupHeader(_Record, array_like=True, tag=True, frozen=True):
     """The cluster and the checkpoint that the backup was made from."""
 
     cluster: str
@@ -50,8 +50,8 @@ class Header(_Record, array_like=True, tag=True, frozen=True):
     """Serial number of the barrier by group."""
 
 
-class Directory(_Record, array_like=True, tag=True, frozen=True):
-    """Begins a directory; its times follow with `Leave`. The first one is the root and has no name."""
+class DirectoryBegin(_Record, array_like=True, tag=True, frozen=True):
+    """Begins a directory; its times follow with `DirectoryEnd`. The first one is the root and has no name."""
 
     name: str
     mode: int
@@ -59,15 +59,15 @@ class Directory(_Record, array_like=True, tag=True, frozen=True):
     group: str
 
 
-class Leave(_Record, array_like=True, tag=True, frozen=True):
+class DirectoryEnd(_Record, array_like=True, tag=True, frozen=True):
     """Ends the directory that began last and has not ended."""
 
     mtime_ns: int
     atime_ns: int
 
 
-class File(_Record, array_like=True, tag=True, frozen=True):
-    """A file at its first name. `Data` with `length` bytes follow."""
+class FileBegin(_Record, array_like=True, tag=True, frozen=True):
+    """A file at its first name. `Content` with `length` bytes follow."""
 
     name: str
     mode: int
@@ -80,14 +80,14 @@ class File(_Record, array_like=True, tag=True, frozen=True):
     """Block size in bytes; 0 for a file that was never written."""
     length: int
     link: int
-    """Number by which `Name` refers to the file, from 1; 0 for a file with one name."""
+    """Number by which `FurtherName` refers to the file, from 1; 0 for a file with one name."""
 
 
-class Data(_Record, array_like=True, tag=True, frozen=True):
+class Content(_Record, array_like=True, tag=True, frozen=True):
     data: bytes
 
 
-class Name(_Record, array_like=True, tag=True, frozen=True):
+class FurtherName(_Record, array_like=True, tag=True, frozen=True):
     """Another name of the file with this number (a hard link)."""
 
     name: str
@@ -109,19 +109,21 @@ class Totals(msgspec.Struct, frozen=True, array_like=True):
         )
 
 
-class End(_Record, array_like=True, tag=True, frozen=True):
+class BackupEnd(_Record, array_like=True, tag=True, frozen=True):
     """The last record, with the counts of all others."""
 
     totals: Totals
 
 
-class Failed(_Record, array_like=True, tag=True, frozen=True):
+class EndedEarly(_Record, array_like=True, tag=True, frozen=True):
     """Ends a stream whose writer could not go on, in place of the rest."""
 
     reason: str
 
 
-Record = Header | Directory | Leave | File | Data | Name | End | Failed
+Record = (
+    BackupHeader | DirectoryBegin | DirectoryEnd | FileBegin | Content | FurtherName | BackupEnd | EndedEarly
+)
 
 _encode = msgspec.msgpack.Encoder().encode
 

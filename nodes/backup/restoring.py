@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from nodes.backup.records import Data, Directory, File, Header, Leave, Name, Record, Totals
+from nodes.backup.records import (
+    BackupHeader,
+    Content,
+    DirectoryBegin,
+    DirectoryEnd,
+    FileBegin,
+    FurtherName,
+    Record,
+    Totals,
+)
 from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
 from nodes.errors import FsError
@@ -24,7 +33,7 @@ from nodes.metadata.paths import shown
 from nodes.metadata.tree import OWNER, REPLICATION
 
 
-class NotEmpty(Exception):
+class TargetTaken(Exception):
     """The place for the tree is taken; one line says by what."""
 
 
@@ -44,39 +53,39 @@ class Restore:
         self.totals = Totals()
 
     async def prepare(self) -> None:
-        """Creates the directory unless it exists. Raises NotEmpty, FsError."""
+        """Creates the directory unless it exists. Raises TargetTaken, FsError."""
         try:
             await self._smart.call(Mkdir(self._into, parents=True))
         except FsError as error:
             if error.name in ("EEXIST", "ENOTDIR"):
-                raise NotEmpty(f"{shown(self._into)} is no directory") from None
+                raise TargetTaken(f"{shown(self._into)} is no directory") from None
             raise
         found = (await self._smart.call(Stat(self._into))).result
         assert isinstance(found, Attributes)
         if found.entries:
-            raise NotEmpty(f"{shown(self._into)} has {found.entries} entries")
+            raise TargetTaken(f"{shown(self._into)} has {found.entries} entries")
 
     async def restore(self, records: AsyncIterator[Record]) -> Totals:
         """Creates what the records say, which must be checked (nodes/backup/decoding.py). Raises FsError, and what `records` raises."""
         async for record in records:
-            if type(record) is Directory:
+            if type(record) is DirectoryBegin:
                 await self._begin(record)
-            elif type(record) is File:
+            elif type(record) is FileBegin:
                 await self._create(record, records)
-            elif type(record) is Name:
+            elif type(record) is FurtherName:
                 await self._smart.call(Link(self._linked[record.link], self._below(record.name)))
                 self.totals = self.totals.plus(names=1)
-            elif type(record) is Leave:
+            elif type(record) is DirectoryEnd:
                 path = self._way.pop()
                 await self._smart.call(SetTimes(path or "/", record.mtime_ns, record.atime_ns))
-            elif type(record) is Header:
+            elif type(record) is BackupHeader:
                 await self.prepare()
         return self.totals
 
     def _below(self, name: str) -> str:
         return f"{self._way[-1]}/{name}"
 
-    async def _begin(self, record: Directory) -> None:
+    async def _begin(self, record: DirectoryBegin) -> None:
         if self._way:
             path = self._below(record.name)
             await self._smart.call(Mkdir(path, mode=record.mode))
@@ -88,7 +97,7 @@ class Restore:
         self._way.append(path)
         self.totals = self.totals.plus(directories=1)
 
-    async def _create(self, record: File, records: AsyncIterator[Record]) -> None:
+    async def _create(self, record: FileBegin, records: AsyncIterator[Record]) -> None:
         path = self._below(record.name)
         await self._smart.call(Create(path, record.mode))
         self.totals = self.totals.plus(files=1)
@@ -102,14 +111,14 @@ class Restore:
         await self._own(path, record)
         await self._smart.call(SetTimes(path, record.mtime_ns, record.atime_ns))
 
-    async def _own(self, path: str, record: Directory | File) -> None:
+    async def _own(self, path: str, record: DirectoryBegin | FileBegin) -> None:
         if (record.owner, record.group) != (OWNER, OWNER):
             await self._smart.call(SetOwner(path, record.owner, record.group))
 
     async def _content(self, length: int, records: AsyncIterator[Record]) -> AsyncIterator[bytes]:
         while length:
             record = await anext(records)
-            assert type(record) is Data
+            assert type(record) is Content
             yield record.data
             length -= len(record.data)
             self.totals = self.totals.plus(size=len(record.data))

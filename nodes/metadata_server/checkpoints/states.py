@@ -24,7 +24,7 @@ Answer = dict[str, Any]
 Read = Callable[[Namespace, Answer], Answer]
 
 
-class Wanted(NamedTuple):
+class BarrierPlace(NamedTuple):
     """A checkpoint, and the place of its barrier in the journal of this group."""
 
     name: str
@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
     epoch: int
 
 
-NOTHING_YET = Wanted("", 0, 0)
+NO_BARRIER = BarrierPlace("", 0, 0)
 
 
 class CheckpointStates:
@@ -40,7 +40,7 @@ class CheckpointStates:
 
     def __init__(self, replica: GroupReplica[GroupLog]):
         self._replica = replica
-        self._barrier = NOTHING_YET
+        self._barrier = NO_BARRIER
         """The barrier whose namespace is in memory."""
         self._namespace: Namespace | None = None
         self._used_ns = 0
@@ -61,12 +61,12 @@ class CheckpointStates:
 
     def _reading(self, read: Read) -> Callable[[Answer], Awaitable[Answer]]:
         async def answer(question: Answer) -> Answer:
-            wanted = Wanted(str(question["name"]), int(question["sn"]), int(question["epoch"]))
+            wanted = BarrierPlace(str(question["name"]), int(question["sn"]), int(question["epoch"]))
             return read(await self._at(wanted), question)
 
         return answer
 
-    async def _at(self, wanted: Wanted) -> Namespace:
+    async def _at(self, wanted: BarrierPlace) -> Namespace:
         """The namespace at a barrier. It is rebuilt without a pause: a standby is the better one to ask."""
         replica = self._replica
         checkpoint = None if self._barrier == wanted else await replica.ledger.find(wanted.name)
@@ -76,7 +76,7 @@ class CheckpointStates:
         assert self._namespace is not None
         return self._namespace
 
-    def _rebuilt(self, wanted: Wanted, checkpoint: Checkpoint | None) -> Namespace:
+    def _rebuilt(self, wanted: BarrierPlace, checkpoint: Checkpoint | None) -> Namespace:
         replica = self._replica
         if checkpoint is None or checkpoint.state != COMPLETE:
             raise Refused(f"checkpoint {wanted.name} is not complete any more")
@@ -92,7 +92,7 @@ class CheckpointStates:
             )
         return namespace
 
-    def _keep(self, wanted: Wanted, namespace: Namespace) -> None:
+    def _keep(self, wanted: BarrierPlace, namespace: Namespace) -> None:
         idle = self._namespace is None
         self._barrier, self._namespace, self._names = wanted, namespace, (0, [])
         if idle:
@@ -102,7 +102,7 @@ class CheckpointStates:
         clock = self._replica.world.clock
         while (left_ns := self._used_ns + KEPT_NS - clock.monotonic_ns()) > 0:
             await clock.sleep(left_ns)
-        self._barrier, self._namespace, self._names = NOTHING_YET, None, (0, [])
+        self._barrier, self._namespace, self._names = NO_BARRIER, None, (0, [])
 
     def _read_names(self, namespace: Namespace, question: Answer) -> Answer:
         """Names of the directory `inode` after `after`, each with its child."""

@@ -14,7 +14,7 @@ import pytest
 
 from backend import remote
 from backend.commands.contents import content_path
-from nodes.backup.decoding import Reader
+from nodes.backup.decoding import BackupReader
 from tests.processes.backend.running import CLOVERLAB, REPOSITORY, Up, up
 
 DATA = Random(7).randbytes(200_000)
@@ -147,10 +147,10 @@ def test_a_backup_that_is_damaged_on_its_way_says_what_it_has_created(target: Up
 
 
 def test_a_backup_is_whole_by_its_own_checks(backup: Path) -> None:
-    reader = Reader()
+    reader = BackupReader()
     assert [type(record).__name__ for record in reader.records(backup.read_bytes())][:3] == [
-        "Header",
-        "Directory",
-        "Directory",
+        "BackupHeader",
+        "DirectoryBegin",
+        "DirectoryBegin",
     ]
     assert reader.finish().size == len(DATA)

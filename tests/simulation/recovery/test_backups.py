@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from nodes.backup.decoding import Reader
+from nodes.backup.decoding import BackupReader
 from nodes.backup.exporting import Export
-from nodes.backup.records import BackupDamaged, Encoder, Header, Record, Totals
-from nodes.backup.restoring import NotEmpty, Restore
+from nodes.backup.records import BackupDamaged, BackupHeader, Encoder, Record, Totals
+from nodes.backup.restoring import Restore, TargetTaken
 from nodes.backup.sources import AskServer, NoSource, Sources
 from nodes.config import SECOND, DataConfig
 from nodes.errors import FsError
@@ -61,7 +61,7 @@ def export(lab: Checkpoints, marked: dict[str, Any]) -> bytes:
 
 def written(lab: Checkpoints, marked: dict[str, Any], ask: AskServer) -> bytes:
     servers = {group.number: group.members[::-1] for group in lab.config.groups}
-    header = Header("lab", lab.config.protocol, "1", marked["name"], 0, 0, {})
+    header = BackupHeader("lab", lab.config.protocol, "1", marked["name"], 0, 0, {})
     barriers = {group.number: place(marked, group.name) for group in lab.config.groups}
     reading = Export(header, barriers, Sources(servers, ask), lab.eve.files.block)
 
@@ -76,7 +76,7 @@ def place(marked: dict[str, Any], group: str) -> dict[str, int]:
     return {word: marked["barriers"][group][word] for word in ("sn", "epoch")}
 
 
-async def records_of(data: bytes, reader: Reader) -> AsyncIterator[Record]:
+async def records_of(data: bytes, reader: BackupReader) -> AsyncIterator[Record]:
     for at in range(0, len(data), 1000):
         for record in reader.records(data[at : at + 1000]):
             yield record
@@ -85,7 +85,7 @@ async def records_of(data: bytes, reader: Reader) -> AsyncIterator[Record]:
 
 def restore(lab: Checkpoints, data: bytes, into: str = "/") -> Totals:
     restoring = Restore(lab.ada.client, lab.ada.files, into)
-    totals: Totals = run(lab, lab.ada, restoring.restore(records_of(data, Reader())))
+    totals: Totals = run(lab, lab.ada, restoring.restore(records_of(data, BackupReader())))
     return totals
 
 
@@ -259,7 +259,7 @@ def test_a_directory_with_entries_is_not_restored_into() -> None:
     data = export(lab := small(), lab.mark("monday"))
     before = tree(lab)
     for into in ("/", "/work", "/work/d0/data", "/work/d0/data/below"):
-        with pytest.raises(NotEmpty):
+        with pytest.raises(TargetTaken):
             restore(lab, data, into)
     assert tree(lab) == before
     restore(lab, data, "/new/place")
@@ -271,7 +271,7 @@ def test_a_restore_that_breaks_off_counts_what_it_has_created() -> None:
     other = lab_of(33, "mams", 1, 1)
     restoring = Restore(other.ada.client, other.ada.files, "/")
     with pytest.raises(BackupDamaged, match="cut off"):
-        run(other, other.ada, restoring.restore(records_of(data[:-40_000], Reader())))
+        run(other, other.ada, restoring.restore(records_of(data[:-40_000], BackupReader())))
     found = tree(other)
     files = [path for path, each in found.items() if each[0] == "file"]
     assert (restoring.totals.directories, restoring.totals.files) == (len(found) - len(files), len(files))

@@ -9,7 +9,7 @@ from crc32c import crc32c
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.backup.decoding import Reader
+from nodes.backup.decoding import BackupReader
 from nodes.backup.records import (
     FORMAT,
     FRAME,
@@ -17,33 +17,33 @@ from nodes.backup.records import (
     MAGIC,
     PART_MAX,
     BackupDamaged,
-    Data,
-    Directory,
+    BackupEnd,
+    BackupHeader,
+    Content,
+    DirectoryBegin,
+    DirectoryEnd,
     Encoder,
-    End,
-    Failed,
-    File,
-    Header,
-    Leave,
-    Name,
+    EndedEarly,
+    FileBegin,
+    FurtherName,
     Record,
     Totals,
 )
 from nodes.format_number import stored
 
-HEADER = Header("clover", "mams", "1.0", "monday", 0, 1_700_000_000_000_000_000, {"g1": 12, "g2": 7})
+HEADER = BackupHeader("clover", "mams", "1.0", "monday", 0, 1_700_000_000_000_000_000, {"g1": 12, "g2": 7})
 TREE: list[Record] = [
     HEADER,
-    Directory("", 0o755, "clover", "clover"),
-    Directory("a", 0o700, "ada", "lab"),
-    File("f", 0o644, "ada", "lab", 1, 2, 3, 65_536, 5, 1),
-    Data(b"abc"),
-    Data(b"de"),
-    File("g", 0o600, "ada", "lab", 1, 2, 1, 0, 0, 0),
-    Leave(3, 4),
-    Name("b", 1),
-    Leave(5, 6),
-    End(Totals(2, 2, 1, 5)),
+    DirectoryBegin("", 0o755, "clover", "clover"),
+    DirectoryBegin("a", 0o700, "ada", "lab"),
+    FileBegin("f", 0o644, "ada", "lab", 1, 2, 3, 65_536, 5, 1),
+    Content(b"abc"),
+    Content(b"de"),
+    FileBegin("g", 0o600, "ada", "lab", 1, 2, 1, 0, 0, 0),
+    DirectoryEnd(3, 4),
+    FurtherName("b", 1),
+    DirectoryEnd(5, 6),
+    BackupEnd(Totals(2, 2, 1, 5)),
 ]
 
 
@@ -53,7 +53,7 @@ def written(records: Iterable[Record]) -> bytes:
 
 
 def read(data: bytes, pieces: int = 0) -> list[Record]:
-    reader, size = Reader(), pieces or len(data) or 1
+    reader, size = BackupReader(), pieces or len(data) or 1
     found = [record for at in range(0, len(data), size) for record in reader.records(data[at : at + size])]
     reader.finish()
     return found
@@ -82,18 +82,18 @@ def trees(draw: st.DrawFn) -> list[Record]:
     counts = {"directories": 0, "files": 0, "names": 0, "size": 0}
 
     def directory(name: str, depth: int) -> None:
-        records.append(Directory(name, draw(MODES), draw(OWNERS), draw(OWNERS)))
+        records.append(DirectoryBegin(name, draw(MODES), draw(OWNERS), draw(OWNERS)))
         counts["directories"] += 1
         for below in sorted(draw(st.lists(NAMES, unique=True, max_size=4))):
             kind = draw(st.sampled_from(["directory", "file", "name"]))
             if kind == "directory" and depth < 4:
                 directory(below, depth + 1)
             elif kind == "name" and links:
-                records.append(Name(below, draw(st.sampled_from(links))))
+                records.append(FurtherName(below, draw(st.sampled_from(links))))
                 counts["names"] += 1
             else:
                 file(below)
-        records.append(Leave(draw(TIMES), draw(TIMES)))
+        records.append(DirectoryEnd(draw(TIMES), draw(TIMES)))
 
     def file(name: str) -> None:
         content = draw(st.lists(st.binary(min_size=1, max_size=50), max_size=3))
@@ -102,14 +102,14 @@ def trees(draw: st.DrawFn) -> list[Record]:
             links.append(link)
         size = sum(map(len, content))
         records.append(
-            File(name, draw(MODES), draw(OWNERS), draw(OWNERS), draw(TIMES), draw(TIMES), draw(st.integers(1, 512)), 512, size, int(link))
+            FileBegin(name, draw(MODES), draw(OWNERS), draw(OWNERS), draw(TIMES), draw(TIMES), draw(st.integers(1, 512)), 512, size, int(link))
         )  # fmt: skip
-        records.extend(map(Data, content))
+        records.extend(map(Content, content))
         counts["files"] += 1
         counts["size"] += size
 
     directory("", 0)
-    return [*records, End(Totals(**counts))]
+    return [*records, BackupEnd(Totals(**counts))]
 
 
 @given(trees(), st.integers(1, 200))
@@ -140,10 +140,10 @@ def test_a_part_that_is_missing_repeated_or_out_of_place_is_found() -> None:
     """Each part is whole by itself, and would have its place."""
     records = [
         HEADER,
-        Directory("", 0o755, "o", "g"),
-        File("a", 0o644, "o", "g", 1, 1, 3, 512, 2, 0), Data(b"x"), Data(b"y"),
-        Leave(1, 1),
-        End(Totals(1, 1, 0, 2)),
+        DirectoryBegin("", 0o755, "o", "g"),
+        FileBegin("a", 0o644, "o", "g", 1, 1, 3, 512, 2, 0), Content(b"x"), Content(b"y"),
+        DirectoryEnd(1, 1),
+        BackupEnd(Totals(1, 1, 0, 2)),
     ]  # fmt: skip
     head, parts = written(records)[: HEAD.size], parts_of(written(records))
     for wrong in (
@@ -172,38 +172,38 @@ def test_what_is_no_whole_backup_is_refused_in_one_line(data: bytes, line: str) 
     assert line in refused(data)
 
 
-ROOT = Directory("", 0o755, "o", "g")
-FILE = File("f", 0o644, "o", "g", 0, 0, 3, 512, 0, 0)
+ROOT = DirectoryBegin("", 0o755, "o", "g")
+FILE = FileBegin("f", 0o644, "o", "g", 0, 0, 3, 512, 0, 0)
 
 
 @pytest.mark.parametrize(
     ("records", "line"),
     [
-        ([ROOT], "a Directory is out of its place"),
-        ([HEADER, HEADER], "a Header is out of its place"),
+        ([ROOT], "a DirectoryBegin is out of its place"),
+        ([HEADER, HEADER], "a BackupHeader is out of its place"),
         ([HEADER, FILE], "a name has no directory"),
-        ([HEADER, Directory("a", 0, "", "")], "the root has a name"),
-        ([HEADER, ROOT, Leave(0, 0), ROOT], "a second root"),
-        ([HEADER, ROOT, Leave(0, 0), Leave(0, 0)], "no directory is open"),
-        ([HEADER, ROOT, End(Totals(1))], "a directory has not ended"),
-        ([HEADER, End(Totals())], "a directory has not ended"),
-        ([HEADER, ROOT, Leave(0, 0), End(Totals(2))], "the counts at the end"),
+        ([HEADER, DirectoryBegin("a", 0, "", "")], "the root has a name"),
+        ([HEADER, ROOT, DirectoryEnd(0, 0), ROOT], "a second root"),
+        ([HEADER, ROOT, DirectoryEnd(0, 0), DirectoryEnd(0, 0)], "no directory is open"),
+        ([HEADER, ROOT, BackupEnd(Totals(1))], "a directory has not ended"),
+        ([HEADER, BackupEnd(Totals())], "a directory has not ended"),
+        ([HEADER, ROOT, DirectoryEnd(0, 0), BackupEnd(Totals(2))], "the counts at the end"),
         ([HEADER, ROOT, FILE, FILE], "not in the order of names"),
-        ([HEADER, ROOT, Directory("b", 0, "", ""), Leave(0, 0), Directory("a", 0, "", "")], "not in the order"),
-        ([HEADER, ROOT, Directory("..", 0, "", "")], "a `..`"),
-        ([HEADER, ROOT, Directory("a/b", 0, "", "")], "the name 'a/b' is a path"),
-        ([HEADER, ROOT, Directory("a" * 256, 0, "", "")], "a name of 256 bytes"),
-        ([HEADER, ROOT, *[Directory("d" * 255, 0, "", "")] * 17], "a path has 4352 bytes; 4096 are the most"),
-        ([HEADER, ROOT, Directory("a", 0o10000, "", "")], "permission bits"),
-        ([HEADER, ROOT, Directory("a", 0, "o" * 256, "")], "an owner or group"),
-        ([HEADER, ROOT, Leave(-1, 0)], "times are nanoseconds"),
-        ([HEADER, ROOT, File("f", 0, "", "", 0, 0, 0, 512, 0, 0)], "0 replicas"),
-        ([HEADER, ROOT, File("f", 0, "", "", 0, 0, 3, 100, 0, 0)], "a block size is a multiple of 512"),
-        ([HEADER, ROOT, File("f", 0, "", "", 0, 0, 3, 512, 9, 0), Leave(0, 0)], "9 bytes of a file are missing"),
-        ([HEADER, ROOT, FILE, Data(b"x")], "1 bytes come where a file has 0 more"),
-        ([HEADER, ROOT, File("f", 0, "", "", 0, 0, 3, 512, 0, 2)], "1 should come next"),
-        ([HEADER, ROOT, Name("n", 1)], "a name refers to file 1"),
-        ([HEADER, ROOT, Failed("no data node gives it")], "its export ended early: no data node gives it"),
+        ([HEADER, ROOT, DirectoryBegin("b", 0, "", ""), DirectoryEnd(0, 0), DirectoryBegin("a", 0, "", "")], "not in the order"),
+        ([HEADER, ROOT, DirectoryBegin("..", 0, "", "")], "a `..`"),
+        ([HEADER, ROOT, DirectoryBegin("a/b", 0, "", "")], "the name 'a/b' is a path"),
+        ([HEADER, ROOT, DirectoryBegin("a" * 256, 0, "", "")], "a name of 256 bytes"),
+        ([HEADER, ROOT, *[DirectoryBegin("d" * 255, 0, "", "")] * 17], "a path has 4352 bytes; 4096 are the most"),
+        ([HEADER, ROOT, DirectoryBegin("a", 0o10000, "", "")], "permission bits"),
+        ([HEADER, ROOT, DirectoryBegin("a", 0, "o" * 256, "")], "an owner or group"),
+        ([HEADER, ROOT, DirectoryEnd(-1, 0)], "times are nanoseconds"),
+        ([HEADER, ROOT, FileBegin("f", 0, "", "", 0, 0, 0, 512, 0, 0)], "0 replicas"),
+        ([HEADER, ROOT, FileBegin("f", 0, "", "", 0, 0, 3, 100, 0, 0)], "a block size is a multiple of 512"),
+        ([HEADER, ROOT, FileBegin("f", 0, "", "", 0, 0, 3, 512, 9, 0), DirectoryEnd(0, 0)], "9 bytes of a file are missing"),
+        ([HEADER, ROOT, FILE, Content(b"x")], "1 bytes come where a file has 0 more"),
+        ([HEADER, ROOT, FileBegin("f", 0, "", "", 0, 0, 3, 512, 0, 2)], "1 should come next"),
+        ([HEADER, ROOT, FurtherName("n", 1)], "a name refers to file 1"),
+        ([HEADER, ROOT, EndedEarly("no data node gives it")], "its export ended early: no data node gives it"),
     ],
 )  # fmt: skip
 def test_records_that_form_no_tree_are_refused(records: list[Record], line: str) -> None:
