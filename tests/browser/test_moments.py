@@ -69,7 +69,7 @@ def test_a_link_opens_the_same_picture(page: Page, lab: Running) -> None:
     page.keyboard.press("2")
     page.keyboard.press("Space")
     state(page, "frozen")
-    page.wait_for_function("location.search.includes('at=') && location.search.includes('select=')")
+    page.wait_for_function("() => location.search.includes('at=') && location.search.includes('select=')")
     url, shown = page.url, page.get_by_test_id("mirror").inner_text()
     other = page.context.new_page()
     opened(other, url)
@@ -95,7 +95,7 @@ def test_a_past_run_is_opened_and_the_present_found_again(page: Page, own: Runni
     page.get_by_test_id("run-1").click()
     state(page, "past")
     role_is(page, old, "down")
-    page.wait_for_function("location.search.includes('run=1')")
+    page.wait_for_function("() => location.search.includes('run=1')")
 
     serving = failover["fault_ns"] + int(failover["total_ms"] * 1e6)
     opened(page, f"{own.url}?run=1&at={serving}")

@@ -38,7 +38,7 @@ def test_the_tree_shows_homes_and_branch_points(page: Page, pair: Running) -> No
         shown = row(page, f"/work/{name}")
         expect(shown).to_contain_text(entry["home"])
         expect(shown.get_by_text("branch point")).to_have_count(1 if entry["branch_point"] else 0)
-    page.wait_for_function("location.pathname + location.search === '/namespace?path=/work'")
+    page.wait_for_function("() => location.pathname + location.search === '/namespace?path=/work'")
     page.reload()
     expect(row(page, f"/work/{next(iter(reported))}")).to_be_visible()
     page.go_back()

@@ -107,7 +107,7 @@ def test_the_keyboard_goes_from_cell_to_cell_and_orders(page: Page, pair: Runnin
     expect(cell(page, "g2", second, "journal")).to_be_focused()
     page.keyboard.press("ArrowDown")
     expect(cell(page, "g2", second, image["name"])).to_be_focused()
-    page.wait_for_function(f"location.search === '?select=g2/{second}/{image['name']}'")
+    page.wait_for_function(f"() => location.search === '?select=g2/{second}/{image['name']}'")
     expect(page.get_by_test_id("details")).to_contain_text(f"on {second}")
     before = pool(pair, "g2")["nodes"][second]["reported_ns"]
     page.keyboard.press("k")
