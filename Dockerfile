@@ -32,6 +32,10 @@ COPY --from=page /page/dist frontend/dist
 RUN python3 -m compileall -q nodes backend
 USER cloverlab
 ENV PYTHONUNBUFFERED=1
+LABEL org.opencontainers.image.title="Cloverlab" \
+      org.opencontainers.image.description="Highly available metadata services of cluster file systems, to watch and to break" \
+      org.opencontainers.image.licenses="Apache-2.0"
+EXPOSE 8080 9100
 CMD ["python3", "-m", "nodes.supervisor", "--help"]
 
 # Debian's ZooKeeper and the part of Debian's headless Java that it uses.
