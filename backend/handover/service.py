@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from typing import Any
 
 from backend.checkpoints.service import active_of, answers_as_active, ask
 from backend.errors import FaultUnsupported, Malformed, NotThere, Unavailable
+from backend.fabrics.fabric import wait_until
+from backend.picture import ServerState
 from backend.running import Running
 
 ANSWER_S = 15.0
 SERVE_S = 20.0
-LOOK_S = 0.01
 
 
 async def hand_over(lab: Running, group: str, server: str) -> dict[str, Any]:
@@ -23,13 +23,18 @@ async def hand_over(lab: Running, group: str, server: str) -> dict[str, Any]:
     old = active_of(lab, group)
     epoch = lab.fabric.picture.servers[old].epoch
     await ask(lab, old, {"do": "hand_over", "server": server}, ANSWER_S)
-    while time.monotonic() < began_s + SERVE_S:
-        for each in lab.fabric.picture.servers.values():
-            if each.group == group and each.epoch > epoch and answers_as_active(each):
-                ms = round((time.monotonic() - began_s) * 1_000, 1)
-                return {"group": group, "old": old, "new": each.name, "epoch": each.epoch, "ms": ms}
-        await asyncio.sleep(LOOK_S)
-    raise Unavailable(f"{old} has handed over, and no server of {group} serves yet: see status")
+
+    def successors() -> list[ServerState]:
+        servers = lab.fabric.picture.servers.values()
+        return [
+            each for each in servers if each.group == group and each.epoch > epoch and answers_as_active(each)
+        ]
+
+    if not await wait_until(lambda: bool(successors()), SERVE_S):
+        raise Unavailable(f"{old} has handed over, and no server of {group} serves yet: see status")
+    new = successors()[0]
+    ms = round((time.monotonic() - began_s) * 1_000, 1)
+    return {"group": group, "old": old, "new": new.name, "epoch": new.epoch, "ms": ms}
 
 
 def check(lab: Running, group: str, server: str) -> None:

@@ -1,4 +1,4 @@
-"""Access control lists of nodes: ZooKeeper's schemes world and digest, and auth for whoever the client has authenticated as."""
+"""Access control lists of nodes: ZooKeeper's schemes world and digest, and auth for the client's own identities."""
 
 from __future__ import annotations
 
