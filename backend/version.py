@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import tomllib
+from functools import cache
 
 from backend.repository import REPOSITORY
 
 
+@cache
 def version() -> str:
     """The version in the project's file, or of the installed package where there is no such file."""
     project = REPOSITORY / "pyproject.toml"

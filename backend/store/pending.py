@@ -49,7 +49,7 @@ class Pending(msgspec.Struct):
             gone = len(self.rows) - ROWS_MOST * 9 // 10
             self.left_out += gone
             del self.rows[:gone]
-        for key in list(self.buckets)[: max(0, len(self.buckets) - BUCKETS_MOST)]:
-            del self.buckets[key]
+        for _ in range(len(self.buckets) - BUCKETS_MOST):
+            del self.buckets[next(iter(self.buckets))]
         del self.pictures[: max(0, len(self.pictures) - PICTURES_MOST)]
         del self.failovers[: max(0, len(self.failovers) - FAILOVERS_MOST)]
