@@ -78,7 +78,8 @@ def new_config(shape: Shape, name: str) -> ClusterConfig:
             f"{groups} groups of {standbys + 1} servers are {groups * (standbys + 1)}; {SERVERS_MAX} is the most"
         )
     if groups > family.groups_max:
-        raise Malformed(f"{protocol} runs {family.groups_max} group at most, not {groups}")
+        most = f"{family.groups_max} group{'s' if family.groups_max > 1 else ''} at most"
+        raise Malformed(f"{protocol} runs {most}, not {groups}: {family.no_more_groups}")
     wishes: dict[str, Any] = {
         "protocol": shape.protocol, "placement": shape.placement, "cross_group": shape.cross_group,
         "order": shape.order, "variant": shape.variant,

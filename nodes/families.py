@@ -131,10 +131,17 @@ class Family(msgspec.Struct, frozen=True):
         return not self.cannot_roll_back
 
     @property
+    def no_more_groups(self) -> str:
+        """Reason why a cluster of it has at most `groups_max` groups. SAA §4.2: the total order covers the messages of one group of services."""
+        if self.locked:
+            return "no more are tried"
+        return "its total order covers the calls of one group, and nothing orders a rename between two"
+
+    @property
     def cannot_roll_back(self) -> str:
         """Reason why a cluster of it marks no checkpoints; empty when it does."""
         if not self.locked:
-            return "its one group agrees on views, and no time server orders them"
+            return "a checkpoint is one instant of several groups, and it has one, whose order is total"
         recorded = self.replication == "paxos" or bool(self.journal_nodes)
         return "" if self.cuts_journal or recorded else "its journal records no recovery"
 

@@ -42,7 +42,7 @@ def reasons(scenario: Scenario, written_for: str) -> Iterator[str]:
     protocol = cluster.protocol
     own, family = family_named(written_for), family_named(protocol)
     if cluster.groups > family.groups_max:
-        yield f"it has {cluster.groups} groups, {protocol} runs {family.groups_max}"
+        yield f"it has {cluster.groups} groups, {protocol} runs {family.groups_max}: {family.no_more_groups}"
     alike = (family.replication, family.journal_sync) == (own.replication, own.journal_sync)
     alike = alike and cluster.variant != "paper"
     if not alike and any(expect.broken for expect in expectations(scenario)):
