@@ -12,6 +12,7 @@ from backend.checkpoints.counting import Counting
 from backend.compare.service import Comparisons
 from backend.errors import LabError
 from backend.events.failovers import Failover, Failovers
+from backend.evidence import Takeover
 from backend.events.hub import Hub
 from backend.fabrics.home import Home
 from backend.log_rotation import keep_rotated
@@ -27,6 +28,7 @@ from nodes.trace.events import Called, Stamped
 
 PICTURE_EVERY_NS = 10_000_000_000
 PICTURE_EVERY_EVENTS = 20_000
+NS_PER_MS = 1_000_000
 
 
 class Lab(Running):
@@ -87,6 +89,7 @@ class Lab(Running):
             self.failovers.on_event(stamped)
             if isinstance(stamped.event, Called) and stamped.event.returned_ns:
                 self.buckets.add(stamped.event)
+                self.calls.add(stamped.event)
                 self.call_durations.add((stamped.event.returned_ns - stamped.event.invoked_ns) / 1e9)
         self.checks.on_events(events)
         self.store.keep_buckets(self.buckets.changed())
@@ -106,8 +109,15 @@ class Lab(Running):
 
     def _failed_over(self, fault_ns: int, split: Failover) -> None:
         self.store.keep_failover(fault_ns, split)
+        self.calls.keep(taken_over(split))
         self.hub.failovers.append(msgspec.structs.asdict(split))
         for part, durations in self.takeovers.items():
             took_ms = getattr(split, f"{part}_ms")
             if took_ms is not None:
                 durations.add(took_ms / 1e3)
+
+
+def taken_over(split: Failover) -> Takeover:
+    until_serving_ms = split.detection_ms + split.election_ms + split.switch_ms
+    serving_ns = split.fault_ns + round(until_serving_ms * NS_PER_MS)
+    return Takeover(split.group, split.epoch, split.old, split.new, split.fault_ns, serving_ns)

@@ -42,7 +42,9 @@ ALIASES = {
     "Topic": Topic,
 }
 """Literals by the names that the page gives them."""
-READ = ("CheckFailed", "Configured", "FaultInjected", "LockHeld", "Placed", "Serving")
+READ = (
+    "CheckFailed", "Configured", "Drawn", "FaultInjected", "LockHeld", "Placed", "Serving", "SessionEnded", "StepTaken",
+)  # fmt: skip
 """Events of which the page reads more than the sentence."""
 MODULES = (clusters, events, faults, fs, pool, checkpoints, compare)
 NAMES = {kind: name for name, kind in ALIASES.items()}

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 from backend.durations import Durations
+from backend.evidence import Calls
 from backend.fabrics.client import FsClient
 from backend.fabrics.containers import ContainerFabric
 from backend.fabrics.counters import Counted
@@ -54,6 +55,7 @@ class Running:
         self.fault_lock = asyncio.Lock()
         self.client = FsClient(self.fabric)
         self.checks = Checks(home.file.cluster, lambda failed: self.fabric.report("checks", failed))
+        self.calls = Calls(self._home_of)
         self.call_durations = Durations(CALL_BOUNDS_S)
         self.takeovers = {part: Durations(TAKEOVER_BOUNDS_S) for part in TAKEOVER_PARTS}
         """Of the takeovers since this control plane started, by part."""
@@ -62,3 +64,7 @@ class Running:
         self.start_s: float | None = None
         """How long the cluster took to settle."""
         self.trouble = ""
+
+    def _home_of(self, server: str) -> str:
+        known = self.fabric.picture.servers.get(server)
+        return known.group if known else ""

@@ -6,12 +6,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from backend import evidence
 from backend.events import failovers
 from backend.served import served_as
 from backend.store.queries import RunRow
 
 Run = served_as(RunRow, "Run")
 Failover = served_as(failovers.Failover)
+Evidence = served_as(evidence.Evidence)
 Letter = Literal["A", "S", "J", "P", "M", "-"]
 CellState = Literal["p", "c", "a", "e", "x"]
 

@@ -12,7 +12,7 @@ from backend.clusters import views
 from backend.clusters.models import PictureOut
 from backend.depends import TheLab
 from backend.events import service
-from backend.events.models import EventPage, Failover, JournalRecord, Journals, Run, Timeline
+from backend.events.models import EventPage, Evidence, Failover, JournalRecord, Journals, Run, Timeline
 from backend.store import queries
 
 router = APIRouter(prefix="/api", tags=["events"])
@@ -68,6 +68,14 @@ async def read_timeline(
 async def read_failovers(run: RunNumber, lab: TheLab) -> list[dict[str, Any]]:
     """The newest thousand takeovers of the run, in order."""
     return await service.read_failovers(lab, run)
+
+
+@router.get("/takeovers/{group}/{epoch}", response_model=Evidence)
+async def read_evidence(
+    group: Annotated[str, Path(max_length=100)], epoch: Annotated[int, Path(ge=1, le=1 << 62)], lab: TheLab
+) -> dict[str, Any]:
+    """What became of the acknowledged writes and of the calls that waited at one of the last takeovers of the live run."""
+    return await service.read_evidence(lab, group, epoch)
 
 
 @router.get("/runs/{run}/journal", response_model=Journals)

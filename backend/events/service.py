@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import msgspec
+
 from backend.errors import Malformed, NotThere, Unavailable
+from backend.evidence import evidence
 from backend.events.journal import journal
 from backend.events.timeline import timeline
 from backend.picture import Picture
@@ -78,6 +81,20 @@ async def read_failovers(lab: Running, run: int) -> list[dict[str, Any]]:
     row = await run_of(lab, run)
     await lab.store.flush()
     return await queries.newest_failovers(lab.store.reader, row.run, FAILOVERS_MOST)
+
+
+async def read_evidence(lab: Running, group: str, epoch: int) -> dict[str, Any]:
+    kept = lab.calls.of(group, epoch)
+    if kept is None:
+        raise NotThere(f"no calls are kept of a takeover of {group[:40]!r} in epoch {epoch}")
+    await lab.store.flush()
+    reader, last_seq = lab.store.reader, lab.store.seq
+    names = [server.name for server in lab.fabric.picture.servers.values() if server.group == group]
+    places = [call.sn for call in kept.acknowledged]
+    found = await queries.of_groups(reader, min(places, default=1), max(places, default=0), last_seq, names)
+    found += await queries.cuts(reader, last_seq, names)
+    ordered = [stamped for _, stamped in sorted(found, key=lambda each: each[0])]
+    return msgspec.structs.asdict(evidence(kept, names, ordered))
 
 
 async def read_journal(

@@ -14,6 +14,7 @@ from random import Random
 from nodes.config import MILLISECOND
 from nodes.replicas.view import Draw, GlobalView, Place, Watch
 from nodes.roles import BEHIND, FOLLOWING
+from nodes.trace.election_events import Drawn
 from nodes.wire.messages import Mark
 from nodes.world import World, wait_at_most
 
@@ -37,6 +38,14 @@ def winner(draws: dict[str, Draw], drawing: list[str]) -> str:
         ((draws[s].epoch, draws[s].sn, draws[s].number, s) for s in drawing if s in draws), default=None
     )
     return best[3] if best else ""
+
+
+def decider(draws: dict[str, Draw], drawing: list[str]) -> str:
+    """What decides among the contenders that drew: `journal` when one ends later than all others, else `number`; `alone` for a single draw."""
+    ends = sorted((draws[s].epoch, draws[s].sn) for s in drawing if s in draws)
+    if len(ends) < 2:
+        return "alone"
+    return "journal" if ends[-1] > ends[-2] else "number"
 
 
 class Election:
@@ -71,7 +80,11 @@ class Election:
         drawing = await self._gather(round)
         if self._world.name not in drawing:
             return False
-        if winner(await view.draws(round), drawing) != self._world.name:
+        draws = await view.draws(round)
+        best = winner(draws, drawing)
+        drawn = [(s, draws[s].epoch, draws[s].sn, draws[s].number) for s in sorted(drawing) if s in draws]
+        self._world.trace.emit(Drawn(view.group, round, drawn, best, decider(draws, drawing)))
+        if best != self._world.name:
             await self._world.clock.sleep(self._draw_wait_ns)
             if (await view.lock_owner())[0]:
                 return False

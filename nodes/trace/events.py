@@ -22,6 +22,7 @@ from nodes.trace.block_events import (
     ReplicaStored,
 )
 from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier, CheckpointOutcome, TakenBack
+from nodes.trace.election_events import Drawn
 from nodes.trace.journal_events import JournalStored, LedgersForgotten, WriterFenced
 from nodes.trace.pool_events import (
     ImageRefused,
@@ -307,9 +308,6 @@ class Invoked(Event, frozen=True, array_like=True, gc=False):
     invoked_ns: int
 
 
-# --- data nodes -------------------------------------------------------------------------------------------------------
-
-
 # --- fabric -------------------------------------------------------------------------------------------------------------
 
 
@@ -373,7 +371,7 @@ class MessageDropped(Event, frozen=True, array_like=True, gc=False):
 
 
 AnyEvent = (
-    Started | Stopped | RoleChanged | StepTaken | Serving | StoppedServing | Durable | Cut | Committed | Applied
+    Started | Stopped | RoleChanged | StepTaken | Drawn | Serving | StoppedServing | Durable | Cut | Committed | Applied
     | Delivered | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
     | BarrierWritten | BlocksAtBarrier | CheckpointOutcome | TakenBack
     | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | WritesWait | Warned | Ignored

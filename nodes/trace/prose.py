@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from nodes.trace import block_events, checkpoints, journal_events, pool_events
+from nodes.trace import block_events, checkpoints, election_events, journal_events, pool_events
 from nodes.trace import events as e
 
 LONGEST = 160
@@ -87,6 +87,13 @@ def _step(event: e.StepTaken, t: Terms) -> str:
     return f"{name} of {t.term} {event.epoch}: {outcome}{event.detail}{took} [{event.paper}]"
 
 
+def _drawn(event: election_events.Drawn, t: Terms) -> str:
+    ends = ", ".join(
+        f"{s} {number} ({t.place} {sn} of {t.term} {epoch})" for s, epoch, sn, number in event.draws
+    )
+    return f"reads the draws of {event.group}: {ends}; {event.winner or 'no server'} wins"
+
+
 def _placed(event: e.Placed, t: Terms) -> str:
     if not event.state:
         return f"{event.server} has no place in the view of {event.group} any more"
@@ -118,6 +125,7 @@ PROSE: dict[type[e.AnyEvent], Callable[[Any, Terms], str]] = {
     e.Stopped: lambda event, t: f"stops: {event.reason}",
     e.RoleChanged: _role,
     e.StepTaken: _step,
+    e.Drawn: _drawn,
     e.Serving: lambda event, t: f"serves {event.group} from {t.place} {event.sn} of {t.term} {event.epoch}",
     e.StoppedServing: lambda event, t: (
         f"serves {event.group} no more in {t.term} {event.epoch}: {event.reason}"
@@ -232,7 +240,7 @@ OWN_SUBJECT = (
 )  # fmt: skip
 """Events whose sentences have another subject than the reporting server."""
 QUIET = (
-    e.Applied, e.Called, e.Committed, e.Delivered, e.Durable, e.Invoked, e.SharedStep, e.StepTaken, block_events.FileCalled,
+    e.Applied, e.Called, e.Committed, e.Delivered, e.Drawn, e.Durable, e.Invoked, e.SharedStep, e.StepTaken, block_events.FileCalled,
     block_events.NodeHolds, block_events.ReplicaRemoved, block_events.ReplicasFound, block_events.ReplicaStored,
     checkpoints.BlocksAtBarrier, journal_events.JournalStored, pool_events.PoolReported,
 )  # fmt: skip

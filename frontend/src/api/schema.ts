@@ -31,6 +31,7 @@ export interface WorkloadChange { rate_per_s?: number; paused?: boolean; clients
 export interface WorkloadState { rate_per_s: number; paused: boolean; clients: number }
 export interface Run { run: number; protocol: string; started_at: string; ended_at: string | null; started_ns: number; first_seq: number; last_seq: number; live: boolean }
 export interface Failover { group: string; fault_ns: number; detection_ms: number; election_ms: number; switch_ms: number; reconnect_ms: number | null; total_ms: number; old: string; new: string; epoch: number }
+export interface Evidence { group: string; epoch: number; old: string; new: string; last_sn: number; last_epoch: number; holders: string[]; acknowledged: number; found: number; from_sn: number; waited: number; answered: number; given_up: number; longest_ms: number }
 export interface Stamp { seq: number; server: string; boot: number; number: number; at_ns: number; cause: number; cause_server: string; kind: string; says: string; story: boolean }
 export interface EventPage { events: LabEvent[]; next: number; left_out: number }
 export interface Span { from_ns: number; to_ns: number; letter: Letter }
@@ -101,11 +102,14 @@ export interface CountersFrame { type: "counters"; groups: Record<string, Counte
 export interface InvariantsFrame { type: "invariants"; invariants: InvariantStatus[] }
 export interface CheckFailed extends Stamp { kind: "CheckFailed"; invariant: string; explanation: string; evidence: [string, number][] }
 export interface Configured extends Stamp { kind: "Configured"; group: string; of_number: number; members: string[] }
+export interface Drawn extends Stamp { kind: "Drawn"; group: string; round: number; draws: [string, number, number, number][]; winner: string; by: string }
 export interface FaultInjected extends Stamp { kind: "FaultInjected"; fault: number; verb: string; targets: string[]; options: Record<string, unknown> }
 export interface LockHeld extends Stamp { kind: "LockHeld"; group: string; owner: string }
 export interface Placed extends Stamp { kind: "Placed"; group: string; of_server: string; state: string; epoch: number; sn: number }
 export interface Serving extends Stamp { kind: "Serving"; group: string; epoch: number; sn: number; crc: string; members: string[] }
-export type LabEvent = CheckFailed | Configured | FaultInjected | LockHeld | Placed | Serving;
+export interface SessionEnded extends Stamp { kind: "SessionEnded"; of_server: string; session: string; reason: string }
+export interface StepTaken extends Stamp { kind: "StepTaken"; procedure: string; step: string; paper: string; detail: string; epoch: number; checkpoint: string; outcome: string; took_ms: number }
+export type LabEvent = CheckFailed | Configured | Drawn | FaultInjected | LockHeld | Placed | Serving | SessionEnded | StepTaken;
 export type StreamFrame = HelloFrame | EventsFrame | RateFrame | MessagesFrame | ProcessesFrame | FailoverFrame | CountersFrame | InvariantsFrame;
 export interface Says { term: string; place: string }
 export interface States { p: [string, string]; c: [string, string]; a: [string, string]; e: [string, string]; x: [string, string] }
