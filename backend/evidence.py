@@ -96,7 +96,11 @@ class Calls:
         )  # fmt: skip
         self._recent.append(call)
         for kept in self._kept:
-            if kept.waits(call) and self._concerns(call, kept.takeover.group) and len(kept.waited) < WAITED_MOST:
+            if (
+                kept.waits(call)
+                and self._concerns(call, kept.takeover.group)
+                and len(kept.waited) < WAITED_MOST
+            ):
                 kept.waited.append(call)
 
     def keep(self, takeover: Takeover) -> None:
@@ -116,7 +120,8 @@ class Calls:
     def of(self, group: str, epoch: int) -> Kept | None:
         """The calls of a takeover; None when they are not kept any more."""
         return next(
-            (kept for kept in self._kept if (kept.takeover.group, kept.takeover.epoch) == (group, epoch)), None
+            (kept for kept in self._kept if (kept.takeover.group, kept.takeover.epoch) == (group, epoch)),
+            None,
         )
 
     def _concerns(self, call: Call, group: str) -> bool:

@@ -12,8 +12,8 @@ from backend.checkpoints.counting import Counting
 from backend.compare.service import Comparisons
 from backend.errors import LabError
 from backend.events.failovers import Failover, Failovers
-from backend.evidence import Takeover
 from backend.events.hub import Hub
+from backend.evidence import Takeover
 from backend.fabrics.home import Home
 from backend.log_rotation import keep_rotated
 from backend.memory_watch import MemoryWatch

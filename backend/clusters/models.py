@@ -92,6 +92,7 @@ class Link(BaseModel):
 class InvariantStatus(BaseModel):
     invariant: str
     meaning: str
+    counts: str = Field(description="What `checked` counts, in the plural.")
     state: Literal["grey", "green", "red"]
     checked: int
     explanation: str

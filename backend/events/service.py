@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from backend.errors import Malformed, NotThere, Unavailable
-from backend.evidence import evidence
 from backend.events.journal import journal
 from backend.events.timeline import timeline
+from backend.evidence import evidence
 from backend.picture import Picture
 from backend.running import Running
 from backend.store import queries

@@ -29,6 +29,7 @@ class Shared:
 class Atomic(Check):
     name = "atomic across groups"
     meaning = "an operation on several groups is carried out on all of them or on none"
+    counts = "operations on several groups"
 
     def __init__(self, names: dict[int, str]) -> None:
         super().__init__()

@@ -26,6 +26,7 @@ class BarrierBlocks(Check):
 
     name = UpToBarrier.name
     meaning = UpToBarrier.meaning
+    counts = "blocks at a barrier"
 
     def __init__(self, replicas: Replicas) -> None:
         super().__init__()

@@ -28,6 +28,7 @@ class BlocksKept(Check):
         "no command takes a block's last good replica, the block map names none that is not there, and a file holds "
         "what was acknowledged"
     )
+    counts = "replicas of blocks"
 
     def __init__(self) -> None:
         super().__init__()

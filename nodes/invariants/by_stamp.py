@@ -46,6 +46,7 @@ class Cut:
 class ByStamp(Based):
     name = "linearisable"
     meaning = "the history of client calls is linearisable: in the order of the groups' common clock, results and real time agree"
+    counts = "answers compared with a model of the file system"
 
     def __init__(self, groups: dict[str, str], base: Base | None = None) -> None:
         super().__init__(base)

@@ -21,6 +21,8 @@ class Check:
 
     name: ClassVar[str] = ""
     meaning: ClassVar[str] = ""
+    counts: ClassVar[str] = ""
+    """What `checked` counts, in the plural."""
 
     def __init__(self) -> None:
         self.checked = 0

@@ -12,6 +12,7 @@ class DenseJournal(Check):
 
     name = "dense journal"
     meaning = "no gap and no reuse of sn within an epoch; no committed sn changes"
+    counts = "journal groups on a disk"
 
     def __init__(self, journals: Journals) -> None:
         super().__init__()

@@ -34,6 +34,7 @@ class SeenNumbers:
 class ExactlyOnce(Check):
     name = "exactly once"
     meaning = "an operation id has one effect and one result"
+    counts = "committed operations and answers"
 
     def __init__(self, journals: Journals) -> None:
         super().__init__()

@@ -16,6 +16,7 @@ class InodeNumbers(Check):
 
     name = "inode numbers are unique"
     meaning = "no two creations are answered one inode number"
+    counts = "creations"
 
     def __init__(self) -> None:
         super().__init__()

@@ -35,6 +35,7 @@ class Linearisable(Based):
     meaning = (
         "the history of client calls is linearisable: records in their order, results and real time agree"
     )
+    counts = "answers compared with a model of the file system"
 
     def __init__(self, journals: Journals, base: Base | None = None, barrier_sn: int = 0) -> None:
         super().__init__(base)

@@ -17,6 +17,7 @@ LOOKED_AT = 1_000
 class NoLostWrite(Check):
     name = "no lost write"
     meaning = "an acknowledged modification is in the state after any failover, repair or renewing"
+    counts = "acknowledged writes, each looked for again after every change of the active"
 
     def __init__(self, journals: Journals) -> None:
         super().__init__()

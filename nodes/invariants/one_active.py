@@ -12,6 +12,7 @@ CLIENTS_KEPT = 10_000
 class OneActive(Check):
     name = "one active"
     meaning = "at most one server answers in one epoch; no client accepts an older epoch than it has seen"
+    counts = "answers to clients, and starts of service"
 
     def __init__(self, reads_anywhere: bool = False) -> None:
         super().__init__()

@@ -19,6 +19,7 @@ class OneEffect(Check):
 
     name = "exactly once"
     meaning = "an operation id has one effect and one result"
+    counts = "operations with their answers"
 
     def __init__(self) -> None:
         super().__init__()

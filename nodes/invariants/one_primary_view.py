@@ -44,6 +44,7 @@ class OnePrimaryView(Check):
         "a view of one number has the same members and the same beginning everywhere, only they answer in it, and who is not in a newer "
         "view answers nothing that was asked after that one had answered"
     )
+    counts = "views and answers"
 
     def __init__(self) -> None:
         super().__init__()

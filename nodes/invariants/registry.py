@@ -363,6 +363,7 @@ def _invariant(checks: list[Check]) -> dict[str, Any]:
     return {
         "invariant": checks[0].name,
         "meaning": checks[0].meaning,
+        "counts": checks[0].counts,
         "state": state,
         "checked": checked,
         "explanation": explanation,

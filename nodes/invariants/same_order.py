@@ -10,6 +10,7 @@ from nodes.trace.events import Delivered, Stamped
 class SameOrder(Check):
     name = "same order"
     meaning = "all members of a view deliver the same messages in the same order, without a gap"
+    counts = "deliveries"
 
     def __init__(self) -> None:
         super().__init__()

@@ -10,6 +10,7 @@ from nodes.trace.events import Applied, Stamped
 class SameState(Check):
     name = "same sn same state"
     meaning = "two replicas that applied the same sn have the same namespace digest"
+    counts = "digests of the namespace that two replicas reported for the same sn"
 
     def __init__(self) -> None:
         super().__init__()

@@ -22,6 +22,7 @@ class UpToBarrier(Check):
 
     name = "exactly up to the barrier"
     meaning = "a complete checkpoint splits no operation, and after a global recovery every replica ends at the barrier, with its blocks"
+    counts = "checkpoints, and replicas at a barrier"
 
     def __init__(self, names: dict[int, str]) -> None:
         super().__init__()

@@ -1,32 +1,11 @@
-"""Journals, timeline and the guide, beside the topology."""
+"""Journals and timeline, beside the topology."""
 
 from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.looking import active, card, goes_on, opened, role_is
+from tests.browser.looking import active, goes_on, opened, role_is
 from tests.browser.running import Running, wait_for
-
-
-def test_the_guide_goes_on_with_the_cluster(page: Page, lab: Running) -> None:
-    opened(page, lab.url)
-    guide = page.get_by_test_id("guide")
-    old = active(page)
-    expect(guide).to_contain_text(f"{old} is the active")
-    card(page, old).click()
-    page.get_by_test_id("verb-crash").click()
-    expect(guide).to_have_attribute("data-step", "3", timeout=20_000)
-    expect(guide).to_contain_text(f"Now restart {old}")
-    guide.get_by_role("button", name="Back").click()
-    expect(guide).to_have_attribute("data-step", "2")
-    guide.get_by_role("button", name="Next").click()
-    page.locator(f"#card-{old}").focus()
-    page.keyboard.press("r")
-    expect(guide).to_have_attribute("data-step", "5", timeout=20_000)
-    guide.get_by_role("button", name="Done").click()
-    page.reload()
-    expect(page.get_by_test_id("workload")).to_be_visible()
-    expect(guide).to_have_count(0)
 
 
 def test_a_failover_is_split_and_the_timeline_leads_back_to_it(page: Page, lab: Running) -> None:

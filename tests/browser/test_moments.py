@@ -46,7 +46,7 @@ def test_steps_go_event_by_event_and_back(page: Page, lab: Running) -> None:
     state(page, "frozen")
     rows = page.get_by_test_id("mirror")
     pictures = [rows.inner_text()]
-    for key in (".", "n", "n", "n"):
+    for key in (".", ".", ".", "."):
         before = page.get_by_test_id("story").inner_text() if len(pictures) > 1 else ""
         page.keyboard.press(key)
         expect(page.get_by_test_id("story")).to_be_visible()
@@ -55,7 +55,7 @@ def test_steps_go_event_by_event_and_back(page: Page, lab: Running) -> None:
         )
         pictures.append(rows.inner_text())
     for earlier in reversed(pictures[:-1]):
-        page.keyboard.press("p")
+        page.keyboard.press(",")
         expect(rows).to_have_text(re.compile(r"[\s\S]*"))
         page.wait_for_function(
             "text => document.querySelector('[data-testid=mirror]').innerText === text", arg=earlier

@@ -14,8 +14,8 @@ export interface KeyLine {
 
 export const TIME_KEYS: KeyLine[] = [
   { keys: ["Space"], does: "Freeze or unfreeze the picture" },
-  { keys: [".", "N"], does: "Frozen: the next event" },
-  { keys: ["P"], does: "Frozen: back by one event" },
+  { keys: ["."], does: "The next event, frozen" },
+  { keys: [","], does: "Back by one event, frozen" },
 ];
 
 export const PLACE_KEYS: KeyLine[] = [
@@ -44,11 +44,10 @@ export function ownsSpace(target: EventTarget | null): boolean {
 }
 
 /** Does the present action of `key`; false when it has none. */
-export function press(key: string, shift: boolean): boolean {
-  const frozen = useLab.getState().moment !== null;
+export function press(key: string): boolean {
   if (key === " ") toggleFrozen();
-  else if (key === "." || (frozen && !shift && key === "n")) void stepForward();
-  else if (frozen && !shift && key === "p") void stepBack();
+  else if (key === ".") void stepForward();
+  else if (key === ",") void stepBack();
   else if (/^[1-9]$/.test(key)) selectNth(Number(key) - 1);
   else return act(key.toUpperCase());
   return true;

@@ -10,6 +10,7 @@ import type {
   Directory,
   ErrorLine,
   EventPage,
+  Evidence,
   Failover,
   FaultDone,
   FaultRequest,
@@ -98,6 +99,9 @@ export const api = {
     query: { from_ns?: number; to_ns?: number; buckets?: number },
     signal?: AbortSignal,
   ) => get<Timeline>(`/runs/${run}/timeline`, query, signal),
+  /** Of one of the last takeovers of the live run. */
+  evidence: (group: string, epoch: number, signal?: AbortSignal) =>
+    get<Evidence>(`/takeovers/${encodeURIComponent(group)}/${epoch}`, {}, signal),
   failovers: (run: number) => get<Failover[]>(`/runs/${run}/failovers`),
   journal: (
     run: number,

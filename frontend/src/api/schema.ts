@@ -22,7 +22,7 @@ export interface Client extends NodeProcess { rate_per_s: number; paused: boolea
 export interface EnsembleServer extends NodeProcess { role: "leader" | "follower" | "looking" | "down" }
 export interface Coordination { pid: number; address: string; process: Process; embedded: boolean; servers: EnsembleServer[] }
 export interface Link { a: string; b: string; direction: Direction; rule: string }
-export interface InvariantStatus { invariant: string; meaning: string; state: "grey" | "green" | "red"; checked: number; explanation: string; evidence: [string, number][] }
+export interface InvariantStatus { invariant: string; meaning: string; counts: string; state: "grey" | "green" | "red"; checked: number; explanation: string; evidence: [string, number][] }
 export interface Cluster { cluster: string; protocol: string; fabric: string; run: number; seq: number; clock: string; now_ns: number; settled: boolean; start_s: number | null; kept_s: number; trouble: string; variant: string; holes: string[]; timing: Record<string, number>; groups: CountedGroup[]; replicated: Record<string, Replicated>; pipelines: Record<string, Pipeline>; servers: Server[]; nodes: Node[]; data_nodes: Record<string, unknown>[]; journal_nodes: Record<string, unknown>[]; clients: Client[]; coordination: Coordination; links: Link[]; faults: Fault[]; invariants: InvariantStatus[] }
 export interface Status { cluster: string; protocol: string; settled: boolean; problems: string[]; rows: Record<string, unknown>[] }
 export interface Picture { at_ns: number; seq: number; servers: Record<string, Server>; groups: Record<string, Group>; nodes: Record<string, Node>; faults: Fault[]; invariants: Record<string, string> }

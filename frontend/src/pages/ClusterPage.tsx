@@ -4,9 +4,9 @@ import { Journals } from "../instruments/journals";
 import { Timeline } from "../instruments/timeline";
 import { Topology } from "../instruments/topology";
 import { isLive, useLab } from "../store/store";
+import { Tour } from "../tour/Tour";
 import { Toasts } from "../ui/Toasts";
 import { Banner } from "./Banner";
-import { GuideStrip } from "./GuideStrip";
 import { Header } from "./Header";
 import { Help } from "./Help";
 import { Invariants } from "./Invariants";
@@ -32,7 +32,7 @@ export function ClusterPage() {
       </div>
       {!live && <MomentBar />}
       <Banner />
-      <GuideStrip />
+      <Tour />
       <main className="instruments">
         <Topology />
         <section className="panel journals" aria-label="Journals">

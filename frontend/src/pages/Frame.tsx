@@ -1,15 +1,20 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Toasts } from "../ui/Toasts";
 import { Banner } from "./Banner";
 import { Header } from "./Header";
+import { Help } from "./Help";
+import { useHelpKey } from "./useKeys";
 
-/** The frame of a page: header, banner and toasts around its content. */
+/** The frame of a page: header, banner, help and toasts around its content. */
 export function Frame({ children }: { children: ReactNode }) {
+  const [help, setHelp] = useState(false);
+  useHelpKey(setHelp);
   return (
     <div className="page">
-      <Header />
+      <Header onHelp={() => setHelp(true)} />
       <Banner />
       {children}
+      <Help opened={help} onClose={() => setHelp(false)} />
       <Toasts />
     </div>
   );

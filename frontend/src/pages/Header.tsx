@@ -1,12 +1,14 @@
 import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useLab, useWords } from "../store/store";
+import { goTo } from "../store/url";
+import { openTour } from "../tour/store";
 import { Clover } from "../ui/Clover";
 import { KeyCap } from "../ui/KeyCap";
 import { PageLinks } from "./PageLinks";
 import { Throttle } from "./Throttle";
 
-/** Name, fabric, page and workload of the cluster; with `onHelp`, the keys. */
-export function Header({ onHelp }: { onHelp?: () => void }) {
+/** Name, fabric, page and workload of the cluster, the tour and the keys. */
+export function Header({ onHelp }: { onHelp: () => void }) {
   const cluster = useLab((state) => state.cluster);
   const words = useWords();
   return (
@@ -41,17 +43,27 @@ export function Header({ onHelp }: { onHelp?: () => void }) {
       <span className="header-space" />
       <Throttle />
       <SchemeSwitch />
-      {onHelp && (
-        <ActionIcon
-          variant="default"
-          size="2.4rem"
-          aria-label="Keys and words"
-          title="Keys and words (?)"
-          onClick={onHelp}
-        >
-          <KeyCap>?</KeyCap>
-        </ActionIcon>
-      )}
+      <button
+        type="button"
+        className="pill"
+        title="Cause a failover, and see what happens in it"
+        data-testid="tour"
+        onClick={() => {
+          goTo("cluster");
+          openTour();
+        }}
+      >
+        Tour
+      </button>
+      <ActionIcon
+        variant="default"
+        size="2.4rem"
+        aria-label="Keys and words"
+        title="Keys and words (?)"
+        onClick={onHelp}
+      >
+        <KeyCap>?</KeyCap>
+      </ActionIcon>
     </header>
   );
 }

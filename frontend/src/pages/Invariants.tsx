@@ -90,7 +90,7 @@ function InvariantStory({ status, onClose }: { status: InvariantStatus; onClose:
 function hint(status: InvariantStatus): string {
   return status.state === "grey"
     ? `${capital(status.meaning)}. ${verdict(status)}`
-    : `${capital(status.meaning)}: ${WORDS[status.state]}, ${count(status.checked)} checks`;
+    : `${capital(status.meaning)}: ${WORDS[status.state]}, ${count(status.checked)} ${status.counts}`;
 }
 
 interface Found {

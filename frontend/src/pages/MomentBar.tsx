@@ -8,7 +8,7 @@ export function MomentBar() {
       <button
         type="button"
         className="plain"
-        title="Back by one event (P)"
+        title="Back by one event (,)"
         aria-label="Back by one event"
         onClick={() => void stepBack()}
       >
@@ -17,7 +17,7 @@ export function MomentBar() {
       <button
         type="button"
         className="plain"
-        title="Next event (N or .)"
+        title="Next event (.)"
         aria-label="Next event"
         onClick={() => void stepForward()}
       >

@@ -15,6 +15,21 @@ function arrows(event: KeyboardEvent): boolean {
   return true;
 }
 
+/** `?` on the pages whose other keys belong to the focused element. */
+export function useHelpKey(show: (shown: boolean) => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const { key, target, ctrlKey, metaKey, altKey, defaultPrevented } = event;
+      if (key !== "?" || defaultPrevented || ctrlKey || metaKey || altKey) return;
+      if (isTyping(target) || inDialog(target)) return;
+      show(true);
+      event.preventDefault();
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [show]);
+}
+
 /** The page's keys; text fields, dialogs and the browser's own combinations keep theirs. */
 export function useKeys(onHelp: () => void): void {
   useEffect(() => {
@@ -24,11 +39,7 @@ export function useKeys(onHelp: () => void): void {
       if (isTyping(target) || inDialog(target) || (key === " " && ownsSpace(target))) return;
       if (key === "Escape") useLab.setState({ selection: null, menu: null });
       else if (key === "?") onHelp();
-      else if (
-        !arrows(event) &&
-        !(key.length === 1 && press(key === " " ? key : key.toLowerCase(), event.shiftKey))
-      )
-        return;
+      else if (!arrows(event) && !(key.length === 1 && press(key === " " ? key : key.toLowerCase()))) return;
       event.preventDefault();
     };
     /** A focused card is a button, but Space freezes and does not press it. */

@@ -7,6 +7,7 @@ const status = (state: InvariantStatus["state"], checked: number, explanation = 
   meaning: "",
   state,
   checked,
+  counts: "answers",
   explanation,
   evidence: [],
 });
@@ -15,7 +16,7 @@ it("says of a grey invariant why it is grey, and how far it was checked before",
   expect(verdict(status("grey", 0, "nothing has been checked yet"))).toBe("Nothing has been checked yet.");
   expect(verdict(status("grey", 0))).toBe("Nothing has been checked yet.");
   expect(verdict(status("grey", 1200, "not checked since then"))).toBe(
-    "Not checked since then. Until then it held: 1,200 checks.",
+    "Not checked since then. Until then it held: 1,200 answers.",
   );
-  expect(verdict(status("green", 7))).toBe("Held so far: 7 checks.");
+  expect(verdict(status("green", 7))).toBe("Held so far: 7 answers.");
 });

@@ -4,10 +4,10 @@ import type { InvariantStatus } from "../api/schema";
 import { count } from "../store/time";
 
 /** For an invariant that holds or is unchecked: the extent of the check, and why it ended there. */
-export function verdict({ state, checked, explanation }: InvariantStatus): string {
-  if (state === "green") return `Held so far: ${count(checked)} checks.`;
+export function verdict({ state, checked, counts, explanation }: InvariantStatus): string {
+  if (state === "green") return `Held so far: ${count(checked)} ${counts}.`;
   const why = explanation === "" ? "Nothing has been checked yet." : `${capital(explanation)}.`;
-  return checked === 0 ? why : `${why} Until then it held: ${count(checked)} checks.`;
+  return checked === 0 ? why : `${why} Until then it held: ${count(checked)} ${counts}.`;
 }
 
 /** A phrase as the start of a sentence. */

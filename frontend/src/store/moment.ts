@@ -50,6 +50,22 @@ export async function scrubTo(at_ns: number): Promise<void> {
   await seek(at_ns, moment);
 }
 
+/** Shows the live run as it was right after an event. */
+export async function showEvent(event: LabEvent): Promise<void> {
+  const { liveRun } = useLab.getState();
+  if (liveRun === null) return;
+  freeze();
+  const signal = abandon();
+  try {
+    const picture = await api.picture(liveRun, { seq: event.seq }, signal);
+    if (signal.aborted) return;
+    [history, ahead] = [[], []];
+    show({ at_ns: event.at_ns, picture, event });
+  } catch (error) {
+    if (!signal.aborted) complain(error);
+  }
+}
+
 /** A failure restores `before` where it is given. */
 async function seek(at_ns: number | undefined, before?: Moment | null): Promise<void> {
   const run = shownRun(useLab.getState());

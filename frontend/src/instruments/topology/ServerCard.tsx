@@ -60,9 +60,11 @@ type Where = Pick<Server, "container" | "image" | "address" | "pid">;
 export const ServerCard = memo(function ServerCard(props: Props) {
   const { server, box, compact, selected, holdsLock, words, members, dragged, onOpen, onFocus, onGrab } =
     props;
-  const { name, role, sn, epoch, applied_sn, lag, pid, container } = server;
+  const { name, role, sn, epoch, applied_sn, lag } = server;
   const [state, says] = [processWord(server), disagreement(server, words, members)];
   const place = dragged ?? box;
+  const dead = server.process === "stopped";
+  const kept = dead && holdsLock;
   return (
     <button
       type="button"
@@ -71,6 +73,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
       data-testid={`card-${name}`}
       className={`card card-${ROLES[role].tone} ${compact ? "card-compact" : ""} ${dragged ? "card-dragged" : ""}`}
       data-process={server.process}
+      data-dead={dead || undefined}
       data-selected={selected || undefined}
       title={`${name}, ${role}: ${ROLES[role].says}`}
       aria-haspopup="dialog"
@@ -84,7 +87,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
         <span className="card-title">
           <span className="card-name">{name}</span> <span className="card-role">{says || state || role}</span>
         </span>
-        {holdsLock && (
+        {holdsLock && !dead && (
           <span className="card-lock" title="holds the lock">
             <svg viewBox="0 0 16 16" width="1.1rem" height="1.1rem" aria-hidden="true">
               <path d="M4 7V5a4 4 0 0 1 8 0v2h1v8H3V7Zm2 0h4V5a2 2 0 0 0-4 0Z" />
@@ -92,6 +95,11 @@ export const ServerCard = memo(function ServerCard(props: Props) {
           </span>
         )}
       </span>
+      {kept && (
+        <span className="card-kept" data-testid={`kept-${name}`}>
+          lock kept until its session ends
+        </span>
+      )}
       <span
         className="card-sn"
         title={`${words.place}: ${words.says.place}`}
@@ -110,24 +118,25 @@ export const ServerCard = memo(function ServerCard(props: Props) {
             value={lag}
             loud={lag > 0 && server.process !== "stopped"}
           />
-          <Figure label={words.states.a[0]} says={words.states.a[1]} value={applied_sn} wide />
-          {container ? (
-            <span className="figure figure-wide" title={whereWords(server)}>
-              <small>container</small>
-              {container.slice(0, 6)}
-            </span>
-          ) : (
-            <span className="figure figure-wide">
-              <small>pid</small>
-              {pid || "–"}
-            </span>
-          )}
+          {!kept && <Figure label={words.states.a[0]} says={words.states.a[1]} value={applied_sn} wide />}
+          {!dead && <Where server={server} />}
         </span>
       )}
       {server.process === "paused" && <span className="card-veil" aria-hidden="true" />}
     </button>
   );
 });
+
+/** The process or container of a server. */
+function Where({ server }: { server: Server }) {
+  const { pid, container } = server;
+  return (
+    <span className="figure figure-wide" title={whereWords(server)}>
+      <small>{container ? "container" : "pid"}</small>
+      {container ? container.slice(0, 6) : pid || "–"}
+    </span>
+  );
+}
 
 interface FigureProps {
   label: string;

@@ -22,7 +22,7 @@ export function Story({ box }: { box?: Box }) {
         <p className="soft">
           {live
             ? "Faults and takeovers appear here as they happen."
-            : "N steps to the next event, P back, Space returns to the present."}
+            : "A full stop steps to the next event, a comma back, Space returns to the present."}
         </p>
       ) : (
         <ol data-testid="story">

@@ -1,0 +1,195 @@
+/** What the tour knows of one failover, from the cluster's events alone: pure. */
+
+import { rowOf } from "../actions/verbs";
+import type { Drawn, LabEvent, Serving, StepTaken, Verb } from "../api/schema";
+
+/** State of the cluster beside its events. */
+export interface Scene {
+  /** The leader; empty while there is none. */
+  leader: string;
+  /** Whether the leader answers. */
+  served: boolean;
+  /** All servers of the group. */
+  servers: readonly string[];
+  session_timeout_ms: number;
+  /** Name of the group. */
+  group: string;
+  /** Whether there are several groups. */
+  several: boolean;
+  verbs: readonly Verb[];
+}
+
+export interface Facts {
+  /** The fault that began it; null before. */
+  fault: LabEvent | null;
+  /** The server that was the target of the fault. */
+  old: string;
+  /** The end of its session. */
+  ended: LabEvent | null;
+  /** The lock becomes free, or with members: the view without the target. */
+  freed: LabEvent | null;
+  /** The conclusion of the winner of the draw, or the first conclusion. */
+  drawn: Drawn | null;
+  /** Another server takes the lock. */
+  locked: LabEvent | null;
+  steps: StepTaken[];
+  serving: Serving | null;
+  /** The target is back, but behind. */
+  behind: boolean;
+  /** The target is in step again. */
+  inStep: boolean;
+}
+
+export const NOTHING: Facts = {
+  fault: null,
+  old: "",
+  ended: null,
+  freed: null,
+  drawn: null,
+  locked: null,
+  steps: [],
+  serving: null,
+  behind: false,
+  inStep: false,
+};
+
+/** The server among `names` that this event's fault puts out of service; empty for none. */
+function harmed(event: LabEvent, names: readonly string[], verbs: readonly Verb[]): string {
+  if (event.kind !== "FaultInjected" || !rowOf(verbs, event.verb)?.unseats) return "";
+  return names.find((name) => event.targets.includes(name)) ?? "";
+}
+
+/** The facts after an event of a family whose leader holds a lock. */
+export function received(facts: Facts, event: LabEvent, scene: Scene, follows: string): Facts {
+  const { old, fault, serving } = facts;
+  if (fault === null) {
+    const hit = harmed(event, [scene.leader], scene.verbs);
+    return hit === "" ? facts : { ...NOTHING, fault: event, old: hit };
+  }
+  if (serving !== null) return returned(facts, event, follows);
+  switch (event.kind) {
+    case "SessionEnded":
+      return event.of_server === old ? { ...facts, ended: event } : facts;
+    case "LockHeld":
+      if (event.group !== scene.group) return facts;
+      if (event.owner === "") return { ...facts, freed: event, locked: null };
+      return event.owner === old ? facts : { ...facts, locked: event };
+    case "Drawn":
+      if (event.group !== scene.group || event.winner === "") return facts;
+      if (facts.drawn !== null && facts.drawn.round >= event.round && event.winner !== event.server)
+        return facts;
+      return { ...facts, drawn: event };
+    case "StepTaken":
+      return event.procedure === "upgrade" && scene.servers.includes(event.server)
+        ? { ...facts, steps: [...facts.steps, event] }
+        : facts;
+    case "Serving":
+      if (event.group !== scene.group) return facts;
+      return { ...facts, serving: event, steps: facts.steps.filter(({ server }) => server === event.server) };
+    default:
+      return facts;
+  }
+}
+
+/** The facts after an event of a family with members: one is lost, the others continue in the next view. */
+export function receivedOfMembers(facts: Facts, event: LabEvent, scene: Scene): Facts {
+  const { old, fault, freed } = facts;
+  if (fault === null) {
+    const hit = harmed(event, scene.servers, scene.verbs);
+    return hit === "" ? facts : { ...NOTHING, fault: event, old: hit };
+  }
+  if (event.kind === "Placed" && event.of_server === old && event.state === "joining")
+    return { ...facts, behind: true };
+  if (event.kind !== "Configured" || event.group !== scene.group) return facts;
+  if (!event.members.includes(old)) return { ...facts, freed: facts.freed ?? event };
+  return freed === null ? facts : { ...facts, inStep: true };
+}
+
+function returned(facts: Facts, event: LabEvent, follows: string): Facts {
+  if (event.kind !== "Placed" || event.of_server !== facts.old) return facts;
+  if (event.state === follows) return { ...facts, behind: true, inStep: true };
+  return event.state === "" ? facts : { ...facts, behind: true };
+}
+
+/** A moment of the takeover: an event, its title and its meaning. */
+export interface Phase {
+  event: LabEvent;
+  title: string;
+  why: string;
+}
+
+/** Steps of the upgrade (CFS §4.2.2, Fig. 5) in plain words. */
+const STEPS: Record<string, readonly [title: string, why: string]> = {
+  "0": [
+    "Reads the last epoch",
+    "It learns which tenure has ended, and applies everything that was committed in it.",
+  ],
+  "1": ["Checks itself", "A server that is behind must give up the lock while another one is in step."],
+  "2": [
+    "Writes the new epoch",
+    "One transaction makes it the active and the old active a junior. From here on everybody refuses journals of older epochs: this is the fence. The old active may still run, but what it sends counts no more.",
+  ],
+  "2b": [
+    "Collects the journals",
+    "It asks the others how far their journals reach, and copies what it lacks. Everything that was ever acknowledged is on one of the servers that must answer here.",
+  ],
+  "3": ["Accepts requests", "Clients that find it are let in. Their calls wait; none is executed yet."],
+  "4": [
+    "Makes all journals equal",
+    "It sends its journal to the others, and one empty entry of the new epoch. Once that entry is on enough disks, so is everything before it.",
+  ],
+  "4b": [
+    "Regains a quorum",
+    "Too few servers hold the journal: those that are behind are brought into step before it serves.",
+  ],
+  "5": [
+    "Registers the standbys",
+    "Servers whose journals are equal are standbys in the global view; the others are juniors.",
+  ],
+  "6": ["Becomes the active", "The waiting calls are executed and answered, and clients are served again."],
+  "7": ["The view is stable", "Every member is in step: the group can survive the next failure."],
+};
+
+/** The moments of a takeover in their order. */
+export function phasesOf({ fault, ended, freed, drawn, locked, steps, serving, old }: Facts): Phase[] {
+  const found: (Phase | null)[] = [
+    fault && { event: fault, title: `Fault at ${old}`, why: "No server answers from here on." },
+    ended && {
+      event: ended,
+      title: `Session of ${old} ends`,
+      why: "The coordination service has received no heartbeat for the session time-out. It removes what the session owned: the lock.",
+    },
+    freed && {
+      event: freed,
+      title: "The lock is free",
+      why: "The other servers watch the lock and are notified.",
+    },
+    drawn && {
+      event: drawn,
+      title: "The draw",
+      why: "Each contender has written a number and the end of its journal into the coordination service, and reads those of the others.",
+    },
+    locked && {
+      event: locked,
+      title: "A new holder of the lock",
+      why: "Only one server can create the lock. It leads from here on, but does not answer yet.",
+    },
+    ...steps.map((event) => {
+      const [title, why] = STEPS[event.step] ?? [event.step, ""];
+      return { event, title: `${event.step}. ${title}`, why };
+    }),
+    serving && {
+      event: serving,
+      title: `${serving.server} answers`,
+      why: "Clients find it by themselves: they ask the coordination service and send the same calls again.",
+    },
+  ];
+  return found
+    .filter((phase) => phase !== null)
+    .sort((a, b) => a.event.at_ns - b.event.at_ns || a.event.seq - b.event.seq);
+}
+
+/** Milliseconds from the fault to an event; null when one of them has not happened. */
+export function sinceFault({ fault }: Facts, event: LabEvent | null): number | null {
+  return fault === null || event === null ? null : (event.at_ns - fault.at_ns) / 1e6;
+}

@@ -1,0 +1,163 @@
+/** Steps of the tour. A step stays until the person goes on; some can be left only when the cluster has done its part. Pure. */
+
+import type { Vocabulary } from "../api/schema";
+import { milliseconds } from "../store/time";
+import { type Facts, type Scene, sinceFault } from "./facts";
+
+/** What is shown beside the text. */
+export type Exhibit = "words" | "progress" | "draw" | "phases" | "evidence" | "stories" | "none";
+
+export interface Step {
+  id: string;
+  title: string;
+  exhibit: Exhibit;
+  text: (facts: Facts, scene: Scene) => string;
+  /** Whether the person can go on. */
+  done: (facts: Facts) => boolean;
+}
+
+const ALWAYS = (): boolean => true;
+
+function brokenText(facts: Facts, { leader, served, session_timeout_ms }: Scene, words: Vocabulary): string {
+  const { fault, old, ended, locked, serving } = facts;
+  if (fault === null && !served) return "No server answers now: too few are left. Restart the stopped ones.";
+  if (fault === null)
+    return `Crash ${leader || "it"}: click its card below and choose Crash, or press its number and then C. Nothing can be lost for good: this is a real failure of a real process, and that is what the others are for.`;
+  if (serving !== null)
+    return `${serving.server} answers, ${milliseconds(sinceFault(facts, serving) ?? 0)} after the fault, in ${words.term} ${serving.epoch}. That was a failover. Go on to see what happened in that time.`;
+  if (locked !== null)
+    return "One of the others holds the lock and makes all journals equal before it answers.";
+  if (ended !== null) return `The session has ended and its lock is free. ${words.election}`;
+  return `${old} is gone and no server answers, yet the others must wait: nobody can tell from outside whether ${old} is dead or only slow. If another one answered now and ${old} came back, two servers would answer differently. So ${old} keeps its lock until its session ends: ${session_timeout_ms / 1000} s without a heartbeat.`;
+}
+
+/** The tour of families whose leader holds a lock. */
+export function takeoverSteps(words: Vocabulary): Step[] {
+  const { leads, follows, behind, place } = words;
+  const calls = leads === "primary" ? "write" : "call";
+  return [
+    {
+      id: "meet",
+      title: "The cluster",
+      exhibit: "words",
+      text: (_, { leader, served, servers, group, several }) =>
+        served
+          ? `${leader} is the ${leads}${several ? ` of ${group}` : ""}: it answers every ${calls}${several ? " there" : ""}. The other ${servers.length - 1} write the same journal to their own disks and wait. A client calls all the time; its rate is on its card.`
+          : "No server answers now: too few are left. Restart the stopped ones.",
+      done: ALWAYS,
+    },
+    {
+      id: "break",
+      title: "Cause a failover",
+      exhibit: "progress",
+      text: (facts, scene) => brokenText(facts, scene, words),
+      done: ({ serving }) => serving !== null,
+    },
+    {
+      id: "wait",
+      title: "Why the others waited",
+      exhibit: "progress",
+      text: (facts, { session_timeout_ms }) => {
+        const took = sinceFault(facts, facts.ended ?? facts.freed);
+        const measured = took === null ? "" : ` Here it took ${milliseconds(took)}.`;
+        return `Every server has a session with the coordination service and renews it by heartbeats. The lock belongs to the session of ${facts.old}. A silent server may be dead, paused or cut off; only after ${session_timeout_ms / 1000} s without a heartbeat the service ends the session and removes the lock.${measured} A shorter time-out would be faster, but a short pause would already cost a failover.`;
+      },
+      done: ALWAYS,
+    },
+    {
+      id: "draw",
+      title: `Which ${follows} takes over`,
+      exhibit: "draw",
+      text: ({ drawn }) => {
+        if (drawn === null) return words.election;
+        const why =
+          drawn.by === "journal"
+            ? `The journal decides: that of ${drawn.winner} reaches further than the others, so the numbers did not matter.`
+            : drawn.by === "number"
+              ? `All journals that count end at the same ${place}, so the number decides: ${drawn.winner} drew the largest.`
+              : `Only ${drawn.winner} could be elected.`;
+        return `Each ${follows} drew a random number and wrote it down with the end of its journal. ${why}`;
+      },
+      done: ALWAYS,
+    },
+    {
+      id: "phases",
+      title: "The takeover, step by step",
+      exhibit: "phases",
+      text: () => "Choose a moment to see the cluster as it was then, or replay them slowly.",
+      done: ALWAYS,
+    },
+    {
+      id: "evidence",
+      title: "Was anything lost?",
+      exhibit: "evidence",
+      text: ({ serving }) =>
+        `What clients were told is compared with the journal of ${serving?.server ?? "the new one"}, entry by entry, by checksums.`,
+      done: ALWAYS,
+    },
+    {
+      id: "repair",
+      title: "Bring it back",
+      exhibit: "none",
+      text: ({ old, behind: back, inStep }) => {
+        if (inStep) return `${old} is ${follows} again: the group can survive the next failure.`;
+        if (back)
+          return `${old} is back as ${behind}. It catches up until it has the same journal; then it is ${follows} again.`;
+        return `Restart ${old}: select its card and press R. Its memory is gone, its disk is not.`;
+      },
+      done: ({ inStep }) => inStep,
+    },
+    {
+      id: "end",
+      title: "You have caused a failover, and seen why nothing was lost",
+      exhibit: "stories",
+      text: () =>
+        "Next, drag a server to “Cut off”: it lives, but nobody can reach it. Or go on with a page of its own:",
+      done: ALWAYS,
+    },
+  ];
+}
+
+/** The tour of families with members: one is crashed, the others continue in the next view. */
+export const MEMBER_STEPS: Step[] = [
+  {
+    id: "meet",
+    title: "The cluster",
+    exhibit: "words",
+    text: (_, { servers }) =>
+      `All ${servers.length} servers are members of one view: each answers every call, and a write is answered when every member has it on its disk.`,
+    done: ALWAYS,
+  },
+  {
+    id: "break",
+    title: "Lose a member",
+    exhibit: "none",
+    text: ({ fault, old, freed }) => {
+      if (fault === null)
+        return "Crash any server: click its card and choose Crash, or press its number and then C.";
+      if (freed === null)
+        return `${old} is gone. The others receive nothing from it, but it may be alive and answer clients until its lease has run out. Only then may they continue without it.`;
+      return `The next view has no ${old}, and the others answer again. No acknowledged write is lost, because every member had it.`;
+    },
+    done: ({ freed }) => freed !== null,
+  },
+  {
+    id: "repair",
+    title: "Bring it back",
+    exhibit: "none",
+    text: ({ old, behind, inStep }) => {
+      if (inStep) return `${old} is a member again, in a view of its own number.`;
+      if (behind) return `${old} is outside the view and asks to join. It catches up first.`;
+      return `Restart ${old}: select its card and press R.`;
+    },
+    done: ({ inStep }) => inStep,
+  },
+  {
+    id: "end",
+    title: "You have caused a change of the view",
+    exhibit: "stories",
+    text: () =>
+      "Next, draw a loop around two servers and cut them off from the rest. Or go on with a page of its own:",
+    done: ALWAYS,
+  },
+];
