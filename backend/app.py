@@ -29,13 +29,14 @@ from backend.key import key_in
 from backend.lab import Lab
 from backend.page_files import answer
 from backend.pool.router import router as pool
+from backend.removal.router import router as removal
 from nodes.errors import FsError
 
 PAGES = frozenset({"", "namespace", "storage-pool", "checkpoints", "compare"})
 """Addresses that the page gives its parts (frontend/src/store/url.ts)."""
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 ROUTERS = (
-    backup, checkpoints, clusters, compare, coordination, faults, events, fs, handover, pool, stream, metrics.router, probes.router,
+    backup, checkpoints, clusters, compare, coordination, faults, events, fs, handover, pool, removal, stream, metrics.router, probes.router,
     api_page.router,
 )  # fmt: skip
 

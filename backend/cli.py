@@ -28,6 +28,7 @@ MODULES = {
     "fault": "faults",
     "force": "faults",
     "handover": "handover",
+    "remove": "removal",
     "fs": "files",
     "checkpoint": "checkpoints",
     "pool": "pool",

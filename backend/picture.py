@@ -111,18 +111,23 @@ class Picture(msgspec.Struct):
     ensemble: list[str] = []
     """Names of the coordination servers, when faults can target each of them."""
     faults: dict[int, FaultState] = {}
+    removed: list[str] = []
+    """Servers that were removed for good; late events of them change nothing."""
     broken: dict[str, str] = {}
     """Violated invariants with their explanation."""
 
     @classmethod
-    def of(cls, cluster: ClusterConfig, added: dict[str, str], clients: list[str]) -> Picture:
+    def of(
+        cls, cluster: ClusterConfig, added: dict[str, str], clients: list[str], removed: Collection[str] = ()
+    ) -> Picture:
         groups = {group.name: GroupState(group.name, members=list(group.members)) for group in cluster.groups}
         homes = {name: group.name for group in cluster.groups for name in group.members} | added
         return cls(
-            servers={name: ServerState(name, group) for name, group in homes.items()},
+            servers={name: ServerState(name, group) for name, group in homes.items() if name not in removed},
             groups=groups,
             nodes={name: NodeState.of(name, kind) for name, kind in nodes_of(cluster).items()},
             clients={name: ClientState(name) for name in clients},
+            removed=list(removed),
         )
 
     def apply(self, stamped: e.Stamped, seq: int) -> None:
@@ -144,6 +149,8 @@ class Picture(msgspec.Struct):
         return next((kind for kind, names in named.items() if name in names), None)
 
     def server(self, name: str, group: str = "") -> ServerState:
+        if name in self.removed:
+            return ServerState(name, group)
         if name not in self.servers:
             self.servers[name] = ServerState(name, group or next(iter(self.groups), ""))
         return self.servers[name]
@@ -298,6 +305,11 @@ def process_found(picture: Picture, stamped: e.Stamped, event: e.ProcessFound) -
         faulted.believes, faulted.stopped_ns, faulted.fenced = event.role, 0, False
 
 
+def server_removed(picture: Picture, stamped: e.Stamped, event: e.ServerRemoved) -> None:
+    picture.servers.pop(event.server, None)
+    picture.removed = [*picture.removed, event.server]
+
+
 def fault_ended(picture: Picture, stamped: e.Stamped, event: e.FaultEnded) -> None:
     picture.faults.pop(event.fault, None)
     verb = BY_NAME.get(event.verb)
@@ -317,7 +329,8 @@ STEPS: dict[type[Event], Callable[[Picture, e.Stamped, Any], None]] = {
     e.Started: started, e.Stopped: stopped, e.RoleChanged: role_changed, e.Durable: durable, e.Cut: cut,
     e.Committed: committed, e.Applied: applied, e.JournalOpened: journal_opened, e.Warned: warned,
     e.Placed: placed, e.LeaseLost: lease_lost, e.LeaseConfirmed: lease_confirmed,
-    e.LockHeld: lock_held, e.EpochRaised: epoch_raised, e.Configured: configured, e.FaultInjected:
+    e.LockHeld: lock_held, e.EpochRaised: epoch_raised, e.Configured: configured, e.ServerRemoved: server_removed,
+    e.FaultInjected:
     fault_injected,
     e.FaultEnded: fault_ended, e.ProcessEnded: process_ended, e.ProcessFound: process_found, e.CheckFailed: check_failed,
     **{kind.reports: node_reports for kind in KINDS.values()},

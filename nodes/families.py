@@ -102,9 +102,13 @@ class Family(msgspec.Struct, frozen=True):
         return ""
 
     @property
-    def lets_leave(self) -> bool:
-        """Whether an operator can remove a server from its group."""
-        return self.replication == "mams" or bool(self.journal_nodes)
+    def cannot_leave(self) -> str:
+        """Reason why no operator can remove one of its servers from its group; empty when one can."""
+        if not self.locked:
+            return "its views leave a stopped server out by themselves, and take it in again"
+        if self.replication == "paxos":
+            return "its majority is counted over the servers that the group began with"
+        return "" if self.standbys_max else "it has one server"
 
     @property
     def cannot_hand_over(self) -> str:

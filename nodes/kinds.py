@@ -61,6 +61,8 @@ class Kind(msgspec.Struct, frozen=True, kw_only=True):
     """Outline of its sign, as an SVG path in a square of 16."""
     linked: Literal["servers", "clients"]
     """Processes that send it messages: all metadata servers, or actives and clients."""
+    stays: str
+    """Reason why no node of it is removed for good."""
     counted: bool = False
     """Whether its nodes answer the question `replication` about their costs."""
 
@@ -88,12 +90,14 @@ KINDS: dict[str, Kind] = {
             help="Journal nodes (3) or bookies (4) of a shared journal.",
             reports=JournalStored, columns=(Column("sn", "sn"), Column("epoch", "epoch")), linked="servers",
             says="the journal that the servers share",
+            stays="quorums of the journal are counted over the nodes that it began with",
             sign="M8 3.5C6 2 3.5 2 2 2.5v10.5c1.5-.5 4-.5 6 1 2-1.5 4.5-1.5 6-1V2.5C12.5 2 10 2 8 3.5Zm0 0V14",
         ),
         Kind(
             name="data_node", label="data node", named=numbered("dn"), server="nodes.servers.data_node",
             count=3, part="data", own_hosts=True, help="Servers that keep blocks of files (3).",
             reports=NodeHolds, linked="clients",
+            stays="nothing moves its replicas away first; once it is stopped they are written again elsewhere",
             columns=(
                 Column("blocks", "blocks", summed=True), Column("size", "kept", "bytes", summed=True),
                 Column("damaged", "damaged", bad=True),

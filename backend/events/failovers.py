@@ -10,7 +10,7 @@ import msgspec
 from nodes.trace import events as e
 from nodes.trace.base import Event
 
-NOT_OURS = ("heal", "heal_all", "resume", "restart", "add_server")
+NOT_OURS = ("heal", "heal_all", "resume", "restart", "add_server", "remove_server")
 
 
 class Failover(msgspec.Struct, frozen=True):

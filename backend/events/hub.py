@@ -149,6 +149,10 @@ class Hub:
                 page.put(self._hello(page.behind - 1))
                 page.behind = 0
 
+    def _put_all(self, frame: bytes) -> None:
+        for page in self._pages:
+            page.put(frame)
+
     # --- messages ---------------------------------------------------------------------------------
 
     async def _batches(self) -> None:
@@ -166,6 +170,9 @@ class Hub:
             before, self._pictured = self._pictured, views.picture(self._lab.fabric.picture)
             kept, changes = thinned(fresh), views.changes(before, self._pictured)
             self._report(events_frame(kept, len(fresh) - len(kept), changes, self._terms), len(fresh))
+            if before["servers"].keys() - self._pictured["servers"].keys():
+                # The changes name no row that has gone.
+                self._put_all(self._hello(0))
         while self.failovers:
             self._report(frames.FailoverFrame(**self.failovers.popleft()))
 

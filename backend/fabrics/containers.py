@@ -203,7 +203,7 @@ class ContainerFabric(ClusterFabric):
             await super().restart(name)
 
     def next_server(self) -> str:
-        free = [name for name in self.inventory.spares if name not in self.home.servers()]
+        free = [name for name in self.inventory.spares if name not in self.home.ever()]
         if not free:
             raise Impossible("no container is free for another server; compose.yaml sets their number")
         return free[0]

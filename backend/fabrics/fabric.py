@@ -63,7 +63,9 @@ class ClusterFabric(Driver):
             positions or {}, lambda server, line: self.report(CONTROL, Warned(f"{server}: {line}"))
         )
         self.ledger = Ledger(lambda event: self.report(CONTROL, event))
-        self.picture = Picture.of(home.file.cluster, home.file.added, [CLIENT] if workload else [])
+        self.picture = Picture.of(
+            home.file.cluster, home.file.added, [CLIENT] if workload else [], home.file.removed
+        )
         self.rng = random.Random(home.file.seed)
         self.throttle: dict[str, Any] = {
             "rate_per_s": workload.rate_per_s if workload else 0.0,

@@ -12,11 +12,12 @@ from backend.errors import FaultUnsupported, Impossible, LabError, Malformed, Un
 from backend.fabrics.driver import Process
 from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.links import OPPOSITE, LinkFault
+from backend.fabrics.removal import Removal
 from backend.fabrics.targets import group_of, resolve
 from backend.names import COORDINATION, EVERYBODY
 from nodes.families import family_named
 from nodes.faults import check
-from nodes.faults.table import BY_NAME, STOPPING
+from nodes.faults.table import BY_NAME, LINK_VERBS, STOPPING
 from nodes.faults.words import rule_of
 
 SHARES = {"lose": "loss", "damage": "damage"}
@@ -54,6 +55,7 @@ class Faults:
             "force": self._force,
             "expire_session": self._expire_session,
             "add_server": self._add_server,
+            "remove_server": self._remove_server,
             "slow_disk": self._disk,
             "fail_disk": self._disk,
             "damage": self._link,
@@ -359,4 +361,12 @@ class Faults:
         await self.fabric.join(name)
         await self.fabric.report_peers()
         self.added = name
+        return fault
+
+    async def _remove_server(self, targets: list[str], options: dict[str, Any]) -> int:
+        removal = Removal(self.fabric, targets[0])
+        fault = self.fabric.ledger.begin("remove_server", targets, {})
+        await removal.carry_out()
+        self._over(targets, *(verb for verb in BY_NAME if verb not in LINK_VERBS))
+        await self._heal(targets, {})
         return fault

@@ -54,6 +54,8 @@ class ClusterFile(msgspec.Struct, kw_only=True):
     cluster: ClusterConfig
     added: dict[str, str] = {}
     """Servers added at run time and their groups."""
+    removed: list[str] = []
+    """Servers that left their groups for good. Their names are not used again."""
     ports: dict[str, int] = {}
 
 
@@ -125,9 +127,15 @@ class Home:
         return self.file.cluster.cluster
 
     def servers(self) -> dict[str, str]:
-        """Every metadata server and its group, in order."""
-        first = {name: group.name for group in self.file.cluster.groups for name in group.members}
-        return {**first, **self.file.added}
+        """Every metadata server that was not removed and its group, in order."""
+        return {name: group for name, group in self.ever().items() if name not in self.file.removed}
+
+    def ever(self) -> dict[str, str]:
+        """Every metadata server that the cluster has had and its group, in order."""
+        return {
+            **{name: group.name for group in self.file.cluster.groups for name in group.members},
+            **self.file.added,
+        }
 
     def nodes(self) -> dict[str, Kind]:
         """Every node and its kind."""
@@ -162,6 +170,10 @@ class Home:
 
     def add_server(self, name: str, group: str) -> None:
         self.file.added[name] = group
+        self.save()
+
+    def remove_server(self, name: str) -> None:
+        self.file.removed.append(name)
         self.save()
 
     def save(self) -> None:

@@ -109,10 +109,9 @@ class ProcessFabric(ClusterFabric):
         return self.relays.address_of(name)
 
     def next_server(self) -> str:
-        servers = self.home.servers()
-        if len(servers) >= SERVERS_MAX:
+        if len(self.home.servers()) >= SERVERS_MAX:
             raise Impossible(f"{SERVERS_MAX} servers are the most that run on one machine here")
-        return f"mds{max(natural(name)[1] for name in servers) + 1}"
+        return f"mds{max(natural(name)[1] for name in self.home.ever()) + 1}"
 
     async def join(self, name: str) -> None:
         self.home.port_of(name)

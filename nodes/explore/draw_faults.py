@@ -38,7 +38,7 @@ NEEDS: dict[str, Callable[[Family], bool]] = {
     "take_lock": lambda family: family.locked,
     "force_view": lambda family: not family.locked,
     "force": lambda family: not family.cannot_force,
-    "remove_server": lambda family: family.lets_leave,
+    "remove_server": lambda family: not family.cannot_leave,
     "mark": lambda family: family.checkpoints,
     "recover": lambda family: family.checkpoints,
 }

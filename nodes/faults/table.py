@@ -229,10 +229,11 @@ OF_GROUPS = (
         done="Added a server to {targets}",
     ),
     Verb(
-        verb="remove_server", label="Remove the server", targets=("server",), lasts=False, fabrics=SIMULATED, drawn=True,
-        alone="has servers leave their groups",
+        verb="remove_server", key="Z", label="Remove it for good", targets=("server",), lasts=False, asks=True, drawn=True,
         does="it leaves its group for good, in families with a configuration of replicas or a shared journal; its process is stopped once it no "
-        "longer counts",
+        "longer counts. [How](command-line.md#taking-a-server-out)",
+        danger="It leaves its group for good. Its name is not used again; its files stay on its disk.",
+        done="Removed {last} from its group",
     ),
     Verb(
         verb="force", key="J", label="Force it to serve", targets=("server",), counts=(1, 2), states=("running",),
@@ -335,6 +336,7 @@ def verbs_of(family: Family) -> list[Verb]:
         and verb.locked in (None, family.locked)
         and not (verb.verb == "force" and family.cannot_force)
         and not (verb.verb == "add_server" and not family.standbys_max)
+        and not (verb.verb == "remove_server" and family.cannot_leave)
     ]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nodes.families import family_named
 from nodes.faults.check import FaultUnsupported
 from nodes.sim.faulting import Faulting, fault_verb
-from nodes.trace.events import Configured, Stamped
+from nodes.trace.events import Configured, ServerRemoved, Stamped
 
 if TYPE_CHECKING:
     from nodes.sim.server import Server
@@ -50,8 +50,9 @@ class GroupFaults(Faulting):
         """Removes a server from its group for good. Its process is stopped once it no longer counts. The order ends with the active's tenure."""
         cluster, target = self._cluster, self._server(server)
         protocol = cluster.config.protocol
-        if not family_named(protocol).lets_leave or not target.group:
-            raise FaultUnsupported(f"{server} cannot be removed: no server leaves a group of {protocol}")
+        reason = family_named(protocol).cannot_leave if target.group else "it is no metadata server"
+        if reason:
+            raise FaultUnsupported(f"{server} is not removed from {protocol}: {reason}")
         active = cluster.ensemble.observer.holders.get(target.group, "")
         if not active or cluster.servers[active].process != "running":
             raise FaultUnsupported(f"{target.group} has no leader now")
@@ -77,3 +78,4 @@ class GroupFaults(Faulting):
     def _leaves(self, target: Server) -> None:
         if target.process == "running":
             self._quit(target, "left its group")
+        self._cluster.report("control", ServerRemoved(target.name, target.group))

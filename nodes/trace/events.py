@@ -25,16 +25,8 @@ from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier, CheckpointO
 from nodes.trace.election_events import Drawn
 from nodes.trace.journal_events import JournalStored, LedgersForgotten, WriterFenced
 from nodes.trace.pool_events import (
-    ImageRefused,
-    ImageShelved,
-    ImageWritten,
-    JournalPruned,
-    PacketRefused,
-    PoolReported,
-    Repairing,
-    ReplicasDisagree,
-    ReportRefused,
-)
+    ImageRefused, ImageShelved, ImageWritten, JournalPruned, PacketRefused, PoolReported, Repairing, ReplicasDisagree, ReportRefused,
+)  # fmt: skip
 
 # --- any server ------------------------------------------------------------------------------------------------
 
@@ -349,6 +341,13 @@ class ProcessFound(Event, frozen=True, array_like=True, gc=False):
     """The role that a metadata server had before, when it is the same process; `none` for a process that has started since."""
 
 
+class ServerRemoved(Event, frozen=True, array_like=True, gc=False):
+    """An operator has removed a metadata server from its group for good."""
+
+    server: str
+    group: str
+
+
 # --- messages (may be dropped, and are counted then) ------------------------------------------------------------------
 
 
@@ -378,7 +377,7 @@ AnyEvent = (
     | Placed | LockHeld | EpochRaised | Configured
     | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | BlocksSetAside | DataNodeLost | FileCalled
     | JournalStored | WriterFenced | LedgersForgotten
-    | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | ProcessFound | CheckFailed
+    | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | ProcessFound | ServerRemoved | CheckFailed
     | MessageSent | MessageReceived | MessageDropped
 )  # fmt: skip
 

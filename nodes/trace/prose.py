@@ -225,6 +225,7 @@ PROSE: dict[type[e.AnyEvent], Callable[[Any, Terms], str]] = {
     e.FaultEnded: lambda event, t: f"fault {event.fault} is over: {event.verb} {' '.join(event.targets)}",
     e.ProcessEnded: lambda event, t: f"the process of {event.server} has ended: {event.reason}",
     e.ProcessFound: lambda event, t: f"{event.server} is found running as process {event.pid}",
+    e.ServerRemoved: lambda event, t: f"{event.server} has left {event.group} for good",
     e.CheckFailed: lambda event, t: f"{event.invariant} does not hold: {event.explanation}",
     e.MessageSent: lambda event, t: f"sends {event.kind} to {event.to}",
     e.MessageReceived: lambda event, t: f"receives {event.kind} from {event.sender}",
@@ -235,7 +236,7 @@ PROSE: dict[type[e.AnyEvent], Callable[[Any, Terms], str]] = {
 LABELLED = (e.StepTaken, e.SharedStep)
 OWN_SUBJECT = (
     e.Called, e.CheckFailed, e.Configured, e.EpochRaised, e.FaultEnded, e.FaultInjected, e.LockHeld, e.Placed, e.ProcessEnded,
-    e.ProcessFound, e.SessionEnded, e.WritesWait, block_events.BlockHealth, block_events.FileCalled, checkpoints.BlocksAtBarrier,
+    e.ProcessFound, e.ServerRemoved, e.SessionEnded, e.WritesWait, block_events.BlockHealth, block_events.FileCalled, checkpoints.BlocksAtBarrier,
     checkpoints.CheckpointOutcome, pool_events.PoolReported, pool_events.ReplicasDisagree,
 )  # fmt: skip
 """Events whose sentences have another subject than the reporting server."""

@@ -66,7 +66,8 @@ export function VerbList({ acts, onDone, asks }: VerbListProps) {
 /** Shows the cost of the verb, and does it when the person confirms. */
 function AskForm({ act, onDone }: { act: Act; onDone: () => void }) {
   const name = act.targets.at(-1) ?? "";
-  const cost = useLab(({ live }) => forceWords(name, live));
+  const forces = act.verb.verb === "force";
+  const cost = useLab(({ live }) => (forces ? forceWords(name, live) : act.verb.danger));
   return (
     <form
       className="verb-options"
@@ -78,7 +79,7 @@ function AskForm({ act, onDone }: { act: Act; onDone: () => void }) {
     >
       <p data-testid={`cost-${act.verb.verb}`}>{cost}</p>
       <button type="submit" className="primary danger" data-testid={`do-${act.verb.verb}`}>
-        Force {name}
+        {forces ? "Force" : "Remove"} {name}
       </button>
     </form>
   );

@@ -62,7 +62,8 @@ class Readers:
             return f"{server} is the active: take its lock first"
         if len([name for name in self._members if name != server]) < replica.min_in_step:
             return f"{replica.group.name} never counts fewer than {replica.min_in_step} servers"
-        self._leaving.append(server)
+        if server not in self._leaving:
+            self._leaving.append(server)
         return ""
 
     async def _let_leave(self) -> None:

@@ -60,7 +60,7 @@ class Active:
         members = [name for name in self._keeper.present.members if name != server]
         if len(members) < self._replica.min_in_step:
             return f"{self._replica.group.name} never counts fewer than {self._replica.min_in_step} servers"
-        self._renewing.leaving.append(server)
+        self._renewing.leaving.add(server)
         return ""
 
     # --- participants ---------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ class Active:
         Returns whether no member is missing and no junior waits.
         """
         await self._try_shrink()
-        for server in self._renewing.leaving:
+        for server in sorted(self._renewing.leaving):
             await self._keeper.leave(server)
         await self._ask_back()
         await self._renewing.renew_one()

@@ -45,7 +45,7 @@ class RenewingSessions:
         self._imaging = imaging
         self._epoch = sync.epoch
         self.juniors = imaging.pruning.juniors
-        self.leaving: list[str] = []
+        self.leaving: set[str] = set()
         """Servers to remove in this tenure. The active no longer renews them."""
         self._seen: set[str] = set()
         """Juniors of the scan before. A new junior waits for the next scan, so juniors that arrive together are compared."""

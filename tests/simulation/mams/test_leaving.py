@@ -6,7 +6,7 @@ import pytest
 
 from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.trace.events import Configured
+from nodes.trace.events import Configured, ServerRemoved
 from tests.simulation.mams.lab import Lab
 from tests.simulation.mams.test_forcing import members
 
@@ -30,6 +30,38 @@ def test_a_standby_leaves_under_load(seed: int) -> None:
     assert lab.broken() == {}
     assert leaver not in members(lab)
     assert all(task.exception() is None for task in lab.tasks)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_active_fails_while_a_standby_leaves_under_load(seed: int) -> None:
+    """The order ends with the tenure. The leaver is out, or it counts as before and can be removed again."""
+    lab = Lab(seed, standbys=3)
+    lab.faults.delay(lab.active, "coordination", ms=5)
+    leaver = lab.standbys[0]
+    for number in range(60):
+        lab.begin(lab.ada, Mkdir(f"/{number}"))
+        if number == 20:
+            lab.faults.remove_server(leaver)
+            lab.run_ms(3 * seed)
+            crashed = lab.active
+            lab.faults.crash(crashed)
+        lab.run_ms(20)
+    lab.await_next_active()
+    if lab.active == leaver:
+        lab.faults.restart(crashed)
+        lab.run_ms(3_000)
+        lab.faults.take_lock("g1")
+        lab.await_next_active()
+    if leaver in members(lab):
+        lab.faults.remove_server(leaver)
+    lab.run_ms(5_000)
+    assert leaver not in members(lab)
+    lab.begin(lab.eve, Stat("/59"))
+    lab.finish()
+    assert lab.broken() == {}
+    assert all(task.exception() is None for task in lab.tasks)
+    removed = [each.event.server for each in lab.cluster.events if type(each.event) is ServerRemoved]
+    assert removed == [leaver]
 
 
 def test_a_server_that_is_down_leaves_too() -> None:

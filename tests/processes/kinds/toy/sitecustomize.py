@@ -6,5 +6,5 @@ from nodes.trace.journal_events import JournalStored
 KINDS["toy_node"] = Kind(
     name="toy_node", label="toy", named=numbered("toy"), server="tests.processes.kinds.toy.server",
     help="Servers that count.", reports=JournalStored, columns=(Column("sn", "counted", summed=True),),
-    says="they count", sign="M2 2h12v12h-12Z", linked="clients",
+    says="they count", stays="they count", sign="M2 2h12v12h-12Z", linked="clients",
 )  # fmt: skip
