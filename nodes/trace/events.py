@@ -25,7 +25,15 @@ from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier, CheckpointO
 from nodes.trace.election_events import Drawn
 from nodes.trace.journal_events import JournalStored, LedgersForgotten, WriterFenced
 from nodes.trace.pool_events import (
-    ImageRefused, ImageShelved, ImageWritten, JournalPruned, PacketRefused, PoolReported, Repairing, ReplicasDisagree, ReportRefused,
+    ImageRefused,
+    ImageShelved,
+    ImageWritten,
+    JournalPruned,
+    PacketRefused,
+    PoolReported,
+    Repairing,
+    ReplicasDisagree,
+    ReportRefused,
 )  # fmt: skip
 
 # --- any server ------------------------------------------------------------------------------------------------

@@ -125,7 +125,7 @@ PROSE: dict[type[e.AnyEvent], Callable[[Any, Terms], str]] = {
     e.Stopped: lambda event, t: f"stops: {event.reason}",
     e.RoleChanged: _role,
     e.StepTaken: _step,
-    e.Drawn: _drawn,
+    election_events.Drawn: _drawn,
     e.Serving: lambda event, t: f"serves {event.group} from {t.place} {event.sn} of {t.term} {event.epoch}",
     e.StoppedServing: lambda event, t: (
         f"serves {event.group} no more in {t.term} {event.epoch}: {event.reason}"
@@ -241,7 +241,7 @@ OWN_SUBJECT = (
 )  # fmt: skip
 """Events whose sentences have another subject than the reporting server."""
 QUIET = (
-    e.Applied, e.Called, e.Committed, e.Delivered, e.Drawn, e.Durable, e.Invoked, e.SharedStep, e.StepTaken, block_events.FileCalled,
+    e.Applied, e.Called, e.Committed, e.Delivered, election_events.Drawn, e.Durable, e.Invoked, e.SharedStep, e.StepTaken, block_events.FileCalled,
     block_events.NodeHolds, block_events.ReplicaRemoved, block_events.ReplicasFound, block_events.ReplicaStored,
     checkpoints.BlocksAtBarrier, journal_events.JournalStored, pool_events.PoolReported,
 )  # fmt: skip
