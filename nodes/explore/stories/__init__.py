@@ -58,6 +58,7 @@ def stories_of(family: Family, lonely: bool = False) -> list[Story]:
             joining,
             growing,
             back_in_turn,
+            back_in_turn,
         ]
     if standbys and not family.cannot_force:
         reported.append(too_few)

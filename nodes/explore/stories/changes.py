@@ -82,7 +82,7 @@ def back_in_turn(scene: Scene) -> None:
     """All other members were silent. While the change for the returned ones is written, the last one also returns, and it alone receives the
     following messages."""
     rng = scene.rng
-    scene.shape(sizes=(3, 3, 3, 4), min_in_step=0)
+    scene.shape(sizes=(3, 3, 3, 3, 4), min_in_step=0)
     scene.timed(ack_timeout_ms=rng.choice((60, 200, 500)), renew_scan_ms=50)
     session, leader, others = scene.session_ms, scene.leader(), scene.others()
     silent_ms = BEGIN_MS + rng.randrange(session // 2)
@@ -98,14 +98,16 @@ def back_in_turn(scene: Scene) -> None:
     scene.fault(back_ms + 1, "hold", [leader, last], received_ms - back_ms, kind=answers, direction="from")
     step = GROWING.get(scene.family.replication)
     reaches = Trigger("step", leader, 1, "after", step) if step else None
+    if reaches and scene.chance(0.9):
+        scene.fault(back_ms + 2, "heal", [leader, last], 0, reaches)
     for name in early:
         kind, lost = scene.appends[0], scene.chance(0.8)
         scene.fault(back_ms, "hold", [leader, name], 2 * session, reaches, kind=kind, lost=lost)
     scene.writes(silent_ms, silent_ms + 50, 4)
     for _ in range(2):
         scene.writes(back_ms, received_ms + 20 * slow_ms, 30)
-    written = Trigger("write", leader, 1, "after", rng.choice(("configuration", "configuration", "")))
-    dies = written if scene.chance(0.7) else None
+    written = Trigger("write", leader, 1, "after", rng.choice((*4 * ("configuration",), "")))
+    dies = written if scene.chance(0.85) else None
     dies_ms = back_ms if dies else received_ms + rng.randint(5, 40) * slow_ms
     for name in (leader, last):
         scene.apply_fault(dies_ms, name, rng.choice((3, 5)) * session + 40 * slow_ms, dies)

@@ -156,8 +156,9 @@ def begins_late(scene: Scene) -> None:
     lags_ms = rng.randint(100, 400)
     ends_ms = lags_ms + scene.timing.ack_timeout_ms + 1_100
     dies_ms, away_ms = ends_ms + rng.choice((20, 100, 300)), rng.choice((250, 400))
-    lost = scene.chance(0.4)
-    scene.writes(0, lags_ms, 8)
+    lost = scene.chance(0.5)
+    # The node is left out for the last group before a pause, and writes go on until the writer dies.
+    scene.writes(0, lags_ms + 60, 20, style="open")
     for name in scene.members():
         # The node has the group that it seems to lack, and is left out only until the next segment, a second later.
         scene.fault(
@@ -172,8 +173,8 @@ def begins_late(scene: Scene) -> None:
             lasts = dies_ms + 200 - lags_ms
             scene.fault(lags_ms + 1, "hold", [name, late], lasts, kind=kind, lost=lost, direction="to")
         for node in scene.cluster.journal.nodes if name != scene.leader() else ():
-            scene.fault(dies_ms - 1, "hold", [name, node], session, kind="JournalRead", lost=True)
-    scene.writes(ends_ms, dies_ms + 200, 80)
+            scene.fault(dies_ms - 1, "hold", [name, node], 2 * session, kind="JournalRead", lost=True)
+    scene.writes(ends_ms, dies_ms + 200, 80, style="open")
     scene.apply_fault(dies_ms, behind, away_ms)
     scene.apply_fault(dies_ms + rng.choice((30, 100)), "active of g1", rng.choice((3, 5)) * session)
     scene.apply_fault(dies_ms + away_ms + rng.choice((20, 100)), whole, rng.choice((3, 5)) * session)

@@ -183,8 +183,8 @@ class Scene:
         self.span_ms = max(self.span_ms, until_ms)
         return name
 
-    def writes(self, from_ms: int, until_ms: int, count: int, hot: int = 0) -> str:
-        """Writes to unique names, and toggles of a few hot ones."""
+    def writes(self, from_ms: int, until_ms: int, count: int, hot: int = 0, style: str = "") -> str:
+        """Writes to unique names, and toggles of a few hot ones. `style`: drawn unless given."""
         rng, lines, name = self.rng, list[str](), self.client()
         for number in range(count):
             if hot and rng.random() < 0.7:
@@ -192,7 +192,7 @@ class Scene:
                 lines.append(rng.choice((f"create {path}", f"delete {path}")))
             else:
                 lines.append(f"create /{name}-{number}")
-        style = rng.choice(("closed", "closed", "open", "saturate"))
+        style = style or rng.choice(("closed", "closed", "open", "saturate"))
         return self.calls(lines, from_ms, until_ms, rng.choice((1, 2, 4)), style)
 
     def burst(self, at_ms: int, count: int = 40) -> str:
