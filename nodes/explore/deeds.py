@@ -16,7 +16,9 @@ ROLES = {"active": LEADING, "standby": FOLLOWING}
 def carry_out(cluster: Stage, fault: Fault) -> list[str]:
     """Carries out a fault; returns the names of its targets. Raises FaultUnsupported when it is impossible."""
     names = [resolve(cluster, word) for word in fault.targets]
-    if fault.verb in ("mark", "recover"):
+    if fault.verb == "hand_over":
+        ask_to_hand_over(cluster, names[0], *names[1:])
+    elif fault.verb in ("mark", "recover"):
         ask_checkpoint(cluster, fault.verb, names[0])
     else:
         cluster.faults.do(fault.verb, list(dict.fromkeys(names)), fault.options)
@@ -94,3 +96,12 @@ def ask_checkpoint(cluster: Stage, verb: str, name: str) -> None:
     if not able:
         raise FaultUnsupported("no server leads now")
     cluster.begin_asking(able[0], question)
+
+
+def ask_to_hand_over(cluster: Stage, active: str, successor: str = "") -> None:
+    """Asks a server to hand its active role over, to this successor or any standby in step. It may refuse. Raises FaultUnsupported."""
+    question = {"do": "hand_over", "server": successor}
+    server = cluster.servers.get(active)
+    if server is None or server.process != "running" or not cluster.answers(active, question["do"]):
+        raise FaultUnsupported(f"{active} hands nothing over now")
+    cluster.begin_asking(active, question)

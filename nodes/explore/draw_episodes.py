@@ -43,7 +43,7 @@ EVERYTHING = (
 )
 HARMED = ("new_disk", "rot", "power_loss", "crash")
 """Kinds of failure of a server that returns before the others."""
-DEPOSALS = ("take", "take", "expire", "no_coordination", "slow_coordination", "resign")
+DEPOSALS = ("take", "take", "expire", "no_coordination", "slow_coordination", "resign", "hand_over")
 CHANGES = ("add_server", "add_server", "remove_server", "mark", "rot_image")
 CHECKPOINTS = ("mark", "recover", "recover", "rot_image")
 DRIFTS = (-80_000, -1_000, 1_000, 80_000)
@@ -298,6 +298,8 @@ class Episodes:
                 faults.append(self._fault(at_ms, "expire_session", [cast.leader]))
             elif way == "resign":
                 faults.append(self._fault(at_ms, "stop", [cast.leader], self._for()))
+            elif way == "hand_over":
+                faults.append(self._fault(at_ms, way, [cast.leader]))
             else:
                 faults.append(self._severed(at_ms, cast.leader, way, self._for()))
             at_ms += rng.choice(

@@ -26,13 +26,13 @@ WAYS = {
     "pause": ("pause",),
     "disk": ("slow_disk", "slow_disk", "fail_disk", "fill_disk"),
     "clock": ("skew_clock", "drift_clock"),
-    "change": ("add_server", "add_server", "remove_server", "force"),
+    "change": ("add_server", "add_server", "remove_server", "force", "hand_over"),
 }
 """Kinds of single faults."""
 KINDS = (*WAYS, "alone", "power", "link", "clog", "coordination", "damage", "checkpoint", "client")
 QUESTIONS = ("mark", "recover")
 """Orders about checkpoints, drawn beside the verbs of faults."""
-DRAWN = (*(row.verb for row in VERBS if row.drawn), *QUESTIONS)
+DRAWN = (*(row.verb for row in VERBS if row.drawn), *QUESTIONS, "hand_over")
 AT_COORDINATION = ("crash coordination", "cut coordination", "delay coordination")
 NEEDS: dict[str, Callable[[Family], bool]] = {
     "take_lock": lambda family: family.locked,
@@ -41,6 +41,7 @@ NEEDS: dict[str, Callable[[Family], bool]] = {
     "remove_server": lambda family: not family.cannot_leave,
     "mark": lambda family: family.checkpoints,
     "recover": lambda family: family.checkpoints,
+    "hand_over": lambda family: not family.cannot_hand_over,
 }
 """Conditions of verbs that not every family can use."""
 
@@ -105,11 +106,13 @@ class FaultDrawer:
     # --- faults ----------------------------------------------------------------------------------------------------
 
     def one(self, way: str) -> list[Fault]:
-        """Faults of one way: of a verb at servers, links or groups that it fits, of `mark` or `recover`, or of a verb and `coordination`, which
-        is applied to the service, or to a server of its ensemble."""
+        """Faults of one way: of a verb at servers, links or groups that it fits, of `mark` or `recover`, of `hand_over`, or of a verb and
+        `coordination`, which is applied to the service, or to a server of its ensemble."""
         verb, _, at_coordination = way.partition(" ")
         if verb in QUESTIONS:
             return self._question(verb)
+        if verb == "hand_over":
+            return [self._handover()]
         lasting = BY_NAME[verb].undo is not None
         return [self._fault(verb, self._targets(verb, bool(at_coordination)), self._options(verb), lasting)]
 
@@ -202,6 +205,13 @@ class FaultDrawer:
             return [mark]
         later_ms = self._rng.randint(mark.at_ms, self._span_ms)
         return [mark, Fault("recover", mark.targets, at_ms=later_ms)]
+
+    def _handover(self) -> Fault:
+        """The active of a group hands over to any standby, or to a named server, which may be behind, or the active itself."""
+        group = self._rng.choice(self._cluster.groups)
+        named = [self._rng.choice((f"standby of {group.name}", *group.members))]
+        successor = named if self._rng.random() < 0.5 else []
+        return self._fault("hand_over", [f"active of {group.name}", *successor], lasting=False)
 
     def client(self) -> list[Fault]:
         verb = self._rng.choice(("pause", "cut", "lose", "duplicate", "hold"))

@@ -30,6 +30,7 @@ STEPS = {
         *(f"image/{step}" for step in ("order", "taken", "failed", "full", "room", "alone")),
         *(f"checkpoint/{step}" for step in ("begin", "time", "drain", "drained", "decided", "resume")),
         "force/ordered",
+        *(f"handover/{step}" for step in ("ask", "pass", "void")),
     ),
     **dict.fromkeys(("shared-qjm", "shared-bookkeeper", "shared-hadoop", "shared-filer"), JOURNAL_STEPS),
     "paxos": (
@@ -45,7 +46,7 @@ STEPS = {
     ),
 }
 """Values of `StepTaken`, by replication."""
-TAKEOVER = ("election", "upgrade", "view change", "configuration")
+TAKEOVER = ("election", "upgrade", "view change", "configuration", "handover")
 """Procedures in which another server takes over the log."""
 CLIENT_MESSAGES = ("Request", "Answer", "CheckOperation", "Checked")
 CROSSING = ("OpReq", "CommitReq", "AbortReq", "Ack", "DecisionReq", "VoteReq", "Vote", "Decision", "Decided", "OutcomeReq")  # fmt: skip

@@ -118,6 +118,24 @@ def test_every_family_has_a_clean_seed() -> None:
         assert run(drawn).clean, family
 
 
+@pytest.mark.parametrize("protocol", ["mams", "2pc"])
+def test_the_active_role_is_handed_over_during_the_load(protocol: str) -> None:
+    """To a standby, and to the active itself, which refuses."""
+    faults = [
+        Fault("hand_over", ["active of g1", "standby of g1"], at_ms=50),
+        Fault("hand_over", ["active of g1", "active of g1"], at_ms=1_500),
+    ]
+    outcome = run(plan(*faults, protocol=protocol))
+    assert outcome.clean and outcome.skipped == 0
+    steps = {feature.rpartition(" then ")[2] for feature in outcome.coverage}
+    assert {"handover/ask", "handover/pass", "handover/void"} <= steps
+
+
+def test_a_family_that_hands_nothing_over_skips_the_order() -> None:
+    outcome = run(plan(Fault("hand_over", ["active of g1"], at_ms=50), protocol="packed-paxos"))
+    assert outcome.clean and outcome.skipped == 1
+
+
 def test_going_back_to_a_checkpoint_of_an_empty_group_is_no_lost_write() -> None:
     """A query of the model before it has begun from the barrier gets no answer, and not that everything is absent."""
     faults = [Fault("mark", ["k1"], at_ms=10_000), Fault("recover", ["k1"], at_ms=14_500)]
