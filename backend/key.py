@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from backend.errors import CannotStart, reason_of
-from backend.settings import running_file
+from backend.places import running_file
 from nodes.real.private_files import replace_file
 
 FILE = "key"

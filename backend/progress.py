@@ -11,7 +11,7 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from backend.settings import default_data
+from backend.places import default_data
 from nodes.real.private_files import replace_file
 
 SHORT_S = 2.0

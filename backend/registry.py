@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from backend.fabrics.children import Child, Children, began
-from backend.settings import running_file
+from backend.places import running_file
 from nodes.real.private_files import replace_file
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -11,23 +10,13 @@ import msgspec
 from backend.errors import Malformed
 from backend.fabrics.inventory import Inventory
 from backend.names import DEFAULT_PORT
+from backend.places import default_data
 from backend.repository import REPOSITORY
 from backend.shape import Shape
 from backend.store.retention import KEPT_S
 
 NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")
 PAGE = REPOSITORY / "frontend" / "dist"
-
-
-def default_data() -> Path:
-    """The directory of a cluster without a name, and of all that have one. Where $XDG_DATA_HOME is unset it is `~/.local/share/cloverlab`."""
-    given = os.environ.get("XDG_DATA_HOME", "")
-    return (Path(given) if given else Path.home() / ".local" / "share") / "cloverlab"
-
-
-def running_file(port: int) -> Path:
-    """The entry of the control plane at a port of this machine, while it runs."""
-    return default_data() / "running" / f"{port}.json"
 
 
 def data_of(name: str) -> Path:

@@ -11,7 +11,8 @@ import typer
 
 from backend.commands.options import Port, port_of
 from backend.errors import CannotStart, Malformed, reason_of
-from backend.settings import Settings, data_of, default_data
+from backend.places import default_data
+from backend.settings import Settings, data_of
 from backend.shape import Shape, new_config
 from backend.store.retention import KEPT_S, seconds_of
 from nodes.families import FAMILIES

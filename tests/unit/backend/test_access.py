@@ -12,8 +12,8 @@ from backend.access import Access
 from backend.errors import CannotStart
 from backend.key import authorization, key_in, key_of, link
 from backend.lab import Lab
+from backend.places import running_file
 from backend.registry import ControlPlane, forget, record, registered
-from backend.settings import running_file
 from tests.unit.backend.test_api import URL, one_line, with_api
 
 OPEN = ("/healthz", "/metrics")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -78,3 +80,27 @@ def test_check_prints_problems_only_and_exits_with_one(
     reports["servers"] = [SERVER | {"process": "stopped", "believes": "none"}]
     assert entry(["status", "--check"]) == 1
     assert capsys.readouterr().out == "mds1 is stopped\ng1 is not served\n"
+
+
+IMPORTS = """
+import sys
+from backend.cli import entry
+assert entry(["--port", "1", "status"]) == 4
+print(*sorted(sys.modules))
+"""
+HEAVY = {
+    "asyncio",
+    "backend.settings",
+    "fastapi",
+    "nodes.kinds",
+    "nodes.world",
+    "rich",
+    "tomllib",
+    "yaml",
+}
+
+
+def test_it_imports_nothing_of_the_cluster() -> None:
+    """Imports are nearly all of its time."""
+    done = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=True)
+    assert HEAVY & set(done.stdout.split()) == set()
