@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import Iterator
 
 from fastapi import APIRouter, Request
@@ -11,11 +12,13 @@ from prometheus_client.registry import Collector
 from starlette.responses import Response
 
 from backend.depends import TheLab
+from backend.fabrics.processes import ProcessFabric
 from backend.probes import unready
 from backend.running import Running
 from backend.version import version
 from nodes.roles import BEHIND, IN_STEP
 from nodes.supervisor.exposition import Exposition, exposed
+from nodes.supervisor.metrics import ProcessMetrics
 
 router = APIRouter()
 ROLES = (*IN_STEP, *BEHIND, "down")
@@ -48,11 +51,25 @@ class LabCollector(Collector):
         yield from self._spent()
         yield from self._calls()
         yield from self._durations()
+        yield from self._processes()
         build = GaugeMetricFamily(
             "cloverlab_build_info", "1; its labels name the program", labels=["version", "protocol"]
         )
         build.add_metric([version(), self._lab.home.file.cluster.protocol], 1)
         yield build
+
+    def _processes(self) -> Iterator[Metric]:
+        """The processes of this machine. Those of containers are reported by their supervisors."""
+        fabric = self._lab.fabric
+        if not isinstance(fabric, ProcessFabric):
+            return
+        processes, free_bytes = ProcessMetrics(), shutil.disk_usage(self._lab.home.path).free
+        for name, child in fabric.children.by_name.items():
+            starts = fabric.children.starts[name]
+            processes.add(
+                name, child.role, child.state, child.pid if child.running else 0, starts, free_bytes
+            )
+        yield from processes.families()
 
     def _lag(self) -> Metric:
         picture = self._lab.fabric.picture

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,7 @@ class Children:
         self._logs = directory / "logs"
         self._logs.mkdir(exist_ok=True)
         self.by_name: dict[str, Child] = {}
+        self.starts: Counter[str] = Counter()
 
     def leftovers(self) -> dict[str, Child]:
         """Processes of an earlier control plane that still run."""
@@ -147,6 +149,7 @@ class Children:
                 stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=REPOSITORY, start_new_session=True,
             )  # fmt: skip
         child = Child(name, role, popen.pid, began(popen.pid), popen)
+        self.starts[name] += 1
         self.adopt(child)
         child.ready = await wait_ready(child, output, errors, mark)
         return child

@@ -1,6 +1,9 @@
 """The metrics of the control plane: names, formats, histograms, and that each is documented."""
 
 import re
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import httpx
@@ -8,6 +11,8 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
 from backend.durations import Durations
 from backend.events.failovers import Failover
+from backend.fabrics.children import Child, began
+from backend.fabrics.processes import ProcessFabric
 from backend.lab import Lab
 from backend.running import TAKEOVER_PARTS
 from tests.unit.backend.story import Story, called
@@ -66,5 +71,28 @@ def test_calls_and_parts_of_takeovers_are_histograms_in_both_formats(tmp_path: P
         found = {family.name: family for family in text_string_to_metric_families(new.text)}
         parts = {sample.labels["part"] for sample in found["cloverlab_takeover_duration_seconds"].samples}
         assert parts == set(TAKEOVER_PARTS)
+
+    with_api(tmp_path, ask)
+
+
+def test_processes_of_this_machine_are_measured(tmp_path: Path) -> None:
+    async def ask(client: httpx.AsyncClient, lab: Lab) -> None:
+        assert isinstance(lab.fabric, ProcessFabric)
+        pid = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE).pid
+        lab.fabric.children.adopt(Child("mds1", "server", pid, began(pid)))
+        lab.fabric.children.adopt(Child("mds2", "server", pid, "another start"))
+        metrics = (await client.get("/metrics", headers=OPEN_METRICS)).text
+        found = {family.name: family for family in text_string_to_metric_families(metrics)}
+
+        def values(name: str) -> dict[str, float]:
+            return {each.labels["server"]: each.value for each in found[name].samples}
+
+        assert values("cloverlab_process_up") == {"mds1": 1.0, "mds2": 0.0}
+        assert values("cloverlab_process_starts") == {"mds1": 0.0, "mds2": 0.0}
+        assert values("cloverlab_process_resident_bytes")["mds1"] > 1 << 20
+        assert values("cloverlab_process_cpu_seconds").keys() == {"mds1"}
+        assert values("cloverlab_process_open_fds")["mds1"] >= 3
+        assert 0 <= time.time() - values("cloverlab_process_start_time_seconds")["mds1"] < 86_400
+        assert values("cloverlab_volume_free_bytes")["mds1"] > 0
 
     with_api(tmp_path, ask)
