@@ -15,6 +15,8 @@ from nodes.roles import LETTERS
 from nodes.trace.checkpoints import BarrierWritten
 from nodes.trace.events import Configured, FaultEnded, FaultInjected, Placed, Stamped
 
+MEMBER = "member"
+JOINING = "joining"
 KINDS = ("Placed", "Configured", "FaultInjected", "FaultEnded", "BarrierWritten")
 """Events from which the bands, faults, views and barriers follow."""
 
@@ -49,13 +51,32 @@ async def calls(
 def bands(
     found: list[tuple[int, Stamped]], homes: dict[str, str], from_ns: int, to_ns: int
 ) -> list[dict[str, Any]]:
-    """Spans of each server's letter in the global view, group by group; `homes` names the groups."""
+    """Spans of each server's letter in the global view, group by group; `homes` names the groups.
+
+    A member that the present view of its group leaves out has the letter of a joining server.
+    """
     homes = dict(homes)
     changes: dict[str, list[tuple[int, str]]] = {server: [] for server in homes}
+    states: dict[str, str] = {}
+    views: dict[str, list[str]] = {}
     for _, stamped in found:
-        if isinstance(stamped.event, Placed):
-            homes.setdefault(stamped.event.server, stamped.event.group)
-            changes.setdefault(stamped.event.server, []).append((stamped.at_ns, LETTERS[stamped.event.state]))
+        event = stamped.event
+        if isinstance(event, Placed):
+            homes.setdefault(event.server, event.group)
+            states[event.server] = event.state
+            changed = [event.server]
+        elif isinstance(event, Configured):
+            views[event.group] = event.members
+            changed = [server for server, state in states.items() if homes[server] == event.group]
+            changed = [server for server in changed if states[server] == MEMBER]
+        else:
+            continue
+        for server in changed:
+            state = states[server]
+            view = views.get(homes[server])
+            outside = state == MEMBER and view is not None and server not in view
+            letter = LETTERS[JOINING if outside else state]
+            changes.setdefault(server, []).append((stamped.at_ns, letter))
     groups = list(dict.fromkeys(homes.values()))
     return [
         {"server": server, "group": homes[server], "spans": spans(changes[server], from_ns, to_ns)}

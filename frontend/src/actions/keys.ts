@@ -21,6 +21,7 @@ export const TIME_KEYS: KeyLine[] = [
 export const PLACE_KEYS: KeyLine[] = [
   { keys: ["1", "…", "9"], does: "Select a server or a node" },
   { keys: ["←", "→"], does: "Select the server beside it" },
+  { keys: ["Shift", "←"], does: "Move the focused card, in any direction" },
   { keys: ["Enter"], does: "Open the menu of the selection" },
   { keys: ["Esc"], does: "Select nothing" },
   { keys: ["?"], does: "These keys and words" },

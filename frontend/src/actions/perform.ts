@@ -3,7 +3,8 @@ import type { FaultRequest, Verb, WorkloadState } from "../api/schema";
 import { vocabularyOf } from "../families/vocabulary";
 import { canAct, useLab } from "../store/store";
 import { complain, toast } from "../store/toasts";
-import { defaultsOf, doneWords, isUndone, type Options, rowOf, severalOf } from "./verbs";
+import { endingsOf } from "./inForce";
+import { defaultsOf, doneWords, isUndone, type Options, rowOf } from "./verbs";
 
 export function verbNamed(name: string): Verb | undefined {
   return rowOf(useLab.getState().verbs, name);
@@ -37,10 +38,9 @@ function undoOf(verb: Verb, targets: string[], options: Options): { label: strin
   const { undo } = verb;
   if (undo === null || isUndone(verb, options)) return null;
   const label = undo.verb === verb.verb ? "Undo" : (verbNamed(undo.verb)?.label ?? "Undo");
-  const several = severalOf(verb);
-  const each = several && options[several.name] === true ? targets.map((name) => [name]) : [targets];
+  const fault = { fault: 0, verb: verb.verb, targets, options, at_ns: 0 };
   const run = (): void => {
-    for (const some of each) void perform(undo.verb, some, undo.options);
+    for (const ending of endingsOf([verb], fault)) void perform(ending.verb, ending.targets, ending.options);
   };
   return { label, run };
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { glossaryOf } from "./glossary";
+import { shownRole } from "./roles";
 import { vocabularyOf } from "./vocabulary";
 
 function wordsOf(family: string): string[] {
@@ -18,4 +19,12 @@ describe("the glossary", () => {
     expect(wordsOf("symmetric")).toEqual(expect.arrayContaining(["member", "joining", "view"]));
     expect(wordsOf("symmetric")).not.toContain("lock");
   });
+});
+
+it("a member that the view leaves out is shown as what it is", () => {
+  const server = { name: "mds3", role: "member", process: "running" } as const;
+  expect(shownRole(server, ["mds1", "mds3"])).toBe("member");
+  expect(shownRole(server, ["mds1", "mds2"])).toBe("joining");
+  expect(shownRole({ ...server, process: "stopped" }, ["mds1"])).toBe("down");
+  expect(shownRole({ ...server, role: "standby" }, ["mds1"])).toBe("standby");
 });

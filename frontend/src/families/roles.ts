@@ -1,6 +1,6 @@
 /** Roles of all families in the global view: shape, colour and meaning. */
 
-import { LETTERS, type Letter, type Role } from "../api/schema";
+import { LETTERS, type Letter, type Role, type Server } from "../api/schema";
 
 /** Name of a set of colours: `--active`, `--active-wash`, `--on-active`. */
 export type Tone = "active" | "standby" | "junior" | "down";
@@ -61,6 +61,15 @@ const LEADING: readonly Role[] = ["active", "primary"];
 /** Whether the server is the one of its group that orders the writes. */
 export function leads(role: Role): boolean {
   return LEADING.includes(role);
+}
+
+/** The role to show: the view may leave out a member that the table of places still names. */
+export function shownRole(
+  { name, role, process }: Pick<Server, "name" | "role" | "process">,
+  members: readonly string[],
+): Role {
+  if (role !== "member" || members.includes(name)) return role;
+  return process === "stopped" ? "down" : "joining";
 }
 
 /** Whether the server answers calls of its group: it leads, reports so itself, and runs. */

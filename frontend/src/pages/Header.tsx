@@ -4,6 +4,7 @@ import { goTo } from "../store/url";
 import { openTour } from "../tour/store";
 import { Clover } from "../ui/Clover";
 import { KeyCap } from "../ui/KeyCap";
+import { FaultsInForce } from "./FaultsInForce";
 import { PageLinks } from "./PageLinks";
 import { Throttle } from "./Throttle";
 
@@ -41,6 +42,7 @@ export function Header({ onHelp }: { onHelp: () => void }) {
       )}
       <PageLinks />
       <span className="header-space" />
+      <FaultsInForce />
       <Throttle />
       <SchemeSwitch />
       <button

@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import { isTyping, ownsSpace, press, selectBeside } from "../actions/keys";
-import { useLab } from "../store/store";
+import { layoutOf, shift } from "../store/places";
+import { shownPicture, useLab } from "../store/store";
 
 function inDialog(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest("dialog") !== null;
@@ -11,7 +12,26 @@ function arrows(event: KeyboardEvent): boolean {
   const free =
     target === document.body || (target instanceof HTMLElement && target.hasAttribute("data-server-card"));
   if (!free || (event.key !== "ArrowLeft" && event.key !== "ArrowRight")) return false;
+  if (event.shiftKey) return false;
   selectBeside(event.key === "ArrowLeft" ? -1 : 1);
+  return true;
+}
+
+const SHIFTS: Record<string, readonly [number, number]> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
+
+/** Shift and an arrow move the focused card of a server. */
+function moved({ key, shiftKey, target }: KeyboardEvent): boolean {
+  const by = SHIFTS[key];
+  if (!shiftKey || by === undefined || !(target instanceof HTMLElement)) return false;
+  const { servers } = shownPicture(useLab.getState());
+  const name = target.id.replace(/^card-/, "");
+  if (servers[name] === undefined) return false;
+  shift(layoutOf(Object.keys(servers)), name, { x: by[0], y: by[1] });
   return true;
 }
 
@@ -39,7 +59,12 @@ export function useKeys(onHelp: () => void): void {
       if (isTyping(target) || inDialog(target) || (key === " " && ownsSpace(target))) return;
       if (key === "Escape") useLab.setState({ selection: null, menu: null });
       else if (key === "?") onHelp();
-      else if (!arrows(event) && !(key.length === 1 && press(key === " " ? key : key.toLowerCase()))) return;
+      else if (
+        !moved(event) &&
+        !arrows(event) &&
+        !(key.length === 1 && press(key === " " ? key : key.toLowerCase()))
+      )
+        return;
       event.preventDefault();
     };
     /** A focused card is a button, but Space freezes and does not press it. */

@@ -4,9 +4,11 @@ import { useCanvas } from "../../draw/useCanvas";
 import { stateWords } from "../../families/vocabulary";
 import { useLab, useWords } from "../../store/store";
 import { draw } from "./draw";
+import { GoTo } from "./GoTo";
 import { columnsOf, heightOf, layout } from "./layout";
 import { RecordPanel } from "./RecordPanel";
 import { type Shown, useJournals } from "./useJournals";
+import { useOperations } from "./useOperations";
 
 const SERVERS_FIRST = 4;
 
@@ -72,7 +74,14 @@ export function Block({ group, named, cell_rem, onWiden }: Props) {
 
   const inView =
     shown !== null && pointed !== null && pointed.sn >= shown.from_sn && pointed.sn <= shown.to_sn;
-  const reported = inView ? describe(shown, pointed, words) : "";
+  const operations = useOperations(shown?.data ?? null, inView ? hover : null);
+  const reported = inView ? [describe(shown, pointed, words), operations].filter(Boolean).join(": ") : "";
+  const goTo = (sn: number): void => {
+    const last = shown?.data.last_sn ?? sn;
+    setFrom(Math.max(1, Math.min(sn, last) - Math.floor(columns / 2)));
+    const server = shown?.data.servers[0]?.name;
+    if (server !== undefined) setHover({ server, sn: Math.min(sn, last) });
+  };
   return (
     <section className="journals-block" aria-label={`Journals of ${group}`}>
       <div className="journals-line">
@@ -81,6 +90,7 @@ export function Block({ group, named, cell_rem, onWiden }: Props) {
           {failed || reported || `Point at a column; a click opens its ${words.unit}.`}
         </p>
         <span className="zoom">
+          <GoTo label={`go to ${words.place}${named ? ` of ${group}` : ""}`} onGo={goTo} />
           {from !== null && (
             <button type="button" className="plain" onClick={() => setFrom(null)}>
               newest

@@ -56,6 +56,9 @@ export function RecordPanel({ server, sn }: { server: string; sn: number }) {
               <Fields record={record} />
             </li>
           ))}
+          {group.records.length > MOST && (
+            <li className="quiet">… and {group.records.length - MOST} records more</li>
+          )}
           {group.records.length === 0 && (
             <li className="quiet">
               empty: written at the beginning of {term} {group.epoch}

@@ -2,6 +2,7 @@ import type { Failover } from "../../api/schema";
 import { runStart, useLab, useWords } from "../../store/store";
 import { milliseconds, sinceStart } from "../../store/time";
 
+const MOST = 3;
 const PARTS = [
   ["detection_ms", "detection"],
   ["election_ms", "election"],
@@ -15,9 +16,15 @@ export function Failovers({ failovers }: { failovers: readonly Failover[] }) {
   const several = useLab((state) => Object.keys(state.live.groups).length > 1);
   const { term } = useWords();
   if (failovers.length === 0) return <p className="quiet">No takeover in this stretch.</p>;
+  const shown = failovers.slice(-MOST);
   return (
     <ol className="failovers" data-testid="failovers">
-      {failovers.slice(-3).map((split) => (
+      {failovers.length > MOST && (
+        <li className="quiet">
+          the last {MOST} of {failovers.length} takeovers in this stretch
+        </li>
+      )}
+      {shown.map((split) => (
         <li key={`${split.group}-${split.epoch}`}>
           <Split split={split} start_ns={start_ns} several={several} term={term} />
         </li>

@@ -1,10 +1,12 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { stream } from "../../store/connect";
 import { messages } from "../../store/store";
+import { count } from "../../store/time";
 import { type Dot, draw, type Family, familyOf, isReply, type Palette, TRAVEL_MS } from "./draw";
 import type { Geometry, LinkShape } from "./layout";
 
 const DOTS_MOST = 400;
+const LEFT_OUT_MS = 1_000;
 const FAMILY_NAMES: Family[] = [
   ...(["call", "journal", "takeover", "renewing", "crossing", "view", "data", "other"] as const),
 ];
@@ -36,6 +38,7 @@ interface Props {
 /** Requests messages while it is on the page, and shows them on their way. */
 export function Dots({ geometry, width, rem, moving, scheme }: Props) {
   const canvas = useRef<HTMLCanvasElement>(null);
+  const [left_out, setLeftOut] = useState(0);
 
   useEffect(() => {
     stream.messages(moving);
@@ -57,16 +60,31 @@ export function Dots({ geometry, width, rem, moving, scheme }: Props) {
     let dots: Dot[] = [];
     let seen = messages.last();
     let drawn = false;
-    let frame = 0;
+    let [frame, skipped] = [0, 0];
+    const telling = setInterval(() => {
+      setLeftOut(skipped);
+      skipped = 0;
+    }, LEFT_OUT_MS);
     const step = (now_ms: number): void => {
       dots = dots.filter(({ left_ms }) => now_ms - left_ms < TRAVEL_MS);
       for (let index = messages.length - 1; index >= 0 && messages.at(index) !== seen; index -= 1) {
-        const [from, to, kind, , count] = messages.at(index) as NonNullable<typeof seen>;
+        const [from, to, kind, , times] = messages.at(index) as NonNullable<typeof seen>;
         const found = table.get(`${from} ${to}`);
-        if (found === undefined || dots.length >= DOTS_MOST) continue;
+        if (found === undefined) continue;
+        if (dots.length >= DOTS_MOST) {
+          skipped += times;
+          continue;
+        }
         const { link, back } = found;
         const left_ms = now_ms + ((index * 37) % 90);
-        dots.push({ curve: link.curve, back, family: familyOf(kind), reply: isReply(kind), count, left_ms });
+        dots.push({
+          curve: link.curve,
+          back,
+          family: familyOf(kind),
+          reply: isReply(kind),
+          count: times,
+          left_ms,
+        });
       }
       seen = messages.last();
       context.setTransform(scale, 0, 0, scale, 0, 0);
@@ -78,6 +96,7 @@ export function Dots({ geometry, width, rem, moving, scheme }: Props) {
     frame = requestAnimationFrame(step);
     return () => {
       cancelAnimationFrame(frame);
+      clearInterval(telling);
       context.setTransform(scale, 0, 0, scale, 0, 0);
       context.clearRect(0, 0, width, geometry.height);
     };
@@ -85,6 +104,7 @@ export function Dots({ geometry, width, rem, moving, scheme }: Props) {
 
   return (
     <div aria-hidden="true">
+      {left_out > 0 && <p className="dots-left">{count(left_out)} messages a second not drawn</p>}
       <canvas ref={canvas} className="dots" style={{ width, height: geometry.height }} />
     </div>
   );

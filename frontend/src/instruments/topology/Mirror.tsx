@@ -1,5 +1,6 @@
 import { useShallow } from "zustand/react/shallow";
 import type { Group, Server, Vocabulary } from "../../api/schema";
+import { shownRole } from "../../families/roles";
 import { shownNodes, useLab, usePicture, useWords } from "../../store/store";
 import { disagreement } from "./ServerCard";
 
@@ -39,7 +40,7 @@ export function Mirror({ servers }: { servers: Server[] }) {
               key={server.name}
               data-testid={`server-${server.name}`}
               data-group={server.group}
-              data-role={server.role}
+              data-role={shownRole(server, groups[server.group]?.configuration.members ?? [])}
               data-process={server.process}
               data-sn={server.sn}
               data-applied={server.applied_sn}
@@ -49,7 +50,7 @@ export function Mirror({ servers }: { servers: Server[] }) {
             >
               <th scope="row">{server.name}</th>
               <td>{server.group}</td>
-              <td>{server.role}</td>
+              <td>{shownRole(server, groups[server.group]?.configuration.members ?? [])}</td>
               <td>{server.process}</td>
               <td>{server.epoch}</td>
               <td>{server.sn}</td>

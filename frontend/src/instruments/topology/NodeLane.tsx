@@ -6,6 +6,8 @@ import { placed } from "./Places";
 import { whereWords } from "./ServerCard";
 
 interface Hands {
+  /** Faults with which nodes run, in words, by name. */
+  marks: Readonly<Record<string, string>>;
   isSelected: (name: string) => boolean;
   onOpen: (name: string) => void;
   onFocus: (name: string) => void;
@@ -66,7 +68,7 @@ interface PlaceProps extends Hands {
   box: Box;
 }
 
-function NodePlace({ lane, node, box, isSelected, onOpen, onFocus }: PlaceProps) {
+function NodePlace({ lane, node, box, marks, isSelected, onOpen, onFocus }: PlaceProps) {
   const { name, process, figures } = node;
   const shown = lane.columns.filter(({ bad }) => !bad);
   const damage = lane.columns
@@ -96,6 +98,11 @@ function NodePlace({ lane, node, box, isSelected, onOpen, onFocus }: PlaceProps)
           <path d={lane.sign} />
         </svg>
         <strong>{name}</strong> <em>{process === "running" ? "" : process}</em>
+        {marks[name] && (
+          <span className="card-marks" data-testid={`marks-${name}`} title={`Fault in force: ${marks[name]}`}>
+            {marks[name]}
+          </span>
+        )}
       </span>
       {shown.map((column, index) => (
         <span key={column.field} className="figures">

@@ -1,7 +1,7 @@
 import { memo, type PointerEvent } from "react";
 import type { Pipeline, Server, Vocabulary } from "../../api/schema";
 import { lagWords } from "../../families/glossary";
-import { ROLES } from "../../families/roles";
+import { ROLES, shownRole } from "../../families/roles";
 import { count } from "../../store/time";
 import { RoleMark } from "../../ui/RoleMark";
 import type { Box } from "./layout";
@@ -18,6 +18,8 @@ interface Props {
   words: Vocabulary;
   /** Whether the server counts in its group's quorum; with members, whether it is in the view. */
   members: readonly string[];
+  /** Faults with which it runs, in words; empty without any. */
+  marks: string;
   dragged: { x: number; y: number } | null;
   onOpen: (name: string) => void;
   onFocus: (name: string) => void;
@@ -58,10 +60,23 @@ export function pipelineWords({ active, idle, waiting, read, update, write }: Pi
 type Where = Pick<Server, "container" | "image" | "address" | "pid">;
 
 export const ServerCard = memo(function ServerCard(props: Props) {
-  const { server, box, compact, selected, holdsLock, words, members, dragged, onOpen, onFocus, onGrab } =
-    props;
-  const { name, role, sn, epoch, applied_sn, lag } = server;
+  const {
+    server,
+    box,
+    compact,
+    selected,
+    holdsLock,
+    words,
+    members,
+    marks,
+    dragged,
+    onOpen,
+    onFocus,
+    onGrab,
+  } = props;
+  const { name, sn, epoch, applied_sn, lag } = server;
   const [state, says] = [processWord(server), disagreement(server, words, members)];
+  const role = shownRole(server, members);
   const place = dragged ?? box;
   const dead = server.process === "stopped";
   const kept = dead && holdsLock;
@@ -100,6 +115,11 @@ export const ServerCard = memo(function ServerCard(props: Props) {
           lock kept until its session ends
         </span>
       )}
+      {marks !== "" && (
+        <span className="card-marks" data-testid={`marks-${name}`} title={`Fault in force: ${marks}`}>
+          {marks}
+        </span>
+      )}
       <span
         className="card-sn"
         title={`${words.place}: ${words.says.place}`}
@@ -119,7 +139,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
             loud={lag > 0 && server.process !== "stopped"}
           />
           {!kept && <Figure label={words.states.a[0]} says={words.states.a[1]} value={applied_sn} wide />}
-          {!dead && <Where server={server} />}
+          {!dead && marks === "" && <Where server={server} />}
         </span>
       )}
       {server.process === "paused" && <span className="card-veil" aria-hidden="true" />}

@@ -3,7 +3,7 @@ import { sinceStart } from "../../store/time";
 import type { Box } from "./layout";
 import { placed } from "./Places";
 
-const LINES = 4;
+const LINES = 50;
 
 /** The latest event in words; while frozen, the event of the last step. */
 export function Story({ box }: { box?: Box }) {
@@ -25,7 +25,8 @@ export function Story({ box }: { box?: Box }) {
             : "A full stop steps to the next event, a comma back, Space returns to the present."}
         </p>
       ) : (
-        <ol data-testid="story">
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: the list scrolls
+        <ol data-testid="story" tabIndex={0} aria-label="Newest first">
           {lines.map((event) => (
             <li key={event.seq} data-kind={event.kind}>
               <span className="figures">{sinceStart(event.at_ns, start_ns, 2)}</span>

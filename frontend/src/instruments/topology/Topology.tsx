@@ -2,9 +2,11 @@ import { useComputedColorScheme } from "@mantine/core";
 import { useElementSize, useReducedMotion } from "@mantine/hooks";
 import { useCallback, useMemo } from "react";
 import { useShallow } from "zustand/react/shallow";
+import { marksOf } from "../../actions/inForce";
 import { perform } from "../../actions/perform";
 import { listed } from "../../actions/verbs";
 import type { Link, Server } from "../../api/schema";
+import { layoutOf, reset, shift, shiftsOf, usePlaces } from "../../store/places";
 import {
   canAct,
   isLive,
@@ -21,7 +23,7 @@ import { useRem } from "../../ui/useRem";
 import { Dots } from "./Dots";
 import { Legend } from "./Legend";
 import { Links } from "./Links";
-import { type Geometry, layout, type Scene } from "./layout";
+import { type Geometry, layout, type Point, type Scene } from "./layout";
 import { Menu } from "./Menu";
 import { Mirror } from "./Mirror";
 import { NodeLane } from "./NodeLane";
@@ -48,6 +50,13 @@ function useShownLinks(servers: Server[]): Link[] {
   return gathered(live ? links : linksOfFaults(faults, names, verbs), ensemble, serverNames);
 }
 
+/** Faults with which servers and nodes run at the shown moment, by name. */
+function useMarks(): Record<string, string> {
+  const faults = useLab((state) => shownPicture(state).faults);
+  const verbs = useLab((state) => state.verbs);
+  return useMemo(() => marksOf(verbs, faults), [verbs, faults]);
+}
+
 /** Names of the coordination servers, where each of them is shown. */
 function useEnsemble(): string[] {
   return useLab(useShallow((state) => state.coordination?.servers.map(({ name }) => name) ?? []));
@@ -71,6 +80,7 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
       .map(({ name, active }) => `${name}/${active}`)
       .join(" "),
   );
+  const shifts = usePlaces(({ of }) => shiftsOf(of, layoutOf(names)));
   const adrift = [...adriftOf(links, names, clientNames.split(" ").filter(Boolean))].join(" ");
   return useMemo(() => {
     const groups = new Map<string, string[]>();
@@ -84,13 +94,14 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
       clients: clientNames.split(" ").filter(Boolean),
       adrift: new Set(adrift.split(" ").filter(Boolean)),
       ensemble,
+      shifts,
       nodes: lanes.map(({ kind, linked }) => {
         const own = nodes.split(" ").filter((node) => node.startsWith(`${kind}/`));
         return { kind, linked, names: own.map((node) => node.slice(kind.length + 1)) };
       }),
     };
     return layout(scene, width, rem);
-  }, [members, actives, clientNames, adrift, ensemble, lanes, nodes, width, rem]);
+  }, [members, actives, clientNames, adrift, ensemble, lanes, nodes, shifts, width, rem]);
 }
 
 /** Servers, their links and the messages between them; faults at the pointer. */
@@ -134,15 +145,19 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
   const lanes = useLab((state) => state.lanes);
   const selection = useLab((state) => state.selection);
   const words = useWords();
+  const marks = useMarks();
+  const places = layoutOf(servers.map(({ name }) => name));
+  const shifted = usePlaces(({ of }) => Object.keys(shiftsOf(of, places)).length > 0);
 
   const drop = useCallback(
-    (name: string, onIsland: boolean) => {
+    (name: string, onIsland: boolean, by: Point) => {
       const adrift = !geometry.links.some(({ a, b }) => a === name || b === name);
-      if (!canAct(useLab.getState())) toast("A past run cannot be changed", null, "error");
+      if (!onIsland && !adrift) shift(places, name, { x: by.x / rem, y: by.y / rem });
+      else if (!canAct(useLab.getState())) toast("A past run cannot be changed", null, "error");
       else if (onIsland && !adrift) void perform("cut", [name]);
       else if (!onIsland && adrift) void perform("heal", [name]);
     },
-    [geometry],
+    [geometry, places, rem],
   );
   const { drag, grab, wasDrag } = useDrag(geometry, drop);
   const lasso = useLasso(geometry, (names) =>
@@ -228,6 +243,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
               selected={isSelected(selection, server.name)}
               words={words}
               members={groups[server.group]?.configuration.members ?? NOBODY}
+              marks={marks[server.name] ?? ""}
               holdsLock={groups[server.group]?.lock_owner === server.name}
               dragged={drag?.name === server.name ? drag.at : null}
               onOpen={openServer}
@@ -242,6 +258,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
             lane={lane}
             nodes={nodes.filter(({ kind }) => kind === lane.kind)}
             geometry={geometry}
+            marks={marks}
             isSelected={(name) => isSelected(selection, name)}
             onOpen={openServer}
             onFocus={focusServer}
@@ -255,6 +272,11 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
         <Menu geometry={geometry} />
         {caught.length > 0 && <Caught names={caught} />}
         <Legend />
+        {shifted && (
+          <button type="button" className="pill places-reset" onClick={() => reset(places)}>
+            Reset positions
+          </button>
+        )}
         {!geometry.narrow && <Story box={geometry.story} />}
       </div>
       {geometry.narrow && <Story />}

@@ -1,6 +1,7 @@
 /** Positions in the topology: pure geometry in pixels, from names and the available size. */
 
 import type { Lane } from "../../api/schema";
+import type { Shifts } from "../../store/places";
 import { nodeLane, waysTo } from "./layoutNodes";
 
 export interface Point {
@@ -35,6 +36,8 @@ export interface Scene {
   /** Number of coordination servers that are shown one by one. */
   ensemble?: number;
   nodes?: readonly NodeKind[];
+  /** Where a person has moved cards, in rem from their places. */
+  shifts?: Shifts;
 }
 
 export interface Geometry {
@@ -125,6 +128,7 @@ export function layout(scene: Scene, width: number, rem: number): Geometry {
   }
   placeIsland(geometry, frame, sizes, scene, top - rem);
   placeClients(geometry, frame, scene.clients);
+  applyShifts(geometry, frame, scene, top - rem);
   geometry.links = allLinks(geometry, scene, rem);
   geometry.bridges = allBridges(geometry, scene, rem);
   const ways = (linked: Lane["linked"]) =>
@@ -225,6 +229,21 @@ function placeIsland(geometry: Geometry, frame: Frame, sizes: Sizes, scene: Scen
     const x = width - islandWidth + (islandWidth - own.width) / 2;
     geometry.cards[name] = { ...own, x, y: laneTop + 2.9 * rem + index * step };
   });
+}
+
+/** Moves the cards that a person has dragged, except those on the island; they stay beside it and below the top. */
+function applyShifts(geometry: Geometry, frame: Frame, scene: Scene, bottom: number): void {
+  const { rem, width, islandWidth, laneTop } = frame;
+  for (const [name, { x, y }] of Object.entries(scene.shifts ?? {})) {
+    const box = geometry.cards[name];
+    if (box === undefined || scene.adrift.has(name)) continue;
+    const right = width - islandWidth - box.width;
+    geometry.cards[name] = {
+      ...box,
+      x: Math.max(0, Math.min(right, box.x + x * rem)),
+      y: Math.max(laneTop, Math.min(bottom - box.height, box.y + y * rem)),
+    };
+  }
 }
 
 function placeClients(geometry: Geometry, { rem, narrow, laneTop }: Frame, clients: string[]): void {

@@ -18,7 +18,7 @@ interface Grip {
 }
 
 /** Dragging a card: `onDrop` receives the drop position. A press without movement stays a click. */
-export function useDrag(geometry: Geometry, onDrop: (name: string, onIsland: boolean) => void) {
+export function useDrag(geometry: Geometry, onDrop: (name: string, onIsland: boolean, by: Point) => void) {
   const [drag, setDrag] = useState<Drag | null>(null);
   const grip = useRef<Grip | null>(null);
   const dropped = useRef(false);
@@ -42,7 +42,9 @@ export function useDrag(geometry: Geometry, onDrop: (name: string, onIsland: boo
       dropped.current = grip.current?.moved ?? false;
       grip.current = null;
       setDrag(null);
-      if (dropped.current && last !== null && event.type === "pointerup") drop(last.name, last.overIsland);
+      const box = last === null ? undefined : latest.current.geometry.cards[last.name];
+      if (dropped.current && last !== null && box !== undefined && event.type === "pointerup")
+        drop(last.name, last.overIsland, { x: last.at.x - box.x, y: last.at.y - box.y });
       setTimeout(() => {
         dropped.current = false;
       });
