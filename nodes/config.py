@@ -64,6 +64,8 @@ class Timing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Interval of the active's scans for juniors (CFS §4.2.3); renewing begins with one that two scans in a row have seen."""
     client_timeout_ms: Milliseconds = 400
     """Time that the smart client waits for an answer before it asks the next server."""
+    grant_ms: Milliseconds = 400
+    """With `detection: members`, the length of a member's grant to the holder of the lock, before margins."""
     call_deadline_ms: Milliseconds = 60_000
     """Time after which the smart client returns "outcome unknown"."""
 
@@ -152,6 +154,8 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     order: Literal["fast", "plain"] = "fast"
     """Way in which symmetric members reach a total order: an idle member sends a message at once, or with its next heartbeat."""
     timing: Timing = Timing()
+    detection: Literal["session", "members"] = "session"
+    """What ends a silent leader's role: its coordination session (CFS §5.4), or the members, which grant it a short lease (safety rule 26)."""
     holes: Holes = Holes()
     mutations: Mutations = Mutations()
     session_ttl_ms: Milliseconds = 600_000

@@ -130,6 +130,15 @@ class Family(msgspec.Struct, frozen=True):
         return self.asked == "reads anywhere" and groups == 1
 
     @property
+    def cannot_grant(self) -> str:
+        """Reason why its members grant no leases to the holder of the lock (`detection: members`); empty when they do."""
+        if not self.locked:
+            return "its members agree on views, each under the others' leases"
+        if not self.standbys_max or self.journal_sync == "backupnode":
+            return "no other server acknowledges what it writes"
+        return "" if self.replication == "mams" else "its leader answers under the lease of its session"
+
+    @property
     def checkpoints(self) -> bool:
         """Whether a cluster of it can mark checkpoints and roll back to them."""
         return not self.cannot_roll_back

@@ -20,6 +20,7 @@ from nodes.protocols.dcfs2 import messages as dcfs2_messages
 from nodes.protocols.vssp import messages as vssp_messages
 from nodes.protocols.vssp.acknowledging import STRATEGIES
 from nodes.protocols.vssp.mechanism import Pool
+from nodes.replicas import messages as lease_messages
 from nodes.slots import MakeImageStore
 from nodes.wire.data_messages import DATA_FROM_CLIENTS, DATA_MESSAGES
 from nodes.wire.journal_messages import JOURNAL_MESSAGES
@@ -61,6 +62,7 @@ MESSAGES: tuple[type[Message], ...] = (
     *IMAGE_MESSAGES,
     *CHECKPOINT_MESSAGES,
     *CROSSING_MESSAGES,
+    *lease_messages.MESSAGES,
     *(message for each in AGREEMENTS for message in each.MESSAGES),
 )
 

@@ -56,6 +56,19 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     reused_epoch: bool = False
     """The elected server writes the epoch that it read, not the next one."""
 
+    # --- leases that members grant (rule 26) ---
+
+    grant_forgotten: bool = False
+    """A member that restarts does not wait for the grants of its former life."""
+    grant_of_old_configuration: bool = False
+    """An active counts grants over the members with which its tenure began."""
+    grant_from_arrival: bool = False
+    """A grant is counted from its arrival, not from the sending of the heartbeat that it acknowledges."""
+    grant_outrun: bool = False
+    """An elected server counts a promise although the grant of its sender has not run out."""
+    grant_of_other_disk: bool = False
+    """A grant also counts when it comes from another disk than the recorded one, which does not know what the former promised."""
+
     # --- clients and sessions (rules 10, 25) ---
 
     retry_across_moved_directory: bool = False

@@ -17,7 +17,7 @@ from nodes.explore.draw_load import CALLERS, draw_callers
 from nodes.explore.plan import Fault, Plan
 from nodes.explore.stories import stories_of
 from nodes.explore.stories.scene import Scene
-from nodes.families import FAMILIES
+from nodes.families import FAMILIES, family_named
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.sim.conditions import CALM, Conditions
 
@@ -40,7 +40,7 @@ def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Muta
     """The plan of a seed, for this family or one that the seed chooses. Raises ValueError for an unknown family."""
     rng = random.Random(f"{seed}/plan")
     drawn = rng.choice(SAFE)
-    cluster = draw_cluster(rng, protocol or drawn, holes, mutations)
+    cluster = detecting(seed, draw_cluster(rng, protocol or drawn, holes, mutations))
     if rng.random() < STORIES:
         return reported(rng, seed, cluster)
     span_ms = min(SPAN_MAX_MS, rng.choice(SESSIONS) * cluster.timing.session_timeout_ms)
@@ -49,6 +49,15 @@ def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Muta
     callers = draw_callers(rng, cluster, clients, span_ms, moments_of(faults))
     conditions = bearable(draw_conditions(rng), cluster)
     return Plan(seed, patient(cluster, conditions), conditions, callers, faults, span_ms)
+
+
+def detecting(seed: int, cluster: ClusterConfig) -> ClusterConfig:
+    """The cluster with the leases of its members in half of the seeds, where its family has them."""
+    rng = random.Random(f"{seed}/detection")
+    if family_named(cluster.protocol).cannot_grant or rng.random() < 0.5:
+        return cluster
+    grant_ms = cluster.timing.session_timeout_ms // rng.choice((2, 4, 10))
+    return replace(cluster, detection="members", timing=replace(cluster.timing, grant_ms=grant_ms))
 
 
 def reported(rng: random.Random, seed: int, cluster: ClusterConfig) -> Plan:
@@ -84,7 +93,11 @@ def patient(cluster: ClusterConfig, conditions: Conditions) -> ClusterConfig:
     late_us = 2 * (network.base_us + network.spread_us + network.tail_us)
     late_us += sync.base_us + sync.spread_us + sync.tail_us
     least_ms = min(cluster.timing.session_timeout_ms, 2 * late_us // 1_000)
-    timing = replace(cluster.timing, ack_timeout_ms=max(cluster.timing.ack_timeout_ms, least_ms))
+    timing = replace(
+        cluster.timing,
+        ack_timeout_ms=max(cluster.timing.ack_timeout_ms, least_ms),
+        grant_ms=max(cluster.timing.grant_ms, 2 * least_ms),
+    )
     return replace(cluster, timing=timing)
 
 

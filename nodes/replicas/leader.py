@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from nodes.config import MILLISECOND
+from nodes.replicas.grants import NEVER_NS, Grants
 from nodes.replicas.lease import Lease, lock_term
 from nodes.replicas.view import EpochNode, LostLock, Place, ViewMoved
 from nodes.replicas.view_watcher import Server, ViewWatcher
@@ -38,7 +39,8 @@ class Leader:
         self._server = server
         self._tenure = tenure
         self._ended = ended
-        self.lease = Lease(server.world, server.config.cluster)
+        self.grants = Grants(server.world, server.config.cluster)
+        self.lease = Lease(server.world, server.config.cluster, self.grants)
         self._confirm_now = asyncio.Event()
         self.serving = False
         self.skip_next_election = False
@@ -252,17 +254,21 @@ def lease_over_ns(server: Server, holder: str) -> int:
 
 
 async def wait_out_old_leases(
-    server: Server, unsure: Callable[[list[str]], list[str]] = lambda others: others
+    server: Server,
+    unsure: Callable[[list[str]], list[str]] = lambda others: others,
+    grants_end_ns: Callable[[], int] = lambda: NEVER_NS,
 ) -> None:
     """Waits, under this server's epoch, until every earlier holder of the lock has stopped or its lease has surely run out (safety rule 16).
 
-    `unsure`: the holders among them that have not promised this epoch. The wait is at most a session time-out. Raises CoordinationError.
+    `unsure`: the holders among them that have not promised this epoch. `grants_end_ns`: time when none of them can have the grants of a write quorum
+    (safety rule 26). The wait is at most a session time-out. Raises CoordinationError.
     """
     clock, confirmations = server.world.clock, server.view.confirmations
     await confirmations.look_around(clock)
     while True:
         names = unsure(await may_answer(server))
-        left_ns = max([lease_over_ns(server, name) for name in names], default=0) - clock.monotonic_ns()
+        over_ns = max([lease_over_ns(server, name) for name in names], default=0)
+        left_ns = min(over_ns, grants_end_ns()) - clock.monotonic_ns()
         if left_ns <= 0:
             return
         await clock.sleep(min(left_ns, LOOK_NS))

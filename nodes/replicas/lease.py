@@ -6,7 +6,7 @@ time-out less a margin, on a clock that also runs while the process is stopped.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from nodes.config import MILLISECOND, ClusterConfig
 from nodes.mutations import Mutations
@@ -42,20 +42,31 @@ def session_of_lease_ns(coordination: Coordination, cluster: ClusterConfig) -> i
     return coordination.session_timeout_ns
 
 
+class Granting(Protocol):
+    @property
+    def until_ns(self) -> int:
+        """Time until which the members grant the lease."""
+
+
 class Lease:
     """The lease of one tenure. It emits an event when it ends and when it holds again."""
 
-    def __init__(self, world: World, cluster: ClusterConfig):
+    def __init__(self, world: World, cluster: ClusterConfig, grants: Granting):
+        self._grants = grants
         self._clock = world.clock
         self._coordination = world.coordination
         self._trace = world.trace
         self._cluster = cluster
         self._never_ends = cluster.holes.no_fencing
-        self._until_ns = 0
+        self._confirmed_until_ns = 0
         self._over = False
         """The lease has ended for good."""
         self._ended = False
         """The end of the lease was reported."""
+
+    @property
+    def _until_ns(self) -> int:
+        return min(self._confirmed_until_ns, self._grants.until_ns)
 
     @property
     def held_ns(self) -> int:
@@ -65,11 +76,11 @@ class Lease:
 
     def confirmed(self, sent_at_ns: int) -> None:
         """The service answered a write sent at this time: the lock was this server's, under its session."""
-        self._until_ns = max(self._until_ns, sent_at_ns + self.held_ns)
+        self._confirmed_until_ns = max(self._confirmed_until_ns, sent_at_ns + self.held_ns)
 
     def suspend(self) -> None:
         """The connection is in doubt: no answer is sent before the next confirmation."""
-        self._until_ns = 0
+        self._confirmed_until_ns = 0
 
     def end(self) -> None:
         """No answer is sent in this tenure any more, whatever is confirmed."""

@@ -307,18 +307,23 @@ class GlobalView:
         except (NoNode, BadVersion):
             pass
 
+    async def remove_lock(self, generation: int) -> bool:
+        """Removes the lock of this generation, whose holder is suspected; False when it is gone or a later one was taken."""
+        try:
+            await self._coordination.multi(
+                [Check(self.path("generation"), generation), Delete(self.path("lock"))]
+            )
+            return True
+        except (NoNode, BadVersion):
+            return False
+
     async def drop_stale_lock(self, session: int) -> None:
         """Removes a lock that this server does not use: an earlier life left it, or its taking or release was interrupted. No other server has
         this name."""
         generation = await self.draw_round()
         stat = await self._coordination.exists(self.path("lock"))
         if stat is not None and stat.owner_session == session:
-            try:
-                await self._coordination.multi(
-                    [Check(self.path("generation"), generation), Delete(self.path("lock"))]
-                )
-            except (NoNode, BadVersion):
-                pass
+            await self.remove_lock(generation)
 
     async def guarded(self, changes: list[Change]) -> None:
         """One transaction that also checks that this server's lock still exists (safety rule 17).

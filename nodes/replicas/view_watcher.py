@@ -112,6 +112,11 @@ class ViewWatcher:
         return epoch == self.epoch and peer != self.active != ""
 
     @property
+    def holder(self) -> str:
+        """Owner of the lock when the view was read last; empty when no server held it."""
+        return self._holder
+
+    @property
     def other_leads(self) -> bool:
         """Whether the view names another server as leader."""
         return self.active not in ("", self._server.world.name)

@@ -73,6 +73,7 @@ ALLOWED: dict[str, set[str]] = {
     | {
         "nodes.counting",
         "nodes.metadata_server",
+        "nodes.replicas",
         "nodes.slots",
         "nodes.protocols",
         "nodes.workloads.journal_load",

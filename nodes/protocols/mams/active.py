@@ -34,7 +34,7 @@ class Active:
         self._recovery = recovery
         self.sync = sync
         self.writer = writer
-        self._keeper = ConfigurationKeeper(replica, sync, replica.log.last.sn)
+        self._keeper = ConfigurationKeeper(replica, sync, leader.grants, replica.log.last.sn)
         renewing = RenewingSessions(replica, sync, self._keeper, leader.answering, leader.imaging)
         self._renewing = renewing
         self._handlers: dict[type[Message], Callable[[str, Any], None]] = {

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
 from nodes.protocols.mams.ssp import Ssp
+from nodes.replicas.grants import Grants
 from nodes.replicas.view import JUNIOR, STANDBY, Configuration, LostLock, Place, ViewMoved
 from nodes.world import Change, ConnectionLoss
 
@@ -39,9 +40,10 @@ class Wish(NamedTuple):
 class ConfigurationKeeper:
     """Changes the configuration on behalf of one active, one change at a time."""
 
-    def __init__(self, replica: Replica, sync: Ssp, acknowledged_sn: int):
+    def __init__(self, replica: Replica, sync: Ssp, grants: Grants, acknowledged_sn: int):
         self._replica = replica
         self._sync = sync
+        self._grants = grants
         self._acknowledged_sn = acknowledged_sn
         """Sn above which no group had been acknowledged when the tenure began."""
 
@@ -93,6 +95,11 @@ class ConfigurationKeeper:
         """Adds a junior with an equal journal to the members, as a standby. Raises LostLock, ConnectionLoss."""
         members = self.present.members
         return await self._change(Wish(members if server in members else [*members, server], server))
+
+    async def granted(self, server: str, disk: int) -> bool:
+        """Waits until this server grants the lease, so that reads go on when it counts (safety rule 26). False when it does not in time."""
+        timeout_ns = self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
+        return await self._grants.obtained(lambda: self._grants.is_from(server, disk), timeout_ns)
 
     async def name_disks(self) -> bool:
         """Records the disks of the members that hold every answered group; the members stay. Raises LostLock, ConnectionLoss."""

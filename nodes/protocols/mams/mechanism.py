@@ -26,9 +26,11 @@ from nodes.protocols.mams.ssp import Ssp
 from nodes.protocols.mams.stream import Stream
 from nodes.protocols.mams.two_phase import TwoPhase
 from nodes.protocols.mams.upgrade import Elected
+from nodes.replicas import messages as leases
 from nodes.replicas.election import Election, await_members
 from nodes.replicas.log import NOTHING
 from nodes.replicas.session import Session
+from nodes.replicas.silence import SilenceWatch
 from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Place
 from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Scope, Tenure
@@ -69,6 +71,7 @@ class Mams:
         """The draw of the paper: the random number alone decides, and the winner trusts its own journal."""
         self._reading: Scope | None = None
         self._succession = Succession(replica, following)
+        self._silence = SilenceWatch(replica, following, pool.granter)
         self._incarnations = Incarnations(
             replica, pool.promise, following.wake, server.stop_reading, server.blocks.ask_all
         )
@@ -80,6 +83,10 @@ class Mams:
             m.Groups: server.replica.calls.on_reply,
             m.Renew: self._of_writer(self._on_renew),
             m.Stale: self._on_stale,
+            leases.AskGrant: self._of_writer(self._on_heartbeat),
+            leases.AskSilence: self._silence.on_ask,
+            leases.Silent: self._silence.on_silent,
+            leases.Granted: to_leader(Elected.on_message),
             m.HandOver: self._on_hand_over,
             m.HandOverReply: server.replica.calls.on_reply,
             **dict.fromkeys((*m.TO_WRITER, m.Promise, m.Renewed), to_leader(Elected.on_message)),
@@ -100,6 +107,8 @@ class Mams:
 
     def begin(self) -> None:
         self._world.scope.spawn(self._pool.run(), "pool node")
+        if self._server.config.cluster.detection == "members":
+            self._world.scope.spawn(self._silence.run(), "silence of the active")
 
     def stop_reading(self) -> None:
         if self._reading is not None:
@@ -127,6 +136,12 @@ class Mams:
         self._server.stop_reading()
         self._reading = session.scope.child("renewing")
         self._reading.spawn(read_from_pool(self._replica, self._pool, peer, message), "renewing")
+
+    def _on_heartbeat(self, peer: str, message: leases.AskGrant) -> None:
+        """Grants no lease to a server whose lock was seen to be gone."""
+        following = self._following
+        if following.epoch < message.epoch or following.holder == peer:
+            self._pool.on_heartbeat(peer, message)
 
     def _on_stale(self, peer: str, message: m.Stale) -> None:
         self.on_promised(message.promised)

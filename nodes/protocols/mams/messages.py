@@ -67,6 +67,8 @@ class Promise(Message, array_like=True, tag=True, gc=False):
     commit_sn: int
     tails: list[Mark]
     disk: DiskId = DiskId(0)
+    grant_ns: int = 0
+    """Time until the sender's grants of leases to earlier holders of the lock have surely run out (safety rule 26)."""
 
 
 class Stale(Message, array_like=True, tag=True, gc=False):

@@ -27,7 +27,9 @@ from nodes.protocols.mams.messages import (
     Recover,
     Stale,
 )
+from nodes.replicas.grants import Granter
 from nodes.replicas.log import decode_group, mark_of
+from nodes.replicas.messages import AskGrant, Granted
 from nodes.storage.sealed import SealBroken, UnknownSeal, seal, unseal
 from nodes.trace.events import Cut, Durable, Warned
 from nodes.wake import Inbox, Rounds
@@ -73,6 +75,7 @@ class PoolNode:
         self.deaf = promises_lost or replica.unfit is not None
         """Whether earlier promises are lost. No Prepare, CommitDecision or Recover is taken before the view's epoch is promised."""
         self._promised_on_disk = self.promised
+        self.granter = Granter(world, replica.config.cluster)
         self._inbox: Inbox[Message] = Inbox()
         self._wanted = Rounds()
         self._unsynced: list[Durable] = []
@@ -93,6 +96,7 @@ class PoolNode:
             CommitDecision: self.on_message,
             FetchGroups: self.on_fetch_groups,
             Commit: lambda peer, message: self.on_commit(message.epoch, message.sn),
+            AskGrant: self.on_heartbeat,
         }
 
     def on_message(self, peer: str, message: Message) -> None:
@@ -100,6 +104,14 @@ class PoolNode:
         if not self.deaf:
             self._inbox.put(peer, message)
             self._wanted.set()
+
+    def on_heartbeat(self, peer: str, message: AskGrant) -> None:
+        """Grants the active of the promised epoch a lease (safety rule 26). A server whose promises are lost grants none."""
+        self.granter.received(peer, message.generation)
+        if not self.deaf and message.epoch == self.promised:
+            self.granter.grant()
+            disk = self._identity.id.instance
+            self._world.network.send(peer, Granted(message.epoch, message.number, disk))
 
     def append_own(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
         """Writes a group of the active to its own log."""
@@ -252,7 +264,8 @@ class PoolNode:
             return
         if not self._holes.late_watch:
             self._promise(message.epoch)
-        promise = Promise(message.epoch, self._state.commit_sn, self._log.tails(), self._identity.id)
+        commit_sn, left_ns = self._state.commit_sn, self.granter.left_ns
+        promise = Promise(message.epoch, commit_sn, self._log.tails(), self._identity.id, left_ns)
         self._replies.append((peer, promise))
 
     async def _make_durable(self) -> None:

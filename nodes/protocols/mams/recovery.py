@@ -14,6 +14,7 @@ from nodes.metadata_server.replica import Replica
 from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Promise, Recover
 from nodes.protocols.mams.pool_node import PoolNode
 from nodes.replicas.disks import Roll
+from nodes.replicas.grants import NEVER_NS
 from nodes.replicas.view import Configuration
 from nodes.units import DiskId
 from nodes.wire.messages import Mark
@@ -32,11 +33,14 @@ class Recovery:
         self.configuration = configuration
         """The last recorded configuration."""
         self.promises: dict[str, Promise] = {}
+        self._grants_end_ns = {replica.name: pool.granter.until_ns}
+        """Time when the grants of each server that has promised have surely run out; it grants none in an earlier epoch any more."""
         self._received = asyncio.Event()
 
     def on_promise(self, peer: str, message: Promise) -> None:
         if message.epoch == self.epoch:
             self.promises[peer] = message
+            self._grants_end_ns[peer] = self._replica.world.clock.monotonic_ns() + message.grant_ns
             self._received.set()
 
     def ask(self, members: list[str]) -> None:
@@ -76,6 +80,19 @@ class Recovery:
         unsure = [server for server in servers if server not in self.promises]
         self.ask(unsure)
         return unsure
+
+    def grants_end_ns(self) -> int:
+        """Time when no earlier holder of the lock can have the grants of a write quorum; NEVER_NS while too few have promised (safety rule 26)."""
+        cluster = self._replica.config.cluster
+        if cluster.detection != "members" or not self.suffices:
+            return NEVER_NS
+        if cluster.mutations.grant_outrun:
+            return 0
+        roll, disks = self._roll(self.configuration)
+        quorum, counted = self.configuration.read_quorum, roll.whole(disks)
+        if len(counted) < quorum:
+            quorum, counted = len(roll.members), roll.members
+        return sorted(self._grants_end_ns[member] for member in counted)[quorum - 1]
 
     def force(self) -> None:
         """Reports the possible loss when the elected continues without a read quorum."""

@@ -199,7 +199,9 @@ class RenewingSessions:
         """
         self._finishing = junior
         participant = self._sync.admit(junior, matched, self._disks[junior])
-        near = await self._comes_within(junior, FINAL_GAP)
+        near = await self._comes_within(junior, FINAL_GAP) and await self._keeper.granted(
+            junior, participant.disk
+        )
         return near and self._sync.participants.get(junior) is participant
 
     async def _synchronise(self, junior: str) -> None:

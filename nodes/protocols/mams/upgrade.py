@@ -12,6 +12,7 @@ from nodes.metadata_server.replica import Replica
 from nodes.metadata_server.tenure import Choice, JournalLeader
 from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.handover import Handovers
+from nodes.protocols.mams.members_lease import MembersLease
 from nodes.protocols.mams.messages import Promise
 from nodes.protocols.mams.pool_node import PoolNode
 from nodes.protocols.mams.receivers import follow_receivers
@@ -19,6 +20,7 @@ from nodes.protocols.mams.recovery import Recovery
 from nodes.protocols.mams.ssp import Ssp
 from nodes.protocols.mams.stream import Stream
 from nodes.replicas.leader import Stopped, wait_out_old_leases, write_epoch
+from nodes.replicas.messages import Granted
 from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Configuration, EpochNode, Place, ViewMoved
 from nodes.scope import Tenure
 from nodes.wire.messages import Mark, Message
@@ -51,6 +53,7 @@ class Elected(JournalLeader):
         """Promises and journals of the members, from step 2b on."""
         self._active: Active | None = None
         """Participants and members, from step 4 on."""
+        self._members_lease = MembersLease(replica, self, tenure)
         self.handovers = Handovers(replica, self, tenure, self._give_up)
 
     @property
@@ -60,7 +63,11 @@ class Elected(JournalLeader):
     # --- messages -------------------------------------------------------------------------------------------------
 
     def on_message(self, peer: str, message: Message) -> None:
-        """Promises count from step 2b on, all other messages from step 4 on."""
+        """Promises and grants count from step 2b on, all other messages from step 4 on."""
+        if isinstance(message, Granted):
+            if message.epoch == self.epoch:
+                self.grants.on_granted(peer, message)
+            return
         if self._recovery is not None and isinstance(message, Promise):
             self._recovery.on_promise(peer, message)
         if self._active is not None:
@@ -111,7 +118,7 @@ class Elected(JournalLeader):
         await self._regain_quorum(active, sn)  # 4b
         await active.name_disks()  # safety rule 23
         standbys = await self._register(active)  # 5
-        await self._serve(recovery, standbys)  # 6
+        await self._serve(active, recovery, standbys)  # 6
         await self._keep_stable(active)  # 7
 
     async def _look_at_epoch(self) -> None:
@@ -159,6 +166,7 @@ class Elected(JournalLeader):
         replica = self._replica
         configuration = await self._last_configuration()
         recovery = self._recovery = Recovery(replica, self._pool, self.epoch, configuration)
+        self._members_lease.begin(recovery)
         if self._trusts_own_journal():
             recovery.ask(configuration.members)
             return recovery
@@ -207,6 +215,7 @@ class Elected(JournalLeader):
         last = self._replica.log.last
         self._step("4", f"flushes everything up to sn {last.sn} and one empty group of epoch {self.epoch}")
         active = self._active = self._open_journal(recovery)
+        self._members_lease.count(active)
         active.admit_promised()
         sn = self._close_first_group(active.writer)
         await active.flushed(sn)
@@ -258,10 +267,11 @@ class Elected(JournalLeader):
         self._step("5", f"registered {', '.join(standbys) or 'no server'} as standby")
         return standbys
 
-    async def _serve(self, recovery: Recovery, standbys: list[str]) -> None:
+    async def _serve(self, active: Active, recovery: Recovery, standbys: list[str]) -> None:
         """Step 6: service begins once no server replies under an earlier lock and pending checkpoints are void. Raises CoordinationError."""
         replica = self._replica
-        await wait_out_old_leases(replica, recovery.unsure)
+        await wait_out_old_leases(replica, recovery.unsure, recovery.grants_end_ns)
+        await self._members_lease.obtain(active)
         await replica.ledger.void_pending()
         self._step("6", f"{replica.name} is the new active with {len(standbys)} standbys")
         last = replica.log.last

@@ -40,9 +40,10 @@ class Lab(lab.Lab):
         super().__init__(
             seed, protocol=protocol, mutations=mutations, standbys=standbys, journal=journal, **settings
         )
-        self._begin()
+        self.begin_anew()
 
-    def _begin(self) -> None:
+    def begin_anew(self) -> None:
+        """Notes the present leader as the old one, and opens the clients' sessions."""
         self.old = self.leader()
         self.others = [name for name in self.cluster.view() if name != self.old]
         self.ada.call(Mkdir(f"/a{self.cluster.now_ns}"))
@@ -62,7 +63,7 @@ class Lab(lab.Lab):
             self.faults.restart(name)
         self.run_ms(1_000)
         self.cluster.run_until(self.cluster.settled)
-        self._begin()
+        self.begin_anew()
 
     # --- actions of schedules --------------------------------------------------------------------------------------
 

@@ -1,0 +1,158 @@
+"""Schedules in which a seeded bug about the members' leases allows a stale read, by the name of its switch (nodes/mutations.py; safety rule 26)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nodes.config import Timing
+from nodes.metadata.operations import Mkdir, Stat
+from nodes.mutations import NO_MUTATIONS, Mutations
+from nodes.replicas.messages import Granted
+from nodes.wire.messages import Message
+from tests.simulation.leases.lab import Lab
+from tests.simulation.leases.mutations import drift
+
+Schedule = Callable[[int, Mutations], Lab]
+GRANT_MS = 400
+OVER_MS = 460
+"""A grant with its margin is over."""
+
+
+class MembersLab(Lab):
+    """A group whose members grant leases. Members that do not acknowledge stay in the configuration."""
+
+    def __init__(
+        self,
+        seed: int,
+        mutations: Mutations = NO_MUTATIONS,
+        standbys: int = 2,
+        ack_timeout_ms: int = 3_000,
+    ):
+        timing = Timing(ack_timeout_ms=ack_timeout_ms, grant_ms=GRANT_MS, client_timeout_ms=20)
+        super().__init__(seed, "mams", mutations, standbys, timing=timing, detection="members", image_every=0)
+
+    def leave_behind(self, *grants: str) -> None:
+        """The grants of all but these members to the old leader run out. Then it is cut off, and does not learn that its session has ended."""
+        for name in self.others:
+            if name not in grants:
+                self.faults.cut(self.old, name)
+        if len(grants) < len(self.others):
+            self.run_ms(OVER_MS)
+        self.isolate()
+        self.faults.expire_session(self.old)
+
+
+def grant_forgotten(seed: int, mutations: Mutations) -> Lab:
+    """The one member that grants restarts, and promises the next epoch at once."""
+    lab = MembersLab(seed, mutations)
+    lab.await_heartbeat()
+    lab.leave_behind(lab.others[0])
+    lab.faults.respawn(lab.others[0])
+    lab.read_while_written(1_500, 10)
+    lab.finish()
+    return lab
+
+
+def grant_of_old_configuration(seed: int, mutations: Mutations) -> Lab:
+    """A tenure begins with two members; two more join, and elect without them."""
+    lab = MembersLab(seed, mutations, standbys=3, ack_timeout_ms=300)
+    away = lab.others[1:]
+    for name in away:
+        lab.faults.crash(name)
+    lab.run_ms(8_000)
+    lab.faults.take_lock("g1")
+    lab.await_next_active()
+    lab.run_ms(1_000)
+    for name in away:
+        lab.faults.restart(name)
+    lab.cluster.run_until(lab.cluster.settled)
+    lab.run_ms(2_000)
+    lab.begin_anew()
+    keeps = next(name for name in lab.others if name not in away)
+    lab.await_heartbeat()
+    lab.leave_behind(keeps)
+    lab.read_while_written(1_500, 10)
+    lab.finish()
+    return lab
+
+
+def grant_from_arrival(seed: int, mutations: Mutations) -> Lab:
+    """The acknowledgement of a heartbeat is late; no further one reaches the member."""
+    lab = MembersLab(seed, mutations)
+    lab.await_heartbeat()
+    keeps, other = lab.others
+    lab.faults.cut(lab.old, other)
+    lab.run_ms(OVER_MS)
+
+    def late(sender: str, receiver: str, message: Message) -> bool:
+        return type(message) is Granted and (sender, receiver) == (keeps, lab.old)
+
+    held = lab.cluster.hold(late)
+    lab.cluster.run_until(lambda: bool(held.messages))
+    lab.faults.cut(lab.old, keeps, direction="to")
+    lab.run_ms(300)
+    held.release()
+    lab.run_ms(5)
+    lab.isolate()
+    lab.faults.expire_session(lab.old)
+    lab.read_while_written(1_500, 10)
+    lab.finish()
+    return lab
+
+
+def grant_outrun(seed: int, mutations: Mutations) -> Lab:
+    """The others promise while their grants last."""
+    lab = MembersLab(seed, mutations)
+    lab.await_heartbeat()
+    lab.leave_behind(*lab.others)
+    lab.read_while_written(1_500, 10)
+    lab.finish()
+    return lab
+
+
+def grant_of_other_disk(seed: int, mutations: Mutations) -> Lab:
+    """A member that promised the next epoch loses its disk, and with it the promise. It meets the old active first, which has a write open."""
+    lab = MembersLab(seed, mutations, ack_timeout_ms=800)
+    lab.await_heartbeat()
+    forgets = lab.others[0]
+    lab.leave_behind(*lab.others)
+    lab.begin(lab.eve, Mkdir("/open"))
+    lab.await_next_active()
+    lab.begin_and_wait(lab.ada, Mkdir("/new"))
+    for name in (lab.others[1], "ada", "coordination"):
+        lab.faults.cut(forgets, name)
+    lab.faults.new_disk(forgets)
+    lab.faults.heal(lab.old, forgets)
+    lab.faults.restart(forgets)
+    for _ in range(60):
+        lab.begin(lab.eve, Stat("/new"))
+        lab.run_ms(10)
+    lab.finish()
+    return lab
+
+
+def lease_without_margin(seed: int, mutations: Mutations) -> Lab:
+    """The old active's clock is slow, the clocks of the others are fast."""
+    lab = MembersLab(seed, mutations)
+    drift(lab)
+    lab.await_heartbeat()
+    lab.leave_behind(*lab.others)
+    lab.read_while_written(1_500, 5)
+    lab.finish()
+    return lab
+
+
+SCHEDULES: dict[str, Schedule] = {
+    "grant_forgotten": grant_forgotten,
+    "grant_of_old_configuration": grant_of_old_configuration,
+    "grant_from_arrival": grant_from_arrival,
+    "grant_outrun": grant_outrun,
+    "grant_of_other_disk": grant_of_other_disk,
+    "lease_without_margin": lease_without_margin,
+}
+
+
+def switched(name: str) -> Mutations:
+    on: dict[str, Any] = {name: True}
+    return Mutations(**on)
