@@ -48,13 +48,17 @@ class Shape(msgspec.Struct, frozen=True):
     """Number of nodes by kind."""
     quorums: str | None = None
     """`E-Qw-Qa` of the protocol bookkeeper."""
+    detection: str | None = None
+    """`session` or `members`: what ends a silent active's role."""
     config: ClusterConfig | None = None
     """Exactly this configuration but for its name, in place of all properties above."""
 
     @property
     def slug(self) -> str:
         """A name made of the requested properties, `qjm` or `groups-2`; empty without any."""
-        fields = ("groups", "standbys", "placement", "granularity", "cross_group", "order", "quorums")
+        fields = (
+            "groups", "standbys", "placement", "granularity", "cross_group", "order", "quorums", "detection",
+        )  # fmt: skip
         given = {field: getattr(self, field) for field in fields} | self.nodes
         words = [self.protocol, self.variant, "as-printed" if self.ddg_as_printed else None]
         words += [f"{name}-{value}" for name, value in given.items() if value is not None]
@@ -82,7 +86,7 @@ def new_config(shape: Shape, name: str) -> ClusterConfig:
         raise Malformed(f"{protocol} runs {most}, not {groups}: {family.no_more_groups}")
     wishes: dict[str, Any] = {
         "protocol": shape.protocol, "placement": shape.placement, "cross_group": shape.cross_group,
-        "order": shape.order, "variant": shape.variant,
+        "order": shape.order, "variant": shape.variant, "detection": detection_of(shape, protocol, family),
     }  # fmt: skip
     wishes = {key: value for key, value in wishes.items() if value is not None}
     if shape.granularity is not None:
@@ -105,6 +109,13 @@ def new_config(shape: Shape, name: str) -> ClusterConfig:
         named = [GroupConfig(f"g{i}", i, list(members)) for i, members in enumerate(shape.members, 1)]
         cluster = msgspec.structs.replace(cluster, groups=named)
     return cluster
+
+
+def detection_of(shape: Shape, protocol: str, family: Family) -> str | None:
+    """Raises Malformed for a family whose members grant no leases."""
+    if shape.detection == "members" and family.cannot_grant:
+        raise Malformed(f"{protocol} has no detection by members: {family.cannot_grant}")
+    return shape.detection
 
 
 def holes_of(shape: Shape, protocol: str) -> list[str]:
@@ -236,6 +247,7 @@ def facts_of(have: ClusterConfig) -> dict[str, Any]:
         "ddg_as_printed": have.ddg_as_printed,
         "cross_group": have.cross_group,
         "order": have.order,
+        "detection": have.detection,
         **{kind.table: len(names_of(have, kind)) for kind in KINDS.values()},
         "quorums": f"{journal.ensemble}-{journal.write_quorum}-{journal.ack_quorum}",
     }

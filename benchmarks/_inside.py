@@ -13,7 +13,7 @@ from backend.fabrics.containers import in_containers
 from backend.fabrics.fabric import ClusterFabric
 from benchmarks import failover, rounds
 from benchmarks.running import quantile
-from nodes.config import Timing
+from nodes.config import Timing, one_group
 
 PAPER_TIMING = Timing()
 """Session timeout 5 s, heartbeat 2 s (CFS §5.4)."""
@@ -27,7 +27,9 @@ def main() -> int:
     """Prints one JSON object of figures on its last line."""
     gc.set_threshold(200_000, 50, 1000)
     clean, calls, failed = uvloop.run(rounds.measure(int(sys.argv[1]), 1, make))
-    splits, gaps, broken = uvloop.run(failover.measure(int(sys.argv[2]), "cut", "heal", PAPER_TIMING, make))
+    splits, gaps, broken = uvloop.run(
+        failover.measure(int(sys.argv[2]), "cut", "heal", one_group(timing=PAPER_TIMING), make)
+    )
     after = [split.election_ms + split.switch_ms + (split.reconnect_ms or 0.0) for split in splits]
     figures = {
         "rounds_clean": clean,

@@ -1,4 +1,4 @@
-"""Crashes of the active, one after the other: the phases of each failover, and the gap that clients see (CFS §5.4)."""
+"""Actives that die, then actives that fall silent, one after the other: the phases of each failover, and the gap that clients see (CFS §5.4)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 import uvloop
 
+from backend.errors import Malformed
 from backend.events.failovers import Failover, Failovers
 from benchmarks._earlier import CLIENT
 from benchmarks.running import Make, cluster, processes, quantile, report
-from nodes.config import Timing, WorkloadConfig
+from nodes.config import ClusterConfig, Timing, WorkloadConfig, one_group
 from nodes.trace.events import Called, Stamped
 
-ROUNDS = 50
-TIMING = Timing(heartbeat_ms=400, session_timeout_ms=1_000)
-"""A fifth of the paper's session timeout; only detection depends on it."""
+ROUNDS, ROUNDS_MOST = 20, 10_000
+MEMBERS = one_group(detection="members", timing=Timing())
 PAPER = {"switch_ms_p50": 100.0, "switch_ms_p99": 350.0}
 
 
@@ -43,7 +43,7 @@ async def measure(
     rounds: int,
     verb: str = "crash",
     undo: str = "restart",
-    timing: Timing = TIMING,
+    config: ClusterConfig = MEMBERS,
     make: Make = processes,
 ) -> tuple[list[Failover], list[float], int]:
     """The phases of each failover, its longest gap in milliseconds, and the number of failed calls and violated invariants."""
@@ -60,7 +60,9 @@ async def measure(
 
     seen: list[float] = []
     found: list[Failover] = []
-    async with cluster(on_event, timing, WorkloadConfig(clients=4, rate_per_s=200), make=make) as bench:
+    async with cluster(
+        on_event, workload=WorkloadConfig(clients=4, rate_per_s=200), config=config, make=make
+    ) as bench:
         assert bench.fabric.state_of(CLIENT) == "running"
         await asyncio.sleep(2)
         for number in range(rounds):
@@ -80,20 +82,37 @@ async def measure(
     return found, seen, failed
 
 
-def main() -> int:
-    """Prints one JSON object."""
+def main(rounds: str = str(ROUNDS)) -> int:
+    """Prints one JSON object. Raises Malformed for a wrong number of rounds."""
+    if not rounds.isdigit() or not 0 < int(rounds) <= ROUNDS_MOST:
+        raise Malformed(
+            f"bench failover takes a number of rounds from 1 to {ROUNDS_MOST}, not {rounds[:40]!r}"
+        )
+    count = int(rounds)
     gc.set_threshold(200_000, 50, 1000)
-    found, gaps, failed = uvloop.run(measure(ROUNDS))
-    switches = [split.election_ms + split.switch_ms for split in found]
+    killed, kill_gaps, failed = uvloop.run(measure(count))
+    _, silent_gaps, failed_silent = uvloop.run(measure(count, "pause", "resume"))
+    switches = [split.election_ms + split.switch_ms for split in killed]
     figures: dict[str, Any] = {
-        "switch_ms_p50": round(quantile(switches, 0.5), 1),
-        "switch_ms_p99": round(quantile(switches, 0.99), 1),
-        "election_ms_p50": round(quantile([split.election_ms for split in found], 0.5), 1),
-        "detection_ms_p50": round(quantile([split.detection_ms for split in found], 0.5), 1),
-        "reconnect_ms_p50": round(quantile([split.reconnect_ms or 0.0 for split in found], 0.5), 1),
-        "gap_ms_p50": round(quantile(gaps, 0.5), 1),
-        "rounds": len(found),
-        "failed_calls_and_checks": failed,
+        **quantiles("kill_gap_ms", kill_gaps),
+        **quantiles("silent_gap_ms", silent_gaps),
+        **quantiles("switch_ms", switches),
+        "election_ms_p50": round(quantile([split.election_ms for split in killed], 0.5), 1),
+        "detection_ms_p50": round(quantile([split.detection_ms for split in killed], 0.5), 1),
+        "reconnect_ms_p50": round(quantile([split.reconnect_ms or 0.0 for split in killed], 0.5), 1),
+        "rounds": count,
+        "failed_calls_and_checks": failed + failed_silent,
     }
-    config = {"standbys": 3, "session_timeout_ms": TIMING.session_timeout_ms, "rate_per_s": 200}
+    timing = MEMBERS.timing
+    config = {
+        "standbys": 3, "detection": MEMBERS.detection, "grant_ms": timing.grant_ms,
+        "session_timeout_ms": timing.session_timeout_ms, "rate_per_s": 200,
+    }  # fmt: skip
     return report("failover", config, figures, PAPER)
+
+
+def quantiles(name: str, values: list[float]) -> dict[str, float]:
+    return {
+        f"{name}_p50": round(quantile(values, 0.5), 1),
+        f"{name}_p99": round(quantile(values, 0.99), 1),
+    }

@@ -114,6 +114,13 @@ def up(
             metavar="N-N-N", help="Ensemble, write and acknowledgement quorum E-Qw-Qa of bookkeeper (3-3-3)."
         ),
     ] = None,
+    detection: Annotated[
+        str | None,
+        typer.Option(
+            metavar="session|members",
+            help="What ends a silent active's role: its coordination session (default), or the members, within half a second.",
+        ),
+    ] = None,
     hole: Annotated[
         list[str] | None,
         typer.Option(
@@ -174,7 +181,7 @@ def up(
     holes = tuple(sorted(set(hole))) if hole else None
     shape = Shape(
         groups, standbys, protocol, placement, granularity, cross_group, order, holes, variant=variant,
-        ddg_as_printed=ddg_as_printed, quorums=quorums, nodes=counts(nodes),
+        ddg_as_printed=ddg_as_printed, quorums=quorums, detection=detection, nodes=counts(nodes),
     )  # fmt: skip
     if cluster is not None:
         if shape != Shape():

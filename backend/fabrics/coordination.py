@@ -47,6 +47,9 @@ class Ensemble(Protocol):
     async def nodes(self) -> list[dict[str, Any]]:
         """Every node by path in order, each with its data, owner session (0 for none) and version. Raises Unavailable."""
 
+    def tree(self) -> TreeClient:
+        """The control plane's own client; it connects at first use."""
+
     async def take_lock(self, group: str, owner: str) -> None: ...
 
     async def expire(self, server: str, session: int) -> None: ...
@@ -142,10 +145,13 @@ class EmbeddedEnsemble:
         found: list[dict[str, Any]] = (await ask(self._socket, {"do": "tree"}))["nodes"]
         return found
 
-    async def take_lock(self, group: str, owner: str) -> None:
+    def tree(self) -> TreeClient:
         if self._client is None:
             self._client = TreeClient(",".join(self.hosts), self._home.coordination_password)
-        await self._client.take_lock(group, owner)
+        return self._client
+
+    async def take_lock(self, group: str, owner: str) -> None:
+        await self.tree().take_lock(group, owner)
 
     async def expire(self, server: str, session: int) -> None:
         await ask(self._socket, {"do": "expire", "session": session})
@@ -197,6 +203,9 @@ class RealEnsemble:
 
     async def nodes(self) -> list[dict[str, Any]]:
         return await self._client.nodes()
+
+    def tree(self) -> TreeClient:
+        return self._client
 
     async def take_lock(self, group: str, owner: str) -> None:
         await self._client.take_lock(group, owner)

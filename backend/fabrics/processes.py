@@ -16,13 +16,14 @@ from backend.fabrics import launch
 from backend.fabrics.children import Child, Children
 from backend.fabrics.coordination import ensemble_of
 from backend.fabrics.driver import Process
+from backend.fabrics.ends import EndRecorder
 from backend.fabrics.fabric import GENTLE, ClusterFabric
 from backend.fabrics.home import Home
 from backend.fabrics.links import transport_rules
 from backend.fabrics.relay_manager import RelayManager
 from backend.fabrics.sockets import ask
 from backend.fabrics.targets import natural
-from backend.names import CLIENT, COORDINATION, RELAYS
+from backend.names import CLIENT, CONTROL, COORDINATION, RELAYS
 from backend.picture import Picture
 from backend.shape import SERVERS_MAX
 from nodes.config import WorkloadConfig
@@ -30,7 +31,7 @@ from nodes.real.control import BadQuestion
 from nodes.real.rot import corrupt
 from nodes.real.synced import lose_power
 from nodes.real.wipe import wipe
-from nodes.trace.events import Stamped
+from nodes.trace.events import Stamped, StepTaken
 from nodes.trace.reader import TraceReader
 
 
@@ -50,6 +51,10 @@ class ProcessFabric(ClusterFabric):
         self.children = Children(home.path)
         self.ensemble = ensemble_of(home, self.children, self.report, self.ask)
         self.relays = RelayManager(home, self.children)
+        self.ends = EndRecorder(
+            home.file.cluster.detection == "members", self.ensemble.tree, home.servers,
+            lambda name: self.ensemble.observer.sessions.get(name, 0), self.ensemble.expire, self._on_end,
+        )  # fmt: skip
 
     # --- life -------------------------------------------------------------------------------------
 
@@ -61,6 +66,7 @@ class ProcessFabric(ClusterFabric):
             self.recall(child.name)
         await self.ensemble.start(leftovers)
         await self.relays.start(leftovers, list(self.home.servers()), self.ensemble.hosts)
+        await self.ends.connect()
         names = [*self.home.servers(), *self.home.nodes()]
         for name in names:
             self._follow(name)
@@ -74,6 +80,7 @@ class ProcessFabric(ClusterFabric):
     async def stop(self) -> None:
         """Ends every process, dependencies last."""
         self.ending = True
+        self.ends.close()
         by_name = self.children.by_name
         rank = {COORDINATION: 2, RELAYS: 2}
         clients = [child for name, child in by_name.items() if name == CLIENT]
@@ -94,15 +101,21 @@ class ProcessFabric(ClusterFabric):
         if leftover is not None:
             with contextlib.suppress(Unavailable):
                 await self.ask(name, {"do": "rules", "rules": []})
+                self.ends.watch(leftover)
                 return
             await leftover.kill()
         await self.start_process(name)
+
+    def _on_end(self, name: str) -> None:
+        detail = f"the process of {name} has ended: its lock is removed"
+        self.report(CONTROL, StepTaken("detection", "death", "safety rule 26", detail, 0))
 
     async def launch(self, name: str, role: str, config: msgspec.Struct, coordination: str = "") -> None:
         if name in self.home.file.ports:
             self.home.port_of(name)
         file = launch.process_file(self.home, name, role, config, coordination)
-        await self.children.spawn(name, role, "nodes", role, "--config", str(file))
+        await self.ends.before_start(name)
+        self.ends.watch(await self.children.spawn(name, role, "nodes", role, "--config", str(file)))
         await self.apply_rules([name])
 
     def coordination_of(self, name: str) -> str:

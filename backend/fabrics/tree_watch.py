@@ -15,6 +15,8 @@ from kazoo.handlers.threading import KazooTimeoutError
 from backend.errors import CannotStart, Impossible, Unavailable
 from nodes.config import GroupConfig
 from nodes.real.authenticated import authenticated
+from nodes.replicas.ends import Read, paths_of
+from nodes.world import Change, Check, Delete, Set
 
 ROOT = "/cloverlab"
 CONNECT_S = 20.0
@@ -44,6 +46,22 @@ class TreeClient:
                 raise Unavailable(f"coordination at {self._hosts} does not answer") from None
             self._client = client
         return self._client
+
+    async def connect(self) -> None:
+        """Connects ahead of the first use. Raises Unavailable."""
+        await self._connected()
+
+    async def read_end(self, group: str, server: str) -> Read:
+        """The nodes by which the end of a server's process is recorded, read after a sync. Raises Unavailable."""
+        client = await self._connected()
+        found: Read = await answered(read_end, client, group, server)
+        return found
+
+    async def write(self, changes: list[Change]) -> bool:
+        """One transaction; False when a version has changed. Raises Unavailable."""
+        client = await self._connected()
+        answers = await answered(commit, client, changes)
+        return not any(isinstance(answer, Exception) for answer in answers)
 
     async def ensure(self, path: str) -> None:
         """Raises Unavailable."""
@@ -152,6 +170,35 @@ def remove_lock(client: KazooClient, base: str, owner: str) -> list[Any]:
     transaction.delete(f"{base}/lock")
     if there is not None:
         transaction.delete(f"{base}/view/{owner}")
+    return list(transaction.commit_async().get(timeout=ANSWER_S))
+
+
+def read_end(client: KazooClient, group: str, server: str) -> Read:
+    generation, lock, confirmation = paths_of(group, server)
+    client.sync_async(f"{ROOT}/groups/{group}").get(timeout=ANSWER_S)
+
+    def got(path: str) -> tuple[bytes, int] | None:
+        try:
+            data, stat = client.get_async(path).get(timeout=ANSWER_S)
+        except NoNodeError:
+            return None
+        return data, stat.version
+
+    counted, held = got(generation), got(lock)
+    return Read(counted[1] if counted else -1, held[0] if held else None, got(confirmation))
+
+
+def commit(client: KazooClient, changes: list[Change]) -> list[Any]:
+    transaction = client.transaction()
+    for change in changes:
+        if isinstance(change, Check):
+            transaction.check(change.path, change.version)
+        elif isinstance(change, Delete):
+            transaction.delete(change.path, change.version)
+        elif isinstance(change, Set):
+            transaction.set_data(change.path, change.data, change.version)
+        else:
+            transaction.create(change.path, change.data, ephemeral=change.ephemeral)
     return list(transaction.commit_async().get(timeout=ANSWER_S))
 
 

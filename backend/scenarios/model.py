@@ -54,6 +54,10 @@ class ClusterPart(_NodeCounts, forbid_unknown_fields=True, kw_only=True, frozen=
     """Order mechanism of the protocol symmetric."""
     quorums: str | None = None
     """`E-Qw-Qa` of the protocol bookkeeper: ensemble, write quorum, acknowledgement quorum (3-3-3)."""
+    detection: Literal["session", "members"] = "session"
+    """What ends a silent active's role: its coordination session, or the members, which grant it a short lease."""
+    grant: str = "400ms"
+    """Length of a member's grant (`detection: members`)."""
     session_timeout: str = "5s"
     heartbeat: str = "2s"
     ack_timeout: str = "500ms"

@@ -189,7 +189,7 @@ def replaced(data: Any, word: str, value: str) -> Any:
 
 def check(scenario: Scenario, lines: Lines) -> None:
     """Checks the constraints that types do not express. Raises Malformed."""
-    for name in ("session_timeout", "heartbeat", "ack_timeout", "client_timeout", "renew_scan"):
+    for name in ("session_timeout", "heartbeat", "ack_timeout", "client_timeout", "renew_scan", "grant"):
         text_is(nanoseconds, getattr(scenario.cluster, name), lines, ["cluster", name])
     text_is(family_named, scenario.cluster.protocol, lines, ["cluster", "protocol"])
     for kind, switches, struct in (

@@ -307,6 +307,7 @@ def cluster_config(part: ClusterPart, scale: float) -> ClusterConfig:
         ack_timeout_ms=scaled(part.ack_timeout),
         client_timeout_ms=scaled(part.client_timeout),
         renew_scan_ms=scaled(part.renew_scan),
+        grant_ms=scaled(part.grant),
     )
     mutations = Mutations(**dict.fromkeys(part.mutations, True))
     config = new_config(shape_of(part), "clover")

@@ -17,5 +17,5 @@ def shape_of(part: ClusterPart) -> Shape:
         groups=part.groups, standbys=part.standbys, protocol=part.protocol, placement=part.placement,
         granularity=part.granularity, cross_group=part.cross_group, order=part.order,
         holes=tuple(part.holes), variant=part.variant, ddg_as_printed=part.ddg_as_printed,
-        quorums=part.quorums, nodes=nodes,
+        quorums=part.quorums, detection=part.detection, nodes=nodes,
     )  # fmt: skip
