@@ -10,6 +10,8 @@ import msgspec
 from nodes.trace import events as e
 from nodes.trace.base import Event
 
+TOGETHER_NS = 100_000_000
+"""The end of a session and that of its lock are reported one after the other, within this time."""
 NOT_OURS = ("heal", "heal_all", "resume", "restart", "add_server", "remove_server")
 
 
@@ -30,6 +32,8 @@ class Failover(msgspec.Struct, frozen=True):
     old: str
     new: str
     epoch: int
+    evidence: str = ""
+    """What ended the old active's role: `session`, `silence` or `death`; empty when it gave the lock up, or an operator took it."""
 
 
 class Watch:
@@ -46,6 +50,7 @@ class Watch:
         self.serving_ns = 0
         self.epoch = 0
         self.old = ""
+        self.evidence = ""
 
     def faulted(self, at_ns: int) -> None:
         if not self.fault_ns:
@@ -78,8 +83,9 @@ class Watch:
             self.group, start, ms(self.lost_ns - start), ms(obtained - self.lost_ns), ms(self.serving_ns -
             obtained),
             ms(answered_ns - self.serving_ns) if answered_ns else None, ms(end - start), self.old,
-            self.active, self.epoch,
+            self.active, self.epoch, self.evidence,
         )  # fmt: skip
+        self.evidence = ""
         self.fault_ns = self.lost_ns = 0
         self.last_answer_ns = answered_ns or 0
         return split
@@ -100,7 +106,7 @@ class Failovers:
         self._groups: dict[str, Watch] = {}
         self._steps: dict[type[Event], Callable[[e.Stamped, Any], None]] = {
             e.FaultInjected: self._faulted, e.SessionEnded: self._session_ended, e.LockHeld: self._lock_held,
-            e.Placed: self._placed, e.Serving: self._serving, e.Called: self._called,
+            e.LockRemoved: self._lock_removed, e.Placed: self._placed, e.Serving: self._serving, e.Called: self._called,
         }  # fmt: skip
 
     def on_event(self, stamped: e.Stamped) -> None:
@@ -122,6 +128,13 @@ class Failovers:
         for watch in self._groups.values():
             if event.server == watch.active:
                 watch.lost(stamped.at_ns)
+                if not watch.evidence and stamped.at_ns - watch.lost_ns < TOGETHER_NS:
+                    watch.evidence = "session"
+
+    def _lock_removed(self, stamped: e.Stamped, event: e.LockRemoved) -> None:
+        watch = self._watch(event.group)
+        if event.holder == watch.active:
+            watch.evidence = event.evidence
 
     def _lock_held(self, stamped: e.Stamped, event: e.LockHeld) -> None:
         watch = self._watch(event.group)

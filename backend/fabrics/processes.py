@@ -31,7 +31,7 @@ from nodes.real.control import BadQuestion
 from nodes.real.rot import corrupt
 from nodes.real.synced import lose_power
 from nodes.real.wipe import wipe
-from nodes.trace.events import Stamped, StepTaken
+from nodes.trace.events import LockRemoved, Stamped
 from nodes.trace.reader import TraceReader
 
 
@@ -107,8 +107,7 @@ class ProcessFabric(ClusterFabric):
         await self.start_process(name)
 
     def _on_end(self, name: str) -> None:
-        detail = f"the process of {name} has ended: its lock is removed"
-        self.report(CONTROL, StepTaken("detection", "death", "safety rule 26", detail, 0))
+        self.report(CONTROL, LockRemoved(self.home.servers()[name], name, "death", []))
 
     async def launch(self, name: str, role: str, config: msgspec.Struct, coordination: str = "") -> None:
         if name in self.home.file.ports:

@@ -11,13 +11,12 @@ from nodes.config import MILLISECOND
 from nodes.replicas.grants import NEVER_NS, Granter
 from nodes.replicas.messages import AskSilence, Silent
 from nodes.replicas.view_watcher import Server, ViewWatcher
-from nodes.trace.events import StepTaken
+from nodes.trace.events import LockRemoved
 from nodes.world import CoordinationError, wait_at_most
 
 LOOK_NS = 10 * MILLISECOND
 ANSWER_NS = 100 * MILLISECOND
 """Time for the others to agree."""
-PAPER = "safety rule 26"
 
 
 class SilenceWatch:
@@ -81,10 +80,8 @@ class SilenceWatch:
                 return
             self._received.clear()
             await wait_at_most(server.world.clock, self._received, left_ns)
-        holder = self._granter.holder
+        holder, agreed = self._granter.holder, sorted(self._agreed)
         if generation != self._granter.generation or self._suspect_in_ns():
             return
-        agreed = ", ".join(sorted(self._agreed))
         if await server.view.remove_lock(generation):
-            detail = f"{agreed} receive nothing from {holder}, whose lock is removed"
-            server.world.trace.emit(StepTaken("detection", "silence", PAPER, detail, self._following.epoch))
+            server.world.trace.emit(LockRemoved(server.group.name, holder, "silence", agreed))

@@ -207,6 +207,17 @@ class LeaseConfirmed(Event, frozen=True, array_like=True, gc=False):
     epoch: int
 
 
+class LockRemoved(Event, frozen=True, array_like=True, gc=False):
+    """The lock of a suspected holder was removed on evidence, before its session ended (safety rule 26)."""
+
+    group: str
+    holder: str
+    evidence: str
+    """`silence`: the members receive nothing from it; `death`: the owner of its process recorded its end."""
+    agreed: list[str]
+    """The members that agreed; for a death, none."""
+
+
 class WritesWait(Event, frozen=True, array_like=True, gc=False):
     """The log of a group is full and writes wait for an image, or they go on; reported by its leader (DCFS2 §4.3)."""
 
@@ -381,7 +392,7 @@ AnyEvent = (
     Started | Stopped | RoleChanged | StepTaken | Drawn | Serving | StoppedServing | Durable | Cut | Committed | Applied
     | Delivered | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
     | BarrierWritten | BlocksAtBarrier | CheckpointOutcome | TakenBack
-    | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | WritesWait | Warned | Ignored
+    | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | LockRemoved | WritesWait | Warned | Ignored
     | Placed | LockHeld | EpochRaised | Configured
     | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | BlocksSetAside | DataNodeLost | FileCalled
     | JournalStored | WriterFenced | LedgersForgotten

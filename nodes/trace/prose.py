@@ -180,6 +180,10 @@ PROSE: dict[type[e.AnyEvent], Callable[[Any, Terms], str]] = {
         f"has lost its lease in {t.term} {event.epoch}, late by {event.late_ns / 1e6:.0f} ms"
     ),
     e.LeaseConfirmed: lambda event, t: f"has its lease again in {t.term} {event.epoch}",
+    e.LockRemoved: lambda event, t: (
+        f"the lock of {event.group} is taken from {event.holder}: "
+        + (f"{', '.join(event.agreed)} receive nothing from it" if event.agreed else "its process has ended")
+    ),
     e.WritesWait: lambda event, t: (
         f"writes of {event.group} {'wait for an image' if event.waits else 'go on'}: "
         f"{event.size} bytes of journal lie behind the newest one, {event.limit} are the most"
@@ -235,7 +239,7 @@ PROSE: dict[type[e.AnyEvent], Callable[[Any, Terms], str]] = {
 
 LABELLED = (e.StepTaken, e.SharedStep)
 OWN_SUBJECT = (
-    e.Called, e.CheckFailed, e.Configured, e.EpochRaised, e.FaultEnded, e.FaultInjected, e.LockHeld, e.Placed, e.ProcessEnded,
+    e.Called, e.CheckFailed, e.Configured, e.EpochRaised, e.FaultEnded, e.FaultInjected, e.LockHeld, e.LockRemoved, e.Placed, e.ProcessEnded,
     e.ProcessFound, e.ServerRemoved, e.SessionEnded, e.WritesWait, block_events.BlockHealth, block_events.FileCalled, checkpoints.BlocksAtBarrier,
     checkpoints.CheckpointOutcome, pool_events.PoolReported, pool_events.ReplicasDisagree,
 )  # fmt: skip

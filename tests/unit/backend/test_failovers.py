@@ -1,3 +1,5 @@
+import pytest
+
 from backend.events.failovers import Failover, Failovers
 from nodes.trace import events as e
 from nodes.trace.base import Event
@@ -86,3 +88,25 @@ def test_a_takeover_that_no_client_noticed_is_reported_at_the_next() -> None:
     again = ((9_000, "coordination", e.LockHeld("g1", "")), (9_010, "coordination", e.LockHeld("g1", "mds2")))
     (split,) = splits(*BEFORE, *TAKEOVER, *again, (9_020, "mds2", e.Serving("g1", 3, 12, 1)))
     assert split.new == "mds3" and split.reconnect_ms is None
+
+
+SILENCE = e.LockRemoved("g1", "mds1", "silence", ["mds2", "mds3"])
+DEATH = e.LockRemoved("g1", "mds1", "death", [])
+ANSWERED = (5_060, "client1", called(2, 5_060, "mds3", 2))
+
+
+@pytest.mark.parametrize(
+    ("found", "evidence"),
+    [
+        (TAKEOVER[:1], "session"),
+        (((4_990, "mds2", SILENCE),), "silence"),
+        (((5_010, "control", DEATH), (5_011, "coordination", e.SessionEnded("mds1", 7, "expired"))), "death"),
+        ((), ""),
+    ],
+)
+def test_the_split_says_what_ended_the_old_role(
+    found: tuple[tuple[float, str, Event], ...], evidence: str
+) -> None:
+    reported = sorted([*BEFORE, *TAKEOVER[1:], *found, ANSWERED], key=lambda each: each[0])
+    (split,) = splits(*reported)
+    assert split.evidence == evidence

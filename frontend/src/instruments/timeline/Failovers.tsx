@@ -9,6 +9,11 @@ const PARTS = [
   ["switch_ms", "switch"],
   ["reconnect_ms", "reconnect"],
 ] as const;
+const EVIDENCE: Record<string, string> = {
+  session: "the session ended",
+  silence: "the members received nothing",
+  death: "the process ended",
+};
 
 /** Duration of each takeover, in the paper's phases. */
 export function Failovers({ failovers }: { failovers: readonly Failover[] }) {
@@ -49,6 +54,7 @@ export function Split({ split, start_ns, several, term }: SplitProps) {
         {sinceStart(split.fault_ns, start_ns, 1)} {several && `${split.group}: `}
         <b>{split.old || "nobody"}</b> → <b>{split.new}</b>, {term} {split.epoch}:{" "}
         {milliseconds(split.total_ms)}
+        {EVIDENCE[split.evidence] && ` (${EVIDENCE[split.evidence]})`}
       </span>
       <span className="failover-bar">
         {PARTS.map(([key, name]) => {
