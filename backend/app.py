@@ -13,6 +13,7 @@ from backend import api_page, metrics, probes
 from backend.access import Access
 from backend.backup.router import router as backup
 from backend.checkpoints.router import router as checkpoints
+from backend.clock.router import router as clock
 from backend.clusters.models import ErrorLine
 from backend.clusters.router import router as clusters
 from backend.compare.router import router as compare
@@ -21,12 +22,14 @@ from backend.errors import LabError, file_system_status
 from backend.events.router import router as events
 from backend.events.stream import router as stream
 from backend.faults.router import router as faults
+from backend.fleet.fleet import Fleet
+from backend.fleet.prefix import ClusterPrefix
+from backend.fleet.router import router as fleets
 from backend.fs.router import router as fs
 from backend.gate import Gate
 from backend.handover.router import router as handover
 from backend.headers import Headers
 from backend.key import key_in
-from backend.lab import Lab
 from backend.page_files import answer
 from backend.pool.router import router as pool
 from backend.removal.router import router as removal
@@ -36,8 +39,8 @@ PAGES = frozenset({"", "namespace", "storage-pool", "checkpoints", "compare"})
 """Addresses that the page gives its parts (frontend/src/store/url.ts)."""
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 ROUTERS = (
-    backup, checkpoints, clusters, compare, coordination, faults, events, fs, handover, pool, removal, stream, metrics.router, probes.router,
-    api_page.router,
+    backup, checkpoints, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, pool, removal, stream,
+    metrics.router, probes.router, api_page.router,
 )  # fmt: skip
 
 
@@ -53,10 +56,10 @@ def routes() -> FastAPI:
     return app
 
 
-def create_app(lab: Lab) -> FastAPI:
+def create_app(fleet: Fleet) -> FastAPI:
     """Raises CannotStart when the key of the API cannot be read or made."""
     app = routes()
-    app.state.lab = lab
+    lab, app.state.fleet = fleet.main, fleet
     app.add_exception_handler(LabError, lab_error)
     app.add_exception_handler(FsError, fs_error)
     app.add_exception_handler(RequestValidationError, malformed)
@@ -66,6 +69,7 @@ def create_app(lab: Lab) -> FastAPI:
     app.add_middleware(Access, key=key_in(lab.home.path))
     app.add_middleware(Gate)
     app.add_middleware(Headers)
+    app.add_middleware(ClusterPrefix, fleet=fleet)
     return app
 
 

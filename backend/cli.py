@@ -22,6 +22,7 @@ MODULES = {
     "down": "lifecycle",
     "ps": "lifecycle",
     "status": "cluster",
+    "clock": "clock",
     "wait": "waiting",
     "logs": "lifecycle",
     "bundle": "bundle",

@@ -14,12 +14,14 @@ from backend.errors import LabError
 from backend.events.failovers import Failover, Failovers
 from backend.events.hub import Hub
 from backend.evidence import Takeover
+from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.home import Home
 from backend.log_rotation import keep_rotated
 from backend.memory_watch import MemoryWatch
 from backend.picture import Picture
 from backend.running import Running
 from backend.settings import Settings
+from backend.simulated.workers import Workers
 from backend.store import queries
 from backend.store.store import Store
 from backend.trace_trimmer import keep_trimmed
@@ -34,8 +36,10 @@ NS_PER_MS = 1_000_000
 class Lab(Running):
     """Made by `open`; `start` brings the cluster up, `stop` ends all of it."""
 
-    def __init__(self, settings: Settings, home: Home, store: Store, last: Picture):
-        super().__init__(settings, home, store, last, self._on_events)
+    def __init__(self, settings: Settings, home: Home, store: Store, last: Picture, workers: Workers):
+        super().__init__(settings, home, store, last, self._on_events, workers)
+        self.workers = workers
+        """They carry this cluster, if it is simulated, and may carry others."""
         self.failovers = Failovers(self._failed_over)
         self.hub = Hub(self)
         self.comparisons = Comparisons()
@@ -46,27 +50,38 @@ class Lab(Running):
         self._pictured_seq = store.seq
 
     @classmethod
-    async def open(cls, settings: Settings, on_trouble: Callable[[str], None] = lambda line: None) -> Lab:
-        """Raises CannotStart in one line; nothing is left held then."""
-        home = Home.open(settings.data, settings.shape, settings.zookeeper, settings.token_file)
+    async def open(
+        cls,
+        settings: Settings,
+        on_trouble: Callable[[str], None] = lambda line: None,
+        workers: Workers | None = None,
+    ) -> Lab:
+        """`workers` carry a simulated cluster. Raises CannotStart in one line; nothing is left held then."""
+        home = Home.open(
+            settings.data, settings.shape, settings.zookeeper, settings.token_file, settings.simulated,
+            settings.seed,
+        )  # fmt: skip
         try:
-            store = await Store.open(home.path / "events.db", kept_s=settings.kept_s, on_trouble=on_trouble)
+            store = await Store.open(
+                home.path / "events.db", settings.kept_events, settings.kept_s, on_trouble
+            )
         except LabError:
             home.close()
             raise
         last = await queries.last_picture(store.reader)
-        await store.begin_run(home.file.cluster.protocol, monotonic_ns())
-        return cls(settings, home, store, last)
+        await store.begin_run(home.file.cluster.protocol, 0 if settings.simulated else monotonic_ns())
+        return cls(settings, home, store, last, workers or Workers())
 
     async def start(self) -> None:
         """Raises CannotStart or Unavailable when the cluster does not start."""
         self._keep_picture()
         self.hub.start()
-        self._tasks = [
-            asyncio.create_task(keep_trimmed(self.fabric, self.store), name="traces' trimming"),
-            asyncio.create_task(keep_rotated(self.home.path / "logs"), name="logs' rotation"),
-            asyncio.create_task(MemoryWatch(self.fabric).run(), name="memory"),
-        ]
+        self._tasks = [asyncio.create_task(MemoryWatch(self.fabric).run(), name="memory")]
+        if isinstance(self.fabric, ClusterFabric):
+            self._tasks += [
+                asyncio.create_task(keep_trimmed(self.fabric, self.store), name="traces' trimming"),
+                asyncio.create_task(keep_rotated(self.home.path / "logs"), name="logs' rotation"),
+            ]
         await self.fabric.start()
 
     async def stop(self) -> None:

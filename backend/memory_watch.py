@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from backend.fabrics.fabric import ClusterFabric
+from backend.fabrics.watched import WatchedCluster
 from backend.names import CONTROL
 from nodes.real.memory import used_share
 from nodes.trace.events import Warned
@@ -18,7 +18,7 @@ AGAIN = 0.7
 class MemoryWatch:
     """One warning for each time at which memory runs short."""
 
-    def __init__(self, fabric: ClusterFabric):
+    def __init__(self, fabric: WatchedCluster):
         self._fabric = fabric
         self._short = False
 

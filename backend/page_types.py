@@ -12,12 +12,14 @@ import msgspec
 from pydantic import BaseModel
 
 from backend.checkpoints import models as checkpoints
+from backend.clock import models as clock
 from backend.clusters import models as clusters
 from backend.compare import models as compare
 from backend.events import models as events
 from backend.events.frames import StreamFrame
 from backend.events.messages import MessageLine
 from backend.faults import models as faults
+from backend.fleet import models as fleet
 from backend.fs import models as fs
 from backend.pool import models as pool
 from backend.pool.volume import State
@@ -46,7 +48,7 @@ READ = (
     "CheckFailed", "Configured", "Drawn", "FaultInjected", "LockHeld", "Placed", "Serving", "SessionEnded", "StepTaken",
 )  # fmt: skip
 """Events of which the page reads more than the sentence."""
-MODULES = (clusters, events, faults, fs, pool, checkpoints, compare)
+MODULES = (clusters, clock, events, faults, fleet, fs, pool, checkpoints, compare)
 NAMES = {kind: name for name, kind in ALIASES.items()}
 
 

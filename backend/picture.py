@@ -17,6 +17,7 @@ from nodes.trace import events as e
 from nodes.trace.base import Event
 
 PAUSED = "paused"
+ADD_SERVER = "add_server"
 
 
 class ServerState(msgspec.Struct):
@@ -267,6 +268,8 @@ def configured(picture: Picture, stamped: e.Stamped, event: e.Configured) -> Non
 
 
 def fault_injected(picture: Picture, stamped: e.Stamped, event: e.FaultInjected) -> None:
+    if event.verb == ADD_SERVER:
+        picture.server(event.options["name"], event.targets[0])
     for name in event.targets:
         faulted = picture.process(name)
         if faulted is not None:

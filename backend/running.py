@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any, Protocol
 
 from backend.durations import Durations
 from backend.evidence import Calls
-from backend.fabrics.client import FsClient
+from backend.fabrics.client import FileSystemClient, FsClient
 from backend.fabrics.containers import ContainerFabric
 from backend.fabrics.counters import Counted
-from backend.fabrics.fabric import GENTLE, ClusterFabric
+from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.faults import Faults
 from backend.fabrics.home import Home
 from backend.fabrics.processes import ProcessFabric
+from backend.fabrics.watched import WatchedCluster
 from backend.invariant_alarm import Checks
 from backend.picture import Picture
 from backend.settings import Settings
+from backend.simulated.client import SimulatedClient
+from backend.simulated.fabric import SimulatedFabric
+from backend.simulated.faults import SimulatedFaults
+from backend.simulated.workers import Workers
 from backend.store.buckets import Buckets
 from backend.store.store import Store
 from nodes.families import family_named
@@ -28,8 +34,45 @@ TAKEOVER_PARTS = ("detection", "election", "switch", "reconnect")
 """The parts of a `Failover`, in order; together they are the whole."""
 
 
+class FaultInjector(Protocol):
+    """The fault verbs of a cluster."""
+
+    added: str
+    """The server that the last `add_server` created."""
+    forced: str
+    """One line with the result of the last `force`."""
+
+    async def do(self, name: str, words: list[str], options: dict[str, Any] | None = None) -> int:
+        """Returns the fault's number, or that of the fault that it ended, 0 for none.
+
+        Raises NotThere, Impossible, Malformed, FaultUnsupported or Unavailable, each with one line.
+        """
+
+
+def assembled(
+    settings: Settings,
+    home: Home,
+    store: Store,
+    last: Picture,
+    on_events: Callable[[list[Stamped]], None],
+    workers: Workers,
+) -> tuple[WatchedCluster, FaultInjector, FileSystemClient]:
+    """The cluster of the settings, with the faults and the client of its fabric."""
+    workload = settings.workload
+    if settings.simulated:
+        simulated = SimulatedFabric(home, on_events, workload, store.run, workers)
+        return simulated, SimulatedFaults(simulated), SimulatedClient(simulated)
+    known = (workload, store.positions, store.run, last)
+    fabric: ClusterFabric = (
+        ContainerFabric(settings.inventory, home, on_events, *known)
+        if settings.inventory
+        else ProcessFabric(home, on_events, *known)
+    )
+    return fabric, Faults(fabric), FsClient(fabric)
+
+
 class Running:
-    """A cluster of processes or containers, the store of its events, and what is derived from them."""
+    """A cluster on any fabric, the store of its events, and what is derived from them."""
 
     def __init__(
         self,
@@ -38,22 +81,16 @@ class Running:
         store: Store,
         last: Picture,
         on_events: Callable[[list[Stamped]], None],
+        workers: Workers,
     ):
         self.settings = settings
         self.home = home
         self.store = store
         self.family = family_named(home.file.cluster.protocol)
         self.buckets = Buckets()
-        known = (GENTLE if settings.workload else None, store.positions, store.run, last)
-        self.fabric: ClusterFabric = (
-            ContainerFabric(settings.inventory, home, on_events, *known)
-            if settings.inventory
-            else ProcessFabric(home, on_events, *known)
-        )
+        self.fabric, self.faults, self.client = assembled(settings, home, store, last, on_events, workers)
         self.fabric.picture.seq = store.seq
-        self.faults = Faults(self.fabric)
         self.fault_lock = asyncio.Lock()
-        self.client = FsClient(self.fabric)
         self.checks = Checks(home.file.cluster, lambda failed: self.fabric.report("checks", failed))
         self.calls = Calls(self._home_of)
         self.call_durations = Durations(CALL_BOUNDS_S)

@@ -9,14 +9,17 @@ import msgspec
 
 from backend.errors import Malformed
 from backend.fabrics.inventory import Inventory
+from backend.fabrics.watched import GENTLE
 from backend.names import DEFAULT_PORT
 from backend.places import default_data
 from backend.repository import REPOSITORY
 from backend.shape import Shape
-from backend.store.retention import KEPT_S
+from backend.store.retention import KEPT_EVENTS, KEPT_S
+from nodes.config import WorkloadConfig
 
 NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")
 PAGE = REPOSITORY / "frontend" / "dist"
+RING = 20_000
 
 
 def data_of(name: str) -> Path:
@@ -32,6 +35,8 @@ class Settings(msgspec.Struct, frozen=True):
     shape: Shape = Shape()
     zookeeper: str | None = None
     """`host:port,host:port` of a real ensemble; None starts the embedded server."""
+    simulated: bool = False
+    """Whether the cluster is simulated, in virtual time; otherwise it consists of processes or containers."""
     inventory: Inventory | None = None
     """The containers of the cluster; None starts processes here."""
     published_port: int = 0
@@ -46,4 +51,11 @@ class Settings(msgspec.Struct, frozen=True):
     page: Path = PAGE
     kept_s: int = KEPT_S
     """Age in seconds beyond which events and runs are removed."""
-    workload: bool = True
+    kept_events: int = KEPT_EVENTS
+    """Events beyond which the oldest are removed."""
+    ring: int = RING
+    """Events in memory for pages that return after a broken connection."""
+    workload: WorkloadConfig | None = GENTLE
+    """The load of the cluster from its start on."""
+    seed: int | None = None
+    """The seed of a new cluster; None for a drawn one."""

@@ -18,7 +18,8 @@ from backend.app import create_app
 from backend.clusters.service import cluster
 from backend.ending import Server
 from backend.errors import CannotStart, LabError, reason_of
-from backend.fabrics.fabric import wait_until
+from backend.fabrics.watched import wait_until
+from backend.fleet.fleet import Fleet
 from backend.holders import holder_of
 from backend.key import key_in, link
 from backend.lab import Lab
@@ -26,6 +27,7 @@ from backend.metrics import serve_metrics
 from backend.registry import ControlPlane, registered
 from backend.service_manager import READY, STOPPING, notify
 from backend.settings import Settings
+from backend.simulated.workers import Workers
 from backend.status import table
 from backend.unfinished import Unfinished
 
@@ -55,23 +57,27 @@ def run_up(settings: Settings) -> int:
 async def up(settings: Settings) -> int:
     listener = bind(settings.listen, settings.port)
     with listener:
-        lab = await Lab.open(settings, on_trouble=say)
+        workers = Workers()
+        lab = await Lab.open(settings, say, workers)
         ending = asyncio.Event()
         for number in ending_signals():
             asyncio.get_running_loop().add_signal_handler(number, ending.set)
         exposition = await serve_metrics(lab) if settings.metrics_port else None
-        web = Server(web_config(lab))
+        fleet = Fleet(lab, say)
+        web = Server(web_config(fleet))
         plane = ControlPlane.here(settings.port, settings.data, lab.home.file.cluster.protocol)
         with registered(plane):
             listen(listener)
             serving = asyncio.create_task(web.serve(sockets=[listener]))
             try:
-                return await live(lab, settings, ending)
+                return await live(fleet, settings, ending)
             finally:
                 web.should_exit = True
                 if exposition is not None:
                     exposition.close()
+                await fleet.stop()
                 await lab.stop()
+                await workers.stop()
                 await asyncio.wait_for(asyncio.gather(serving, return_exceptions=True), 5)
 
 
@@ -84,11 +90,12 @@ def ending_signals() -> list[signal.Signals]:
     ]
 
 
-async def live(lab: Lab, settings: Settings, ending: asyncio.Event) -> int:
-    """Runs the cluster until a person ends it."""
+async def live(fleet: Fleet, settings: Settings, ending: asyncio.Event) -> int:
+    """Runs the clusters until a person ends them."""
+    lab = fleet.main
     reported = asyncio.create_task(ending.wait())
     beating = asyncio.create_task(beat(lab, settings.health)) if settings.health else None
-    starting = asyncio.create_task(start(lab, settings))
+    starting = asyncio.create_task(start(fleet, settings))
     await asyncio.wait((reported, starting), return_when=asyncio.FIRST_COMPLETED)
     if starting.done():
         await starting
@@ -111,9 +118,11 @@ async def beat(lab: Lab, health: Path) -> None:
         await asyncio.sleep(BEAT_S)
 
 
-async def start(lab: Lab, settings: Settings) -> None:
+async def start(fleet: Fleet, settings: Settings) -> None:
+    lab = fleet.main
     with console.status(f"Starting {lab.home.name} in {lab.home.path} …"):
         await lab.start()
+        await fleet.start()
         green = await wait_until(lab.fabric.settled, GREEN_TIMEOUT_S)
     if not green:
         lab.trouble = f"not every server has its place after {GREEN_TIMEOUT_S:.0f} s"
@@ -154,9 +163,9 @@ def listen(listener: socket.socket) -> None:
         raise CannotStart(f"cannot listen on port {listener.getsockname()[1]}: {reason_of(error)}") from None
 
 
-def web_config(lab: Lab) -> uvicorn.Config:
+def web_config(fleet: Fleet) -> uvicorn.Config:
     return uvicorn.Config(
-        Unfinished(create_app(lab)),
+        Unfinished(create_app(fleet)),
         lifespan="off",
         log_level="warning",
         access_log=False,

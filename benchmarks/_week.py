@@ -12,6 +12,7 @@ import httpx
 import msgspec
 
 from backend.app import create_app
+from backend.fleet.fleet import Fleet
 from backend.key import authorization, key_in
 from backend.lab import Lab
 from backend.picture import Picture
@@ -84,7 +85,7 @@ async def opened(events: int = KEPT_EVENTS) -> dict[str, float]:
     with tempfile.TemporaryDirectory(prefix="cloverlab-week-", dir=os.environ.get("TMPDIR")) as directory:
         lab = await Lab.open(Settings(Path(directory)))
         rows = fill(lab.home.path / "events.db", monotonic_ns(), events)
-        transport = httpx.ASGITransport(app=create_app(lab))
+        transport = httpx.ASGITransport(app=create_app(Fleet(lab)))
         key = authorization(key_in(lab.home.path))
         async with httpx.AsyncClient(
             transport=transport, base_url="http://127.0.0.1:8080", headers=key

@@ -16,11 +16,11 @@ from typing import Any
 import msgspec
 import uvloop
 
-from backend.fabrics.fabric import wait_until
 from backend.fabrics.faults import Faults
 from backend.fabrics.home import Home
 from backend.fabrics.launch import server_directory
 from backend.fabrics.processes import ProcessFabric
+from backend.fabrics.watched import wait_until
 from benchmarks._journals import RECORDS_PER_GROUP, Book, Pair
 from benchmarks._model import Chart, Experiment, Outcome
 from benchmarks.running import report

@@ -11,10 +11,11 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from backend.fabrics.fabric import ClusterFabric, wait_until
+from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.faults import Faults
 from backend.fabrics.home import Home
 from backend.fabrics.processes import ProcessFabric
+from backend.fabrics.watched import wait_until
 from nodes.config import ClusterConfig, JournalConfig, Timing, WorkloadConfig, one_group
 from nodes.families import family_named
 from nodes.invariants import registry

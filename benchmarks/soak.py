@@ -16,7 +16,7 @@ import msgspec
 import uvloop
 
 from backend.errors import Malformed
-from backend.fabrics.fabric import GENTLE, wait_until
+from backend.fabrics.watched import GENTLE, wait_until
 from backend.lab import Lab
 from backend.settings import Settings
 from backend.up import GC_THRESHOLDS

@@ -8,7 +8,8 @@ from typing import Any
 from starlette.requests import ClientDisconnect
 
 from backend.checkpoints.service import answers_as_active, complete
-from backend.errors import Impossible, LabError, Malformed, Unavailable, file_system_status
+from backend.errors import FaultUnsupported, Impossible, LabError, Malformed, Unavailable, file_system_status
+from backend.fabrics.client import FsClient
 from backend.running import Running
 from backend.version import version
 from nodes.backup.decoding import BackupReader
@@ -50,7 +51,7 @@ async def export(lab: Running, name: str) -> AsyncIterator[bytes]:
         group.number: {word: checkpoint["barriers"][group.name][word] for word in ("sn", "epoch")}
         for group in lab.home.file.cluster.groups
     }
-    reading = Export(header_of(lab, checkpoint), barriers, sources(lab), lab.client.files().block)
+    reading = Export(header_of(lab, checkpoint), barriers, sources(lab), streaming(lab).files().block)
     records, encoder = reading.records(), Encoder()
     try:
         first = [await anext(records), await anext(records)]
@@ -66,6 +67,15 @@ async def export(lab: Running, name: str) -> AsyncIterator[bytes]:
             yield encoder.part(EndedEarly(str(error)))
 
     return parts()
+
+
+def streaming(lab: Running) -> FsClient:
+    """The client through which a backup streams. Raises FaultUnsupported on a simulated cluster."""
+    if not isinstance(lab.client, FsClient):
+        raise FaultUnsupported(
+            "a simulated cluster exports and imports no backups; use processes or containers"
+        )
+    return lab.client
 
 
 def header_of(lab: Running, checkpoint: dict[str, Any]) -> BackupHeader:
@@ -85,7 +95,8 @@ async def restore(lab: Running, source: AsyncIterator[bytes], into: str, size: i
         raise Impossible(
             "the backup has content, and this cluster has no data nodes; start one with --data-nodes 3"
         )
-    restoring = Restore(lab.client.smart(), lab.client.files(), into)
+    client = streaming(lab)
+    restoring = Restore(client.smart(), client.files(), into)
     try:
         return await restoring.restore(decoded(source))
     except TargetTaken as error:

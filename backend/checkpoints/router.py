@@ -19,14 +19,16 @@ from backend.checkpoints.models import (
     RecoverRequest,
     StoryOut,
 )
-from backend.depends import TheLab
+from backend.depends import TheLab, the_lab
+from backend.lab import Lab
 
 router = APIRouter(prefix="/api/checkpoints", tags=["checkpoints"])
 
 
 def the_counting(connection: HTTPConnection) -> Counting:
-    counting: Counting = connection.app.state.lab.counting
-    return counting
+    lab = the_lab(connection)
+    assert isinstance(lab, Lab)
+    return lab.counting
 
 
 @router.get("", response_model=Checkpoints)

@@ -12,10 +12,7 @@ from backend.picture import FaultTarget, NodeState
 from backend.running import Running
 from nodes.config import opened
 from nodes.kinds import KINDS
-from nodes.real.clock import monotonic_ns
 from nodes.supervisor.supervisor import SERVER_PORT
-
-CLOCK = "monotonic ns of this machine"
 
 
 def cluster(running: Running) -> dict[str, Any]:
@@ -27,8 +24,8 @@ def cluster(running: Running) -> dict[str, Any]:
         "fabric": fabric.kind,
         "run": running.store.run,
         "seq": picture.seq,
-        "clock": CLOCK,
-        "now_ns": monotonic_ns(),
+        "clock": fabric.clock_name,
+        "now_ns": fabric.now_ns,
         "settled": fabric.settled(),
         "start_s": running.start_s,
         "trouble": running.trouble or running.store.trouble,
@@ -122,7 +119,7 @@ def clients(running: Running) -> list[dict[str, Any]]:
 
 
 def coordination(running: Running) -> dict[str, Any]:
-    fabric, ensemble = running.fabric, running.fabric.ensemble
+    fabric, ensemble = running.fabric, running.fabric.coordination
     return {
         "pid": fabric.pid_of(COORDINATION),
         "address": ",".join(ensemble.hosts),
@@ -144,5 +141,5 @@ def coordination(running: Running) -> dict[str, Any]:
 def links(running: Running) -> list[dict[str, Any]]:
     return [
         {"a": link.a, "b": link.b, "direction": link.direction, "rule": link.rule}
-        for link in running.fabric.ledger.links()
+        for link in running.fabric.link_faults()
     ]

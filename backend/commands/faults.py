@@ -13,26 +13,20 @@ from backend.commands.completion import names
 from backend.commands.options import Port, ask, inherit_port
 from backend.commands.output import Format, Output, show
 from backend.errors import of_fault
-from nodes.faults.check import FaultUnsupported, check_count, options_of, verb_named
+from nodes.faults.check import FaultUnsupported, check_count, options_of
 from nodes.faults.model import Option, Verb
 from nodes.faults.table import BY_NAME, VERBS
 from nodes.faults.words import plain
 
 PHRASE = re.compile(r"(?:(?:a|last) )?(?:active|standbys|standby|junior|down)(?: \d+)? of \S+|\S+")
-REAL = tuple(verb for verb in VERBS if "processes" in verb.fabrics)
+ALONE = "Simulated clusters only: "
 
 
 class Verbs(TyperGroup):
-    """The verbs, with `-` or `_` in their names; one of the simulator alone says so."""
+    """The verbs, with `-` or `_` in their names."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        name = cmd_name.replace("-", "_")
-        if name in BY_NAME and name not in self.commands:
-            try:
-                verb_named(name, "processes")
-            except FaultUnsupported as error:
-                raise of_fault(error) from None
-        return super().get_command(ctx, name)
+        return super().get_command(ctx, cmd_name.replace("-", "_"))
 
 
 app = typer.Typer()
@@ -54,9 +48,10 @@ def list_verbs(output: Output = Format.TABLE) -> None:
         {
             "verb": verb.verb,
             "targets": " ".join(verb.targets),
-            "options": " ".join(f"--{flag(name)}" for name in options_of(verb, "processes")),
+            "fabrics": " ".join(verb.fabrics),
+            "options": " ".join(f"--{flag(name)}" for name in options_of(verb)),
         }
-        for verb in REAL
+        for verb in VERBS
     ]
     show(output, rows)
 
@@ -68,7 +63,8 @@ def flag(name: str) -> str:
 def parameter(option: Option) -> inspect.Parameter:
     """The option of the command line; nothing is sent for one that is not given."""
     default = str(option.default).lower()
-    fields: dict[str, Any] = {"help": f"{plain(option.help)} (default {default})"}
+    note = "" if "processes" in option.fabrics else ALONE
+    fields: dict[str, Any] = {"help": f"{note}{plain(option.help)} (default {default})"}
     flags = [f"--{flag(option.name)}"]
     kind: Any = str
     match option.type:
@@ -78,8 +74,10 @@ def parameter(option: Option) -> inspect.Parameter:
         case "share":
             kind, fields = float, fields | {"min": 0, "max": 1, "metavar": "SHARE"}
         case "choice" | "direction":
-            kind = Literal[option.choices]
-            fields["metavar"] = "|".join(option.choices)
+            kind = Literal[(*option.choices, *option.simulated_choices)]
+            fields["metavar"] = "|".join((*option.choices, *option.simulated_choices))
+        case "names":
+            kind, fields["metavar"] = list[str], "NAME"
         case "switch":
             kind = bool
             flags = ["--on/--off"] if option.name == "on" else flags
@@ -115,11 +113,12 @@ def add(verb: Verb) -> None:
         inspect.Parameter("port", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Port),
         inspect.Parameter("output", inspect.Parameter.KEYWORD_ONLY, default=Format.TABLE, annotation=Output),
     ]
-    of_verb = [parameter(option) for option in options_of(verb, "processes").values()]
+    of_verb = [parameter(option) for option in options_of(verb).values()]
     targets = [targets_of(verb)] if verb.counts[1] else []
     inject.__signature__ = inspect.Signature([*fixed, *targets, *of_verb])  # type: ignore[attr-defined]
+    note = "" if "processes" in verb.fabrics else ALONE
     short = verb.danger or f"{verb.label}."
-    fault.command(verb.verb, help=f"{plain(verb.does)}.", short_help=plain(short))(inject)
+    fault.command(verb.verb, help=f"{note}{plain(verb.does)}.", short_help=f"{note}{plain(short)}")(inject)
 
 
 def report(
@@ -140,7 +139,7 @@ def report(
     show(output, {key: value for key, value in answer.items() if value is not None})
 
 
-for each in REAL:
+for each in VERBS:
     add(each)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -161,6 +161,13 @@ def up(
             "--fresh", allow_from_autoenv=False, help="Delete the cluster in the data directory first."
         ),
     ] = False,
+    on: Annotated[
+        Literal["processes", "simulated"],
+        typer.Option(
+            metavar="FABRIC",
+            help="processes (default), or simulated: in virtual time, which can be paused, stepped and sped up.",
+        ),
+    ] = "processes",
     detach: Annotated[
         bool,
         typer.Option("--detach", "-d", help="Return when the cluster is ready; ./cloverlab down stops it."),
@@ -173,9 +180,10 @@ def up(
     ] = None,
     **nodes: int | None,
 ) -> None:
-    """Start the control plane, the page and a cluster of real processes; Ctrl-C stops all of it.
+    """Start the control plane, the page and a cluster of real processes, or a simulated one; Ctrl-C stops all of it.
 
-    A cluster keeps its data directory: the same command starts it again with its files and history."""
+    A cluster keeps its data directory: the same command starts it again with its files and history. A simulated one keeps its history, and begins
+    afresh by its seed."""
     if data is not None and name is not None:
         raise Malformed("--data and --name both choose the data directory: give one of them")
     holes = tuple(sorted(set(hole))) if hole else None
@@ -187,10 +195,13 @@ def up(
         if shape != Shape():
             raise Malformed("--cluster says every property of the cluster: leave the other options out")
         shape, name = shape_in(cluster), name or cluster.stem
-    where = data or directory_of(name, shape)
+    simulated = on == "simulated"
+    if simulated and zookeeper is not None:
+        raise Malformed("a simulated cluster has a simulated coordination service: leave --zookeeper out")
+    where = data or directory_of(name, shape, simulated)
     if fresh:
         clear(where)
-    settings = Settings(where, port_of(context, port), shape, zookeeper, kept_s=age(keep))
+    settings = Settings(where, port_of(context, port), shape, zookeeper, simulated, kept_s=age(keep))
     raise typer.Exit((run_detached if detach else run_up)(settings))
 
 
@@ -203,14 +214,15 @@ def shape_in(file: Path) -> Shape:
     return Shape(config=cluster_config(scenario.cluster, 1.0))
 
 
-def directory_of(name: str | None, shape: Shape) -> Path:
+def directory_of(name: str | None, shape: Shape, simulated: bool) -> Path:
     """The data directory of a name or else of a shape, so that one shape does not refuse the next. Raises Malformed."""
     if name is not None:
         return data_of(name)
-    if not shape.slug:
+    words = (["simulated"] if simulated else []) + ([shape.slug] if shape.slug else [])
+    if not words:
         return default_data()
     new_config(shape, "shape")
-    return data_of(shape.slug)
+    return data_of("-".join(words))
 
 
 def clear(directory: Path) -> None:

@@ -15,7 +15,7 @@ router = APIRouter(prefix="/api/compare", tags=["compare"])
 
 
 def the_comparisons(connection: HTTPConnection) -> service.Comparisons:
-    comparisons: service.Comparisons = connection.app.state.lab.comparisons
+    comparisons: service.Comparisons = connection.app.state.fleet.main.comparisons
     return comparisons
 
 

@@ -34,7 +34,7 @@ async def read_tree(lab: TheLab, path: Annotated[str, Query(max_length=4096)] = 
 async def tree(lab: Running, path: str) -> list[dict[str, Any]]:
     """Raises NotThere, Unavailable."""
     base = "/" + path.strip("/")
-    nodes = await lab.fabric.ensemble.nodes()
+    nodes = await lab.fabric.coordination.nodes()
     servers = owners(nodes)
     found = [
         {

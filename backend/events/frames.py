@@ -13,6 +13,7 @@ from backend.clusters import models as clusters
 from backend.events.failovers import Failover
 from backend.events.messages import MessageLine
 from backend.events.models import Stamp
+from backend.fabrics.clock import ClockState
 from backend.fabrics.counters import Counted
 from backend.faults.models import VerbOut
 from backend.vocabulary import Lane
@@ -31,6 +32,8 @@ class HelloFrame(msgspec.Struct, tag="hello"):
     """Kinds of node that the cluster has."""
     invariants: list[Annotated[Row, clusters.InvariantStatus]]
     now_ns: int
+    clock: ClockState | None
+    """The clock of a simulated cluster; null for real servers, whose time is `now_ns`."""
     left_out: int
 
 
@@ -68,6 +71,10 @@ class ProcessesFrame(msgspec.Struct, tag="processes"):
     links: list[Annotated[Row, clusters.Link]]
 
 
+class ClockFrame(ClockState, frozen=True, tag="clock"):
+    """The clock of a simulated cluster: sent on every change, and five times a second."""
+
+
 class FailoverFrame(Failover, frozen=True, tag="failover"):
     """A takeover; a later frame for the same epoch replaces the earlier one."""
 
@@ -83,6 +90,6 @@ class InvariantsFrame(msgspec.Struct, tag="invariants"):
 
 
 StreamFrame = (
-    HelloFrame | EventsFrame | RateFrame | MessagesFrame | ProcessesFrame | FailoverFrame | CountersFrame
+    HelloFrame | EventsFrame | RateFrame | ClockFrame | MessagesFrame | ProcessesFrame | FailoverFrame | CountersFrame
     | InvariantsFrame
 )  # fmt: skip

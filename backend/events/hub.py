@@ -20,7 +20,6 @@ from backend.faults.served import served
 from backend.running import Running
 from backend.store.encoding import OF_ONE_GROUP, named
 from backend.vocabulary import lanes, terms_of
-from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Stamped
 from nodes.trace.prose import Terms
 
@@ -28,8 +27,6 @@ BATCH_S = 0.05
 RATE_S = 0.2
 MESSAGES_S = 0.1
 COUNTERS_S = 1.0
-RING = 20_000
-"""Number of events kept for pages that return after a broken connection."""
 BATCH_EVENTS = 1_000
 PAGES_MAX = 16
 """Each page may get a copy of the whole ring when it joins."""
@@ -66,11 +63,13 @@ class Hub:
     def __init__(self, lab: Running):
         self._lab = lab
         self._pages: list[Page] = []
-        self._ring: deque[Numbered] = deque(maxlen=RING)
+        self._ring: deque[Numbered] = deque(maxlen=lab.settings.ring)
         self._fresh: list[Numbered] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._invariants: Any = None
         self._reported = (0, 0)
+        self._rated_ns = lab.fabric.now_ns
+        """Time of the last rate."""
         self._lines = MessageLines()
         self._pictured = views.picture(lab.fabric.picture)
         """As the pages know it."""
@@ -121,7 +120,8 @@ class Hub:
             verbs=served(lab.family, lab.fabric.kind),
             lanes=lanes(lab.home.file.cluster),
             invariants=lab.checks.invariants(),
-            now_ns=monotonic_ns(),
+            now_ns=lab.fabric.now_ns,
+            clock=lab.fabric.virtual_clock,
             left_out=left_out,
         )
         return msgspec.json.encode(hello)
@@ -134,6 +134,12 @@ class Hub:
     def processes_changed(self) -> None:
         if self._pages:
             self._report(processes_frame(self._lab))
+            self._report_clock()
+
+    def _report_clock(self) -> None:
+        clock = self._lab.fabric.virtual_clock
+        if clock is not None:
+            self._report(frames.ClockFrame(**msgspec.structs.asdict(clock)))
 
     def _report(self, frame: frames.StreamFrame, events: int = 0) -> None:
         data = msgspec.json.encode(frame)
@@ -181,12 +187,16 @@ class Hub:
             await asyncio.sleep(RATE_S)
             if not self._pages:
                 continue
-            buckets, now_ns = self._lab.buckets, monotonic_ns()
+            self._report_clock()
+            buckets, now_ns = self._lab.buckets, self._lab.fabric.now_ns
+            span_ms, self._rated_ns = round((now_ns - self._rated_ns) / 1e6), now_ns
+            if not span_ms:
+                continue
             recent = buckets.since(now_ns - 1_000_000_000)
             ok, failed = buckets.ok_total - self._reported[0], buckets.failed_total - self._reported[1]
             self._reported = (buckets.ok_total, buckets.failed_total)
             p50_ms, p99_ms = (recent.latencies.quantile_ms(each) for each in (0.5, 0.99))
-            self._report(frames.RateFrame(now_ns, ok, failed, int(RATE_S * 1000), p50_ms, p99_ms))
+            self._report(frames.RateFrame(now_ns, ok, failed, span_ms, p50_ms, p99_ms))
 
     async def _counters(self) -> None:
         """Queries the counters whether a page is connected or not: the API and Prometheus report them, too."""

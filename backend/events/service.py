@@ -17,7 +17,6 @@ from backend.store import queries
 from backend.store.encoding import KINDS
 from backend.store.queries import RunRow
 from backend.vocabulary import terms_of
-from nodes.real.clock import monotonic_ns
 
 COLUMNS_MOST = 2_000
 FAILOVERS_MOST = 1_000
@@ -67,7 +66,7 @@ async def read_timeline(
     row = await run_of(lab, run)
     await lab.store.flush()
     start = row.started_ns if from_ns is None else from_ns
-    last_ns = monotonic_ns() if row.live else await queries.last_ns(lab.store.reader, row)
+    last_ns = lab.fabric.now_ns if row.live else await queries.last_ns(lab.store.reader, row)
     end = last_ns if to_ns is None else to_ns
     if end <= start:
         raise Malformed("to_ns must be later than from_ns")

@@ -8,7 +8,9 @@ import contextlib
 import msgspec
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
-from backend.events.hub import PAGES_MAX, Hub, Page
+from backend.depends import the_lab
+from backend.events.hub import PAGES_MAX, Page
+from backend.lab import Lab
 
 router = APIRouter()
 FRAME_BYTES = 4096
@@ -22,7 +24,9 @@ class Wish(msgspec.Struct, forbid_unknown_fields=True):
 
 @router.websocket("/api/stream")
 async def stream(socket: WebSocket) -> None:
-    hub: Hub = socket.app.state.lab.hub
+    lab = the_lab(socket)
+    assert isinstance(lab, Lab)
+    hub = lab.hub
     await socket.accept()
     if hub.is_full:
         await socket.close(4429, f"{PAGES_MAX} pages are open; close one")

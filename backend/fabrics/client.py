@@ -3,14 +3,49 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import AsyncIterator
+from typing import Protocol
 
 from backend.fabrics.fabric import ClusterFabric
 from backend.names import CONTROL
 from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
+from nodes.metadata.operations import BLOCK_SIZE, Contents, Operation
 from nodes.real.process import RealWorld, client_world
 from nodes.trace.base import Event
 from nodes.trace.present import Causeless
+from nodes.wire.data_messages import Location
+from nodes.wire.messages import Answer
+
+
+class OperationCalls(Protocol):
+    """Calls of operations by one client."""
+
+    @property
+    def believed_active(self) -> str: ...
+
+    async def call(self, operation: Operation) -> Answer:
+        """Raises FsError."""
+
+
+class ContentCalls(Protocol):
+    """The content of files by one client. Each raises FsError."""
+
+    async def places(self, path: str, first: int, limit: int) -> tuple[Contents, list[list[Location]]]: ...
+
+    async def put(self, path: str, source: AsyncIterator[bytes], block_size: int = BLOCK_SIZE) -> int: ...
+
+    async def append(self, path: str, source: AsyncIterator[bytes], force: bool = False) -> int: ...
+
+    def get(self, path: str, start: int = 0) -> AsyncIterator[bytes]: ...
+
+
+class FileSystemClient(Protocol):
+    """The control plane's client of its cluster."""
+
+    def smart(self) -> OperationCalls: ...
+
+    def files(self) -> ContentCalls: ...
 
 
 class FsClient:

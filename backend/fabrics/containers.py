@@ -16,11 +16,12 @@ import msgspec
 from backend.errors import CannotStart, FaultUnsupported, Impossible, Unavailable
 from backend.fabrics.coordination import RealEnsemble
 from backend.fabrics.driver import Process
-from backend.fabrics.fabric import GENTLE, ClusterFabric, wait_until
+from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.home import Home
 from backend.fabrics.host import Host
 from backend.fabrics.inventory import TOKEN_FILE, Inventory
 from backend.fabrics.links import LinkFault, transport_rules
+from backend.fabrics.watched import GENTLE, wait_until
 from backend.names import CLIENT, CONTROL, EVERYBODY
 from backend.picture import Picture
 from nodes.config import ClusterConfig, WorkloadConfig

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from backend.errors import Unavailable
-from backend.fabrics.fabric import ClusterFabric
+from backend.fabrics.watched import WatchedCluster
 from nodes.kinds import KINDS
 from nodes.metadata.pages import Counters
 
@@ -60,7 +60,7 @@ class Counted(msgspec.Struct):
     """Jobs and locks by server, in families that have them."""
 
 
-async def counted(fabric: ClusterFabric) -> Counted:
+async def counted(fabric: WatchedCluster) -> Counted:
     """Queries the counters of each group's active, the jobs of all servers, and the replication costs of servers and journal nodes."""
     picture = fabric.picture
     leading = {group.name: group.active for group in picture.groups.values() if group.active}
@@ -81,14 +81,14 @@ Answer = TypeVar("Answer", CounterReport, Replicated)
 
 
 async def answers(
-    fabric: ClusterFabric, question: str, names: list[str], kind: type[Answer]
+    fabric: WatchedCluster, question: str, names: list[str], kind: type[Answer]
 ) -> dict[str, Answer]:
     """Answers by server; servers that do not answer are left out."""
     reported = await asyncio.gather(*(answer(fabric, question, name, kind) for name in names))
     return {name: said for name, said in zip(names, reported, strict=True) if said is not None}
 
 
-async def answer(fabric: ClusterFabric, question: str, name: str, kind: type[Answer]) -> Answer | None:
+async def answer(fabric: WatchedCluster, question: str, name: str, kind: type[Answer]) -> Answer | None:
     if fabric.state_of(name) != "running":
         return None
     try:

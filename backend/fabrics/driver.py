@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -43,20 +43,11 @@ class Process(Protocol):
 class Driver(Protocol):
     """Operations that each kind of fabric implements itself."""
 
-    async def start(self) -> None:
-        """Raises CannotStart or Unavailable in one line; `stop` ends the processes that were
-        started by then."""
-
-    async def stop(self) -> None: ...
-
     async def corrupt(self, name: str, what: str) -> str:
         """Flips a bit on a server's disk; returns where. Raises Impossible when there is nothing to flip, Unavailable."""
 
     def process(self, name: str) -> Process | None:
         """None for a process that was never started and has no host."""
-
-    async def ask(self, name: str, question: dict[str, Any], timeout_s: float = 2.0) -> dict[str, Any]:
-        """Asks a process over its control socket, which no fault touches. Raises Unavailable."""
 
     async def apply_rules(self, names: list[str] | None = None) -> None:
         """Sends all processes, or these, the rules of their links. A stopped process gets its rules when it
@@ -84,9 +75,6 @@ class Driver(Protocol):
         """Raises FaultUnsupported for a fault of links that this fabric cannot inject."""
         return
 
-    def peers(self) -> dict[str, str]:
-        """Addresses of the servers and the nodes."""
-
     def is_unseen(self, name: str) -> bool:
         """Whether the state of the process is unknown, because its host cannot be reached."""
         return False
@@ -94,16 +82,3 @@ class Driver(Protocol):
     def life_of(self, name: str) -> int:
         """The number of the last known start of the process."""
         return 0
-
-    def box(self, name: str) -> dict[str, str]:
-        """The container of a process as `container`, `image` and `address`; all empty without one."""
-        return {"container": "", "image": "", "address": ""}
-
-    @property
-    def coordination_servers(self) -> list[str]:
-        """Names of the coordination servers that this fabric runs one by one."""
-        return []
-
-    def role_of(self, name: str) -> str:
-        """The role of a coordination server: leader, follower, looking or down."""
-        return "down"

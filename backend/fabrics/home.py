@@ -40,7 +40,7 @@ ANY = Shape()
 ENDS_S = 10.0
 PARTS = (
     "cluster.json", "processes.json", "events.db", "events.db-shm", "events.db-wal", "token", "keys", "config",
-    "coordination", "servers", "logs", "run",
+    "coordination", "servers", "logs", "run", "inputs", "beside",
 )  # fmt: skip
 """Everything that a cluster writes into its directory."""
 
@@ -50,6 +50,7 @@ class ClusterFile(msgspec.Struct, kw_only=True):
 
     format: int = FORMAT
     seed: int
+    simulated: bool = False
     zookeeper: str | None = None
     cluster: ClusterConfig
     added: dict[str, str] = {}
@@ -80,6 +81,8 @@ class Home:
         wanted: Shape = ANY,
         zookeeper: str | None = None,
         token_file: Path | None = None,
+        simulated: bool = False,
+        seed: int | None = None,
     ) -> Home:
         """Opens the directory; creates it and its cluster where there is none.
 
@@ -87,7 +90,8 @@ class Home:
         """
 
         def choose(path: Path) -> ClusterFile:
-            file = read_cluster_file(path / "cluster.json") or new_cluster(wanted)
+            file = read_cluster_file(path / "cluster.json") or new_cluster(wanted, simulated, seed)
+            check_kind(path, file, simulated)
             check(path, file.cluster, wanted)
             file.zookeeper = zookeeper
             return file
@@ -235,9 +239,18 @@ def sign(lock: int) -> None:
     os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
 
 
-def new_cluster(wanted: Shape) -> ClusterFile:
+def new_cluster(wanted: Shape, simulated: bool, seed: int | None) -> ClusterFile:
     cluster = new_config(wanted, f"clover-{secrets.token_hex(4)}")
-    return ClusterFile(seed=secrets.randbits(32), cluster=cluster)
+    return ClusterFile(
+        seed=secrets.randbits(32) if seed is None else seed, cluster=cluster, simulated=simulated
+    )
+
+
+def check_kind(path: Path, have: ClusterFile, simulated: bool) -> None:
+    """Raises CannotStart when a directory holds a simulated cluster and real servers are wanted, or the reverse."""
+    if have.simulated != simulated:
+        kind = "a simulated cluster" if have.simulated else "a cluster of real servers"
+        raise CannotStart(f"{path} has {kind}; give another --name or --data, or begin anew with --fresh")
 
 
 def read_cluster_file(path: Path) -> ClusterFile | None:

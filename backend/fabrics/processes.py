@@ -17,12 +17,13 @@ from backend.fabrics.children import Child, Children
 from backend.fabrics.coordination import ensemble_of
 from backend.fabrics.driver import Process
 from backend.fabrics.ends import EndRecorder
-from backend.fabrics.fabric import GENTLE, ClusterFabric
+from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.home import Home
 from backend.fabrics.links import transport_rules
 from backend.fabrics.relay_manager import RelayManager
 from backend.fabrics.sockets import ask
 from backend.fabrics.targets import natural
+from backend.fabrics.watched import GENTLE
 from backend.names import CLIENT, CONTROL, COORDINATION, RELAYS
 from backend.picture import Picture
 from backend.shape import SERVERS_MAX

@@ -12,7 +12,8 @@ import time
 import msgspec
 
 from backend.errors import FaultUnsupported, Impossible, Unavailable
-from backend.fabrics.fabric import ClusterFabric, wait_until
+from backend.fabrics.fabric import ClusterFabric
+from backend.fabrics.watched import wait_until
 from backend.names import CONTROL
 from nodes.families import family_named
 from nodes.trace.events import ServerRemoved

@@ -7,11 +7,11 @@ from collections.abc import AsyncIterator
 from starlette.requests import ClientDisconnect
 
 from backend.errors import Impossible, Malformed
+from backend.fabrics.client import ContentCalls
 from backend.running import Running
-from nodes.client.files import FileClient
 
 
-def files(lab: Running) -> FileClient:
+def files(lab: Running) -> ContentCalls:
     """Raises Impossible when the cluster has no data nodes."""
     if not any(node.kind == "data_node" for node in lab.fabric.picture.nodes.values()):
         raise Impossible("this cluster has no data nodes; start a new one with --data-nodes 3")

@@ -7,7 +7,7 @@ from typing import Any
 
 from backend.checkpoints.service import active_of, answers_as_active, ask
 from backend.errors import FaultUnsupported, Malformed, NotThere, Unavailable
-from backend.fabrics.fabric import wait_until
+from backend.fabrics.watched import wait_until
 from backend.picture import ServerState
 from backend.running import Running
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.families import Family
-from nodes.faults.model import MANY, SIMULATED, Option, Undo, Verb
+from nodes.faults.model import MANY, SIMULATED, Fabric, Option, Undo, Verb
 from nodes.kinds import KINDS
 from nodes.states import ProcessState
 from nodes.storage.rot import CORRUPTIBLE, DRAWN
@@ -327,12 +327,12 @@ AWAY = tuple(verb.verb for verb in VERBS if verb.unseats and verb.undo)
 """Verbs whose target is not in its group until they are undone."""
 
 
-def verbs_of(family: Family) -> list[Verb]:
-    """Verbs for a cluster of this family on real servers."""
+def verbs_of(family: Family, fabric: Fabric) -> list[Verb]:
+    """Verbs for a cluster of this family on this fabric."""
     return [
         verb
         for verb in VERBS
-        if "processes" in verb.fabrics
+        if fabric in verb.fabrics
         and verb.locked in (None, family.locked)
         and not (verb.verb == "force" and family.cannot_force)
         and not (verb.verb == "add_server" and not family.standbys_max)

@@ -163,6 +163,10 @@ class SimCluster:
 
         self._start_new(name, "", start)
 
+    def add_process(self, name: str, starter: Starter) -> None:
+        """Adds a process that stores nothing; `starter` begins it in its world, also when it is started again."""
+        self._start_new(name, "", starter)
+
     def start_client(self, name: str, reports_calls: bool = False) -> SimClient:
         """Adds a client without a workload. With `reports_calls` each call emits an event when it begins, because it may never return."""
         made: list[tuple[SmartClient, FileClient]] = []
@@ -290,6 +294,11 @@ class SimCluster:
         if isinstance(event, FaultInjected):
             self._faulted.update(dict.fromkeys(event.targets, self.loop.cause))
         self.emit(Stamped(server, 1, number, self.now_ns, cause, event, "" if by == server else by))  # type: ignore[arg-type]
+
+    def take_events(self) -> list[Stamped]:
+        """The events since the last call, which `events` no longer has: a simulation without an end keeps none."""
+        taken, self.events = self.events, []
+        return taken
 
     def event_log_bytes(self) -> bytes:
         """All emitted events, encoded as in a trace file; equal for equal seeds."""

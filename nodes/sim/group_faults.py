@@ -61,17 +61,17 @@ class GroupFaults(Faulting):
             raise FaultUnsupported(refused)
         fault = self._begin("remove_server", [server])
         cluster.on_event(lambda stamped: self._on_configured(target, stamped))
-        for stamped in reversed(cluster.events):
-            if type(stamped.event) is Configured and stamped.event.group == target.group:
-                self._on_configured(target, stamped)
-                break
+        self._lets_go(target, cluster.configured.get(target.group, [target.name]))
         return fault
 
     def _on_configured(self, target: Server, stamped: Stamped) -> None:
         event = stamped.event
-        if type(event) is not Configured or event.group != target.group or target.name in event.members:
-            return
-        if not target.gone:
+        if type(event) is Configured and event.group == target.group:
+            self._lets_go(target, event.members)
+
+    def _lets_go(self, target: Server, members: list[str]) -> None:
+        """Ends the process of a server that is no member of its group's configuration."""
+        if target.name not in members and not target.gone:
             target.gone = True
             self._cluster.loop.at(self._cluster.now_ns, self._leaves, target)
 

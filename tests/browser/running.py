@@ -92,6 +92,10 @@ class Running:
         headers = {"Content-Type": "application/json"} | authorization(key_of(self.port))
         return urllib.request.Request(f"{self.url}api/{path}", body, headers, method=method)
 
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        with urllib.request.urlopen(self.request(path, json.dumps(body).encode()), timeout=10) as answer:
+            return json.load(answer)
+
     def do(self, verb: str, *targets: str) -> None:
         """Injects a fault through the API; a fault that is impossible now is skipped."""
         body = json.dumps({"verb": verb, "targets": targets}).encode()

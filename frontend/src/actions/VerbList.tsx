@@ -1,4 +1,4 @@
-import { NumberInput, SegmentedControl, Switch } from "@mantine/core";
+import { NumberInput, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Direction, Option, Verb } from "../api/schema";
 import { useLab } from "../store/store";
@@ -51,7 +51,7 @@ export function VerbList({ acts, onDone, asks }: VerbListProps) {
               onClick={begin}
             >
               <span className="verb-label">{act.label ?? verb.label}</span>
-              <KeyCap>{verb.key}</KeyCap>
+              {verb.key !== "" && <KeyCap>{verb.key}</KeyCap>}
               {verb.danger !== null && <span className="verb-says">{verb.danger}</span>}
             </button>
             {open === verb.verb && verb.asks && <AskForm act={act} onDone={onDone} />}
@@ -173,6 +173,14 @@ function OptionField({ option, targets, value, onChange }: FieldProps) {
           step={step * 100}
           value={Math.round(Number(value) * 100)}
           onChange={(percent) => onChange(Number(percent) / 100)}
+        />
+      );
+    case "word":
+      return (
+        <TextInput
+          label={help}
+          value={String(value)}
+          onChange={(event) => onChange(event.currentTarget.value)}
         />
       );
     default:

@@ -2,15 +2,20 @@
 
 import type { Verb } from "../api/schema";
 import { stepBack, stepForward, toggleFrozen } from "../store/moment";
-import { shownPicture, useLab } from "../store/store";
+import { isLive, shownPicture, useLab } from "../store/store";
 import { toast } from "../store/toasts";
-import { perform } from "./perform";
+import { changeClock, perform } from "./perform";
 import { severalOf } from "./verbs";
 
 export interface KeyLine {
   keys: string[];
   does: string;
 }
+
+export const CLOCK_KEYS: KeyLine[] = [
+  { keys: ["Space"], does: "Pause virtual time, or let it pass" },
+  { keys: ["."], does: "Step to the next event" },
+];
 
 export const TIME_KEYS: KeyLine[] = [
   { keys: ["Space"], does: "Freeze or unfreeze the picture" },
@@ -46,11 +51,22 @@ export function ownsSpace(target: EventTarget | null): boolean {
 
 /** Does the present action of `key`; false when it has none. */
 export function press(key: string): boolean {
+  if (clockKey(key)) return true;
   if (key === " ") toggleFrozen();
   else if (key === ".") void stepForward();
   else if (key === ",") void stepBack();
   else if (/^[1-9]$/.test(key)) selectNth(Number(key) - 1);
   else return act(key.toUpperCase());
+  return true;
+}
+
+/** In the present of a simulated cluster these keys control its clock; in its past they move through the past. */
+function clockKey(key: string): boolean {
+  const state = useLab.getState();
+  if (state.virtual === null || !isLive(state)) return false;
+  if (key === " ") void changeClock({ playing: !state.virtual.playing });
+  else if (key === ".") void changeClock({ step: "event" });
+  else return false;
   return true;
 }
 

@@ -1,5 +1,5 @@
 import { api } from "../api/client";
-import type { FaultRequest, Verb, WorkloadState } from "../api/schema";
+import type { ClockChange, FaultRequest, Verb, WorkloadState } from "../api/schema";
 import { vocabularyOf } from "../families/vocabulary";
 import { canAct, useLab } from "../store/store";
 import { complain, toast } from "../store/toasts";
@@ -43,6 +43,15 @@ function undoOf(verb: Verb, targets: string[], options: Options): { label: strin
     for (const ending of endingsOf([verb], fault)) void perform(ending.verb, ending.targets, ending.options);
   };
   return { label, run };
+}
+
+export async function changeClock(change: ClockChange): Promise<void> {
+  try {
+    const virtual = await api.clock(change);
+    useLab.setState({ virtual });
+  } catch (error) {
+    complain(error);
+  }
 }
 
 export async function changeWorkload(change: Partial<WorkloadState>): Promise<void> {

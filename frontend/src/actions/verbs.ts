@@ -77,5 +77,6 @@ export function doneWords(
     return `${verb.label} ${listed(targets)} off from the rest`;
   const one = verb.done_one !== "" && targets.length === 1 && (options.direction ?? "both") === "both";
   const template = isUndone(verb, options) ? verb.undone : one ? verb.done_one : verb.done;
-  return phrase(template, verb, targets, options);
+  const plain = verb.targets.includes("link") ? "{way}" : "{targets}";
+  return phrase(template === "" ? `${verb.label}: ${plain}` : template, verb, targets, options);
 }

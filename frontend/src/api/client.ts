@@ -1,11 +1,15 @@
+import { apiOf } from "./fleet";
 import type {
   Behind,
   Checkpoint,
   CheckpointStory,
   Checkpoints,
   Choices,
+  ClockChange,
+  ClockState,
   Cluster,
   ClusterChange,
+  ClusterRequest,
   Comparison,
   Directory,
   ErrorLine,
@@ -15,6 +19,7 @@ import type {
   FaultDone,
   FaultRequest,
   FileBlocks,
+  FleetMember,
   FsAnswer,
   FsRequest,
   JournalRecord,
@@ -52,7 +57,7 @@ type Query = Record<string, string | number | undefined | null>;
 function address(path: string, query: Query = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== null);
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-  return text === "" ? `/api${path}` : `/api${path}?${text}`;
+  return text === "" ? apiOf(path) : `${apiOf(path)}?${text}`;
 }
 
 async function ask<Answer>(path: string, init: RequestInit): Promise<Answer> {
@@ -94,6 +99,10 @@ export const api = {
   /** At that time, or after that event; without both the end of the run. */
   picture: (run: number, query: { at_ns?: number | undefined; seq?: number }, signal?: AbortSignal) =>
     get<Picture>(`/runs/${run}/picture`, query, signal),
+  clusters: () => get<FleetMember[]>("/clusters"),
+  createCluster: (request: ClusterRequest) => post<FleetMember>("/clusters", request),
+  deleteCluster: (name: string) => ask<FleetMember[]>(address(`/clusters/${name}`), { method: "DELETE" }),
+  clock: (change: ClockChange) => post<ClockState>("/clock", change),
   timeline: (
     run: number,
     query: { from_ns?: number; to_ns?: number; buckets?: number },

@@ -29,6 +29,8 @@ export interface Picture { at_ns: number; seq: number; servers: Record<string, S
 export interface PictureChanges { at_ns?: number; seq?: number; servers?: Record<string, Server>; groups?: Record<string, Group>; nodes?: Record<string, Node>; faults?: Fault[]; invariants?: Record<string, string> }
 export interface WorkloadChange { rate_per_s?: number; paused?: boolean; clients?: number }
 export interface WorkloadState { rate_per_s: number; paused: boolean; clients: number }
+export interface ClockState { now_ns: number; playing: boolean; speed: number; reached: number; until_ns: number; until_event: string }
+export interface ClockChange { playing?: boolean; speed?: number; until_ns?: number; until_event?: string; step?: "event" | "message" }
 export interface Run { run: number; protocol: string; started_at: string; ended_at: string | null; started_ns: number; first_seq: number; last_seq: number; live: boolean }
 export interface Failover { group: string; fault_ns: number; detection_ms: number; election_ms: number; switch_ms: number; reconnect_ms: number | null; total_ms: number; old: string; new: string; epoch: number; evidence: string }
 export interface Evidence { group: string; epoch: number; old: string; new: string; last_sn: number; last_epoch: number; holders: string[]; acknowledged: number; found: number; from_sn: number; waited: number; answered: number; given_up: number; longest_ms: number }
@@ -48,6 +50,8 @@ export interface Undo { verb: string; options: Record<string, unknown> }
 export interface Verb { verb: string; label: string; does: string; targets: string[]; label_one: string; key: string; options: Option[]; undo: Undo | null; danger: string | null; counts: [number, number]; states: Process[]; lasts: boolean; mends: boolean; leaves: Process | null; unseats: boolean; damages: boolean; empties: boolean; drawn: boolean; locked: boolean | null; asks: boolean; fabrics: ("simulated" | "processes" | "containers")[]; alone: string; done: string; done_one: string; undone: string; rule: string }
 export interface FaultRequest { verb: string; targets?: string[]; options?: Record<string, unknown> }
 export interface FaultDone { fault: number; detail: string | null; added: string | null }
+export interface ClusterRequest { name: string; protocol?: string; variant?: string; groups?: number; standbys?: number; placement?: string; granularity?: string; cross_group?: string; order?: string; quorums?: string; holes?: string[]; nodes?: Record<string, number>; seed?: number; rate_per_s?: number }
+export interface FleetMember { name: string; cluster: string; protocol: string; fabric: string; settled: boolean; seed: number; now_ns: number; playing: boolean; speed: number; trouble: string }
 export interface FsRequest { do: "ls" | "mkdir" | "create" | "touch" | "chmod" | "mv" | "ln" | "rm" | "stat" | "du"; path: string; to?: string; parents?: boolean; recursive?: boolean; overwrite?: boolean; mode?: number; after?: string; limit?: number }
 export interface Entry { name: string; kind: "file" | "directory"; home: string; branch_point: boolean; entries: number; length: number; mode: number; owner: string; mtime_ns: number }
 export interface Directory { path: string; home: string; entries: Entry[]; more: boolean }
@@ -92,9 +96,10 @@ export interface Scenario { file: string; name: string; teaches: string; paper: 
 export interface Choices { families: Family[]; placements: string[]; cross_groups: string[]; scenarios: Scenario[] }
 export interface Column { field: string; label: string; unit: "count" | "bytes"; summed: boolean; bad: boolean }
 export interface Lane { kind: string; label: string; says: string; sign: string; linked: "servers" | "clients"; counted: boolean; columns: Column[] }
-export interface HelloFrame { type: "hello"; run: number; seq: number; picture: Picture; verbs: Verb[]; lanes: Lane[]; invariants: InvariantStatus[]; now_ns: number; left_out: number }
+export interface HelloFrame { type: "hello"; run: number; seq: number; picture: Picture; verbs: Verb[]; lanes: Lane[]; invariants: InvariantStatus[]; now_ns: number; clock: ClockState | null; left_out: number }
 export interface EventsFrame { type: "events"; events: LabEvent[]; next: number; left_out: number; picture: PictureChanges }
 export interface RateFrame { type: "rate"; at_ns: number; ok: number; failed: number; span_ms: number; p50_ms: number | null; p99_ms: number | null }
+export interface ClockFrame { type: "clock"; now_ns: number; playing: boolean; speed: number; reached: number; until_ns: number; until_event: string }
 export interface MessagesFrame { type: "messages"; lines: MessageLine[]; dropped: number }
 export interface ProcessesFrame { type: "processes"; servers: NodeProcess[]; clients: Client[]; coordination: Coordination; links: Link[] }
 export interface FailoverFrame { type: "failover"; group: string; fault_ns: number; detection_ms: number; election_ms: number; switch_ms: number; reconnect_ms: number | null; total_ms: number; old: string; new: string; epoch: number; evidence: string }
@@ -110,7 +115,7 @@ export interface Serving extends Stamp { kind: "Serving"; group: string; epoch: 
 export interface SessionEnded extends Stamp { kind: "SessionEnded"; of_server: string; session: string; reason: string }
 export interface StepTaken extends Stamp { kind: "StepTaken"; procedure: string; step: string; paper: string; detail: string; epoch: number; checkpoint: string; outcome: string; took_ms: number }
 export type LabEvent = CheckFailed | Configured | Drawn | FaultInjected | LockHeld | Placed | Serving | SessionEnded | StepTaken;
-export type StreamFrame = HelloFrame | EventsFrame | RateFrame | MessagesFrame | ProcessesFrame | FailoverFrame | CountersFrame | InvariantsFrame;
+export type StreamFrame = HelloFrame | EventsFrame | RateFrame | ClockFrame | MessagesFrame | ProcessesFrame | FailoverFrame | CountersFrame | InvariantsFrame;
 export interface Says { term: string; place: string }
 export interface States { p: [string, string]; c: [string, string]; a: [string, string]; e: [string, string]; x: [string, string] }
 export interface Messages { takeover: string; renewing: string; view: string }

@@ -1,3 +1,4 @@
+import { apiOf } from "./fleet";
 import type { StreamFrame } from "./schema";
 
 const RETRY_FIRST_MS = 250;
@@ -31,7 +32,7 @@ export class Stream {
     const scheme = location.protocol === "https:" ? "wss" : "ws";
     const seq = this.listener.lastSeq();
     const after = seq === null ? "" : `?after=${seq}`;
-    const socket = new WebSocket(`${scheme}://${location.host}/api/stream${after}`);
+    const socket = new WebSocket(`${scheme}://${location.host}${apiOf("/stream")}${after}`);
     this.socket = socket;
     this.expectSound(socket);
     socket.onopen = () => {

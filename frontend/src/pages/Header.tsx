@@ -1,9 +1,11 @@
 import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
-import { useLab, useWords } from "../store/store";
+import { useLab } from "../store/store";
 import { goTo } from "../store/url";
 import { openTour } from "../tour/store";
 import { Clover } from "../ui/Clover";
 import { KeyCap } from "../ui/KeyCap";
+import { ClockBar } from "./ClockBar";
+import { ClusterMenu } from "./ClusterMenu";
 import { FaultsInForce } from "./FaultsInForce";
 import { PageLinks } from "./PageLinks";
 import { Throttle } from "./Throttle";
@@ -11,19 +13,13 @@ import { Throttle } from "./Throttle";
 /** Name, fabric, page and workload of the cluster, the tour and the keys. */
 export function Header({ onHelp }: { onHelp: () => void }) {
   const cluster = useLab((state) => state.cluster);
-  const words = useWords();
   return (
     <header className="header">
       <h1 className="brand">
         <Clover />
         <span>
           <span className="brand-house">Cloverlab</span>
-          {cluster !== null && (
-            <span className="brand-cluster" title={cluster.cluster}>
-              <span className="brand-which">{cluster.cluster}: </span>
-              <b>{words.called}</b> on <b>{cluster.fabric}</b>
-            </span>
-          )}
+          <ClusterMenu />
         </span>
       </h1>
       {cluster !== null && cluster.holes.length > 0 && (
@@ -43,6 +39,7 @@ export function Header({ onHelp }: { onHelp: () => void }) {
       <PageLinks />
       <span className="header-space" />
       <FaultsInForce />
+      <ClockBar />
       <Throttle />
       <SchemeSwitch />
       <button

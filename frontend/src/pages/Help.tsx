@@ -1,4 +1,4 @@
-import { type KeyLine, PLACE_KEYS, TIME_KEYS } from "../actions/keys";
+import { CLOCK_KEYS, type KeyLine, PLACE_KEYS, TIME_KEYS } from "../actions/keys";
 import { glossaryOf } from "../families/glossary";
 import { useLab, useWords } from "../store/store";
 import { openTour } from "../tour/store";
@@ -9,11 +9,13 @@ import { PAGE_KEYS } from "./pageKeys";
 /** The keys of the page, with those of the faults from the control plane, and the terms on it. */
 export function Help({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const page = useLab((state) => state.page);
+  const simulated = useLab((state) => state.virtual !== null);
   const words = useWords();
   return (
     <Dialog opened={opened} title="Keys and words" onClose={onClose}>
       <div className="help">
         <div>
+          {simulated && <KeyTable title="The clock, in the present" lines={CLOCK_KEYS} />}
           {page === "cluster" ? (
             <KeyTable title="Time and selection" lines={[...TIME_KEYS, ...PLACE_KEYS]} />
           ) : (

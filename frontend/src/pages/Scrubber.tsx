@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import { scrubTo } from "../store/moment";
-import { clock, runStart, shownRun, useLab } from "../store/store";
+import { clock, knowsRun, runStart, shownRun, useLab } from "../store/store";
 import { NS_PER_MS, sinceStart } from "../store/time";
 import { complain } from "../store/toasts";
 
@@ -26,9 +26,10 @@ function useRunEnd(): number {
 /** Moves through a run by pointer or by the arrow keys, a millisecond at a time. */
 export function Scrubber() {
   const start_ns = useLab(runStart);
+  const known = useLab(knowsRun);
   const at_ns = useLab((state) => state.moment?.at_ns ?? 0);
   const end_ns = Math.max(useRunEnd(), at_ns);
-  if (start_ns === 0 || end_ns <= start_ns) return null;
+  if (!known || end_ns <= start_ns) return null;
   const ms = (ns: number): number => Math.round((ns - start_ns) / NS_PER_MS);
   return (
     <input

@@ -1,31 +1,26 @@
-import { useEffect, useState } from "react";
 import { toggleFrozen } from "../store/moment";
-import { clock, isLive, runStart, shownPicture, useLab } from "../store/store";
+import { isLive, knowsRun, runStart, shownPicture, useLab } from "../store/store";
 import { sinceStart } from "../store/time";
-
-const TICK_MS = 100;
+import { useTick } from "./useTick";
 
 /** The machine's clock while the present is shown, else the shown moment. */
 function useShownNs(): number {
   const live = useLab((state) => isLive(state) && state.connection.state === "live");
   const at_ns = useLab((state) => state.moment?.at_ns ?? shownPicture(state).at_ns);
-  const [, tick] = useState(0);
-  useEffect(() => {
-    if (!live) return;
-    const timer = setInterval(() => tick((count) => count + 1), TICK_MS);
-    return () => clearInterval(timer);
-  }, [live]);
-  return live ? clock.now_ns() : at_ns;
+  const now_ns = useTick(live);
+  return live ? now_ns : at_ns;
 }
 
 /** The shown moment, and a button to freeze it. */
 export function TimeControl() {
   const shown_ns = useShownNs();
   const start_ns = useLab(runStart);
+  const known = useLab(knowsRun);
+  const virtual = useLab((state) => state.virtual !== null);
   const live = useLab(isLive);
   const past = useLab((state) => state.run !== null);
   const moment = useLab((state) => state.moment);
-  if (start_ns === 0) return null;
+  if (!known) return null;
   return (
     <section
       className="time"
@@ -40,7 +35,7 @@ export function TimeControl() {
         className="time-clock"
         data-testid="clock"
         data-ns={Math.round(moment?.at_ns ?? shown_ns)}
-        title="Since the run's start, on the machine's monotonic clock"
+        title={`Since the run's start, ${virtual ? "in virtual time" : "on the machine's monotonic clock"}`}
       >
         {sinceStart(shown_ns, start_ns, live ? 1 : 3)}
       </span>
@@ -48,7 +43,7 @@ export function TimeControl() {
         <button
           type="button"
           className="plain"
-          title="Freeze the picture (Space)"
+          title={virtual ? "Freeze the picture" : "Freeze the picture (Space)"}
           aria-label="Freeze the picture"
           onClick={toggleFrozen}
         >

@@ -1,7 +1,15 @@
 /** Passes the stream to the store, once per animation frame. */
 
 import { api } from "../api/client";
-import type { Cluster, Failover, HelloFrame, LabEvent, PictureChanges, StreamFrame } from "../api/schema";
+import type {
+  ClockState,
+  Cluster,
+  Failover,
+  HelloFrame,
+  LabEvent,
+  PictureChanges,
+  StreamFrame,
+} from "../api/schema";
 import { Stream } from "../api/socket";
 import { clock, events, type LabState, messages, patched, rates, stories, tallies, useLab } from "./store";
 import { complain } from "./toasts";
@@ -45,8 +53,14 @@ function onFrame(frame: StreamFrame): void {
       for (const event of frame.events) keep(event);
       fresh.push(frame.picture);
       break;
+    case "clock": {
+      const { type: _, ...virtual } = frame;
+      hearClock(virtual);
+      changes = { ...changes, virtual };
+      break;
+    }
     case "rate":
-      clock.hear(frame.at_ns);
+      if (useLab.getState().virtual === null) clock.hear(frame.at_ns);
       rates.push(frame);
       break;
     case "messages":
@@ -74,6 +88,11 @@ function onFrame(frame: StreamFrame): void {
   schedule();
 }
 
+/** Between two frames virtual time passes at the speed that was reached in the last second, where that is known. */
+function hearClock({ now_ns, playing, speed, reached }: ClockState): void {
+  clock.hear(now_ns, playing ? (reached > 0 ? Math.min(reached, speed) : speed) : 0);
+}
+
 function keep(event: LabEvent): void {
   const last = events.last();
   if (last !== undefined && event.seq <= last.seq) return;
@@ -88,13 +107,14 @@ function withFailover(split: Failover): Failover[] {
 }
 
 function onHello(hello: HelloFrame): void {
-  clock.hear(hello.now_ns);
+  if (hello.clock === null) clock.hear(hello.now_ns);
+  else hearClock(hello.clock);
   const otherRun = useLab.getState().liveRun !== hello.run;
   if (otherRun) for (const ring of [events, stories, rates, messages, tallies]) ring.clear();
   [fresh, changes] = [[], {}];
   const forgotten = otherRun ? { failovers: [] } : {};
-  const { run: liveRun, picture: live, invariants, verbs, lanes } = hello;
-  useLab.setState({ live, liveRun, invariants, verbs, lanes, ...forgotten });
+  const { run: liveRun, picture: live, clock: virtual, invariants, verbs, lanes } = hello;
+  useLab.setState({ live, liveRun, virtual, invariants, verbs, lanes, ...forgotten });
   void refresh();
 }
 

@@ -1,6 +1,7 @@
 import { create } from "zustand";
 import type {
   Client,
+  ClockState,
   Cluster,
   Coordination,
   Counters,
@@ -24,7 +25,7 @@ import type {
 } from "../api/schema";
 import { vocabularyOf } from "../families/vocabulary";
 import { Ring } from "./ring";
-import { MachineClock } from "./time";
+import { ClusterClock } from "./time";
 
 export const EMPTY_PICTURE: Picture = {
   ...{ at_ns: 0, seq: 0, servers: {}, groups: {}, nodes: {} },
@@ -92,6 +93,8 @@ export interface LabState {
   /** Request of the compare page, as in its URL. */
   compare: string;
   connection: Connection;
+  /** The clock of a simulated cluster; null for real servers. */
+  virtual: ClockState | null;
   /** Facts that events do not carry: names, timing, addresses; requested at each hello. */
   cluster: Cluster | null;
   verbs: Verb[];
@@ -132,6 +135,7 @@ export const useLab = create<LabState>()(() => ({
   spot: "",
   compare: "",
   connection: { state: "connecting", since_ms: 0, retry_at_ms: 0 },
+  virtual: null,
   cluster: null,
   verbs: [],
   lanes: [],
@@ -166,7 +170,7 @@ export const messages = new Ring<MessageLine>(2_000);
 /** Servers' counters, one per second of the live run: the last minute. */
 export const tallies = new Ring<Record<string, Replicated>>(60);
 /** The clock of the events' stamps. */
-export const clock = new MachineClock();
+export const clock = new ClusterClock();
 
 /** The picture to show: the frozen moment, else the present. */
 export function shownPicture(state: LabState): Picture {
@@ -196,6 +200,12 @@ export function canAct(state: LabState): boolean {
 export function runStart(state: LabState): number {
   const run = shownRun(state);
   return state.runs.find((each) => each.run === run)?.started_ns ?? 0;
+}
+
+/** Whether the facts of the shown run have arrived. */
+export function knowsRun(state: LabState): boolean {
+  const run = shownRun(state);
+  return state.runs.some((each) => each.run === run);
 }
 
 export const usePicture = (): Picture => useLab(shownPicture);

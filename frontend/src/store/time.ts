@@ -27,16 +27,22 @@ export function count(value: number): string {
   return counts.format(Math.round(value));
 }
 
-/** The machine's monotonic clock, continued by the browser's clock between frames. */
-export class MachineClock {
-  private offset_ns: number | null = null;
+/** The clock of the events' stamps, continued by the browser's clock between frames: the machine's monotonic clock, or virtual time. */
+export class ClusterClock {
+  private known_ns = 0;
+  private at_ms: number | null = null;
+  private speed = 1;
 
-  hear(now_ns: number): void {
-    this.offset_ns = now_ns - performance.now() * NS_PER_MS;
+  /** `speed`: how fast it runs compared with the browser's; 0 while it is paused. */
+  hear(now_ns: number, speed = 1): void {
+    this.known_ns = now_ns;
+    this.at_ms = performance.now();
+    this.speed = speed;
   }
 
   /** 0 before the first frame. */
   now_ns(): number {
-    return this.offset_ns === null ? 0 : this.offset_ns + performance.now() * NS_PER_MS;
+    if (this.at_ms === null) return 0;
+    return this.known_ns + (performance.now() - this.at_ms) * NS_PER_MS * this.speed;
   }
 }

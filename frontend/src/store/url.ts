@@ -3,6 +3,7 @@
  * A link opens the same picture.
  */
 
+import { inCluster } from "../api/fleet";
 import { openRun } from "./moment";
 import { type LabState, type PageName, type Selection, useLab } from "./store";
 
@@ -38,11 +39,15 @@ const ADDRESSES: Record<PageName, string> = {
   compare: "/compare",
 };
 
-/** The URL of a page in its present state. */
+/** The URL of a page in its present state. The compare page is of no cluster. */
 export function addressOf(page: PageName, state: LabState): string {
+  if (page === "compare") return `${ADDRESSES.compare}${state.compare}`;
+  return inCluster(addressWithin(page, state));
+}
+
+function addressWithin(page: PageName, state: LabState): string {
   const address = ADDRESSES[page];
   if (page === "cluster") return `${address}${searchOf(state)}`;
-  if (page === "compare") return `${address}${state.compare}`;
   const query = new URLSearchParams();
   if (page === "namespace" && state.path !== "/") query.set("path", state.path);
   if (page === "pool" && state.spot !== "") query.set("select", state.spot);

@@ -16,8 +16,8 @@ from backend.errors import CannotStart, Impossible, Malformed, Unavailable
 from backend.fabrics import tree_watch
 from backend.fabrics.children import Children
 from backend.fabrics.coordination import EmbeddedEnsemble, RealEnsemble, host_and_port
-from backend.fabrics.fabric import wait_until
 from backend.fabrics.home import Home
+from backend.fabrics.watched import wait_until
 from nodes.real.authenticated import authenticated
 from nodes.trace.base import Event
 from nodes.trace.events import LockHeld, Placed, SessionEnded

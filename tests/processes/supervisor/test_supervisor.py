@@ -18,9 +18,9 @@ import msgspec
 import pytest
 
 from backend.errors import Unavailable
-from backend.fabrics.fabric import wait_until
 from backend.fabrics.home import free_port
 from backend.fabrics.host import Host
+from backend.fabrics.watched import wait_until
 from nodes.config import NodeConfig, ServerConfig, one_group
 from nodes.supervisor.supervisor import BEAT_S
 from nodes.trace.events import Started

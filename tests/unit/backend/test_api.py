@@ -11,6 +11,7 @@ import pytest
 
 from backend.app import create_app
 from backend.fabrics.counters import Pipeline, Replicated
+from backend.fleet.fleet import Fleet
 from backend.gate import BODY_BYTES
 from backend.key import authorization, key_in
 from backend.lab import Lab
@@ -36,7 +37,7 @@ async def api(tmp_path: Path, shape: Shape) -> AsyncIterator[tuple[httpx.AsyncCl
     (page / "assets" / "a.js").write_text("1")
     (tmp_path / "secret.txt").write_text("hidden words")
     lab = await Lab.open(Settings(tmp_path / "data", page=page, shape=shape))
-    transport = httpx.ASGITransport(app=create_app(lab), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(app=create_app(Fleet(lab)), raise_app_exceptions=False)
     with_key = authorization(key_in(lab.home.path))
     try:
         async with httpx.AsyncClient(transport=transport, base_url=URL, headers=with_key) as client:

@@ -6,9 +6,10 @@ from typing import Any, cast, get_args
 
 from backend.clusters import views
 from backend.events.failovers import Failover
-from backend.events.frames import StreamFrame
+from backend.events.frames import ClockFrame, StreamFrame
 from backend.events.hub import BATCH_EVENTS, PAGES_MAX, QUEUE_FRAMES, Page, thinned
 from backend.events.stream import stream
+from backend.fleet.fleet import Fleet
 from backend.lab import Lab
 from backend.picture import FaultState, NodeState
 from backend.served import served_as
@@ -53,6 +54,7 @@ def test_every_frame_is_as_the_page_is_told(tmp_path: Path) -> None:
         lab._on_events([story(4, "mds1", durable(2))])
         lab._failed_over(1, Failover("g1", 1, 1.5, 1.5, 1.5, None, 4.5, "mds1", "mds2", 2))
         lab.hub.processes_changed()
+        lab.hub._report(ClockFrame(1))
         lab.hub.start()
         async with asyncio.timeout(5):
             missing = set(FRAMES)
@@ -134,7 +136,8 @@ class Socket:
     """A page's socket as far as the route reads and closes it."""
 
     def __init__(self, lab: Lab):
-        self.app = SimpleNamespace(state=SimpleNamespace(lab=lab))
+        self.app = SimpleNamespace(state=SimpleNamespace(fleet=Fleet(lab)))
+        self.scope: dict[str, Any] = {}
         self.query_params: dict[str, str] = {}
         self.closed: list[object] = []
 

@@ -208,5 +208,7 @@ def test_what_is_wanted_is_said_for_every_option() -> None:
 
 
 def test_a_family_of_one_server_is_offered_no_second_one() -> None:
-    offered = {name: {verb.verb for verb in verbs_of(family)} for name, family in FAMILIES.items()}
+    offered = {
+        name: {verb.verb for verb in verbs_of(family, "processes")} for name, family in FAMILIES.items()
+    }
     assert "add_server" not in offered["single"] and "add_server" in offered["mams"]

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import { api } from "../../api/client";
 import type { Timeline } from "../../api/schema";
-import { clock, isLive, runStart, shownRun, useLab } from "../../store/store";
+import { clock, isLive, knowsRun, runStart, shownRun, useLab } from "../../store/store";
 import { NS_PER_S } from "../../store/time";
 
 const ASK_MS = 500;
@@ -21,6 +21,7 @@ export function useTimeline(window_: Window): { data: Timeline | null; failed: s
   const ended = useLab((state) => state.run !== null);
   const connected = useLab((state) => state.connection.state === "live");
   const start_ns = useLab(runStart);
+  const known = useLab(knowsRun);
   /** Rounded to a second, so that a drag does not request each moment. */
   const moment_ns = useLab((state) =>
     state.moment === null ? null : Math.round(state.moment.at_ns / NS_PER_S) * NS_PER_S,
@@ -30,7 +31,7 @@ export function useTimeline(window_: Window): { data: Timeline | null; failed: s
   const seen = useRef(0);
 
   useEffect(() => {
-    if (run === null || start_ns === 0 || !connected) return;
+    if (run === null || !known || !connected) return;
     const stop = new AbortController();
     let asking = false;
     const ask = async (): Promise<void> => {
@@ -60,7 +61,7 @@ export function useTimeline(window_: Window): { data: Timeline | null; failed: s
       stop.abort();
       clearInterval(timer);
     };
-  }, [run, live, ended, connected, start_ns, window_, moment_ns]);
+  }, [run, live, ended, connected, start_ns, window_, moment_ns, known]);
 
   return { data, failed };
 }

@@ -199,7 +199,7 @@ function Ensemble({ box, narrow, servers, onOpen }: EnsembleProps) {
               aria-haspopup="dialog"
               onClick={() => onOpen(server.name)}
             >
-              <strong>{server.name}</strong>
+              <strong>{server.name.replace(/^coordination(?=\d)/, "no. ")}</strong>
               {!narrow && <span>{says}</span>}
             </button>
           );

@@ -1,0 +1,52 @@
+"""`/api/clock`: the virtual time of a simulated cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter
+
+from backend.clock.models import ClockChange, ClockOut
+from backend.depends import TheLab
+from backend.errors import Impossible, Malformed
+from backend.fabrics.clock import ClockState
+from backend.running import Running
+from backend.simulated.fabric import SimulatedFabric
+from backend.store.encoding import KINDS
+
+router = APIRouter(prefix="/api", tags=["clock"])
+
+
+@router.get("/clock", response_model=ClockOut)
+async def read_clock(lab: TheLab) -> dict[str, Any]:
+    return msgspec.structs.asdict(simulated(lab).clock)
+
+
+@router.post("/clock", response_model=ClockOut)
+async def change_clock(change: ClockChange, lab: TheLab) -> dict[str, Any]:
+    """Plays, pauses, steps, or changes the speed."""
+    return msgspec.structs.asdict(await changed(simulated(lab), change))
+
+
+def simulated(lab: Running) -> SimulatedFabric:
+    """Raises Impossible for a cluster of real servers."""
+    if not isinstance(lab.fabric, SimulatedFabric):
+        raise Impossible("real servers live in real time: only a simulated cluster has a clock to control")
+    return lab.fabric
+
+
+async def changed(fabric: SimulatedFabric, change: ClockChange) -> ClockState:
+    """Raises Malformed, Impossible, Unavailable."""
+    until = bool(change.until_ns or change.until_event)
+    if change.until_event and change.until_event not in KINDS:
+        raise Malformed(f"no event is called {change.until_event!r}; there are {', '.join(sorted(KINDS))}")
+    if change.step is not None:
+        if until or change.playing or change.speed is not None:
+            raise Malformed("a step pauses the clock: leave playing, speed and until out")
+        return await fabric.step(change.step)
+    if until and change.playing is False:
+        raise Malformed("until plays the clock: leave playing out")
+    playing = until or (fabric.clock.playing if change.playing is None else change.playing)
+    speed = fabric.clock.speed if change.speed is None else change.speed
+    return await fabric.set_clock(playing, speed, change.until_ns, change.until_event)

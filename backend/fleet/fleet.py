@@ -1,0 +1,129 @@
+"""All clusters of one control plane: the one that `up` started, and simulated clusters beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from backend.errors import Impossible, LabError, Malformed, NotThere, Unavailable
+from backend.lab import Lab
+from backend.settings import Settings
+from backend.shape import Shape
+from nodes.config import WorkloadConfig
+from nodes.real.memory import used_share
+from nodes.real.private_files import private_directory
+
+MAIN = "main"
+"""The name of the cluster that `up` started."""
+NAME = re.compile(r"^[a-z][a-z0-9-]{0,31}$")
+DIRECTORY = "beside"
+CLUSTERS_MAX = 64
+MEMORY_MOST = 0.8
+"""Share of the memory above which no further cluster is created."""
+KEPT_EVENTS = 200_000
+"""Events that are kept of each cluster beside the main one."""
+RING = 2_000
+"""Events of each that a page finds again after a broken connection."""
+LOAD_FILE = "workload.json"
+
+
+class Fleet:
+    """`main` is started and stopped by its owner; the others by `start`, `create`, `delete` and `stop`."""
+
+    def __init__(self, main: Lab, on_trouble: Callable[[str], None] = lambda line: None):
+        self.main = main
+        self._beside: dict[str, Lab] = {}
+        self._on_trouble = on_trouble
+        self._changing = asyncio.Lock()
+        self._stopped = False
+
+    @property
+    def _root(self) -> Path:
+        return self.main.home.path / DIRECTORY
+
+    def all(self) -> dict[str, Lab]:
+        """Every cluster by its name, the main one first."""
+        return {MAIN: self.main, **self._beside}
+
+    def find(self, name: str) -> Lab | None:
+        return self.main if name == MAIN else self._beside.get(name)
+
+    async def start(self) -> None:
+        """Starts the clusters that were created before; one that cannot start is reported, and stays as it is."""
+        for path in sorted(self._root.glob("*/cluster.json")):
+            async with self._changing:
+                try:
+                    await self._open(path.parent.name, Shape(), None, read_load(path.parent))
+                except LabError as error:
+                    self._on_trouble(f"the cluster {path.parent.name} does not start: {error.message}")
+
+    async def create(self, name: str, shape: Shape, seed: int | None, load: WorkloadConfig) -> Lab:
+        """Creates a simulated cluster and starts it. Raises Malformed, Impossible, Unavailable, CannotStart."""
+        if not NAME.match(name) or name == MAIN:
+            raise Malformed(
+                f"the name {name[:40]!r}: small letters, digits and `-`, at most 32, and not {MAIN!r}"
+            )
+        async with self._changing:
+            if name in self._beside or (self._root / name / "cluster.json").exists():
+                raise Impossible(f"there is a cluster {name!r} already")
+            if len(self._beside) >= CLUSTERS_MAX:
+                raise Impossible(f"{CLUSTERS_MAX} simulated clusters are the most: delete one")
+            if used_share() > MEMORY_MOST:
+                raise Unavailable(f"{used_share():.0%} of the memory is used: delete a cluster first")
+            try:
+                private_directory(self._root)
+                private_directory(self._root / name)
+                (self._root / name / LOAD_FILE).write_bytes(msgspec.json.encode(load))
+                return await self._open(name, shape, seed, load)
+            except LabError:
+                shutil.rmtree(self._root / name, ignore_errors=True)
+                raise
+            except OSError as error:
+                raise Unavailable(f"cannot use {self._root}: {error.strerror}") from None
+
+    async def _open(self, name: str, shape: Shape, seed: int | None, load: WorkloadConfig | None) -> Lab:
+        if self._stopped:
+            raise Unavailable("the control plane is stopping")
+        settings = Settings(
+            self._root / name, self.main.settings.port, shape, simulated=True, seed=seed, workload=load,
+            page=self.main.settings.page, kept_s=self.main.settings.kept_s, kept_events=KEPT_EVENTS, ring=RING,
+        )  # fmt: skip
+        lab = await Lab.open(settings, self._on_trouble, self.main.workers)
+        try:
+            await lab.start()
+        except BaseException:
+            await lab.stop()
+            raise
+        self._beside[name] = lab
+        return lab
+
+    async def delete(self, name: str) -> None:
+        """Stops a cluster and removes its directory. Raises NotThere, Impossible."""
+        if name == MAIN:
+            raise Impossible("the main cluster ends with ./cloverlab down")
+        async with self._changing:
+            lab = self._beside.pop(name, None)
+            if lab is None:
+                raise NotThere(f"no cluster is called {name[:40]!r}; there are {', '.join(self.all())}")
+            await lab.stop()
+            await asyncio.to_thread(shutil.rmtree, self._root / name, ignore_errors=True)
+
+    async def stop(self) -> None:
+        """Stops all but the main one, whose owner stops it."""
+        self._stopped = True
+        async with self._changing:
+            labs, self._beside = list(self._beside.values()), {}
+            await asyncio.gather(*(lab.stop() for lab in labs))
+
+
+def read_load(directory: Path) -> WorkloadConfig | None:
+    """The workload with which a cluster was created; None where its file is missing or damaged."""
+    try:
+        return msgspec.json.decode((directory / LOAD_FILE).read_bytes(), type=WorkloadConfig)
+    except (OSError, msgspec.DecodeError):
+        return None

@@ -1,0 +1,106 @@
+import { Popover, Slider } from "@mantine/core";
+import { useState } from "react";
+import { changeClock } from "../actions/perform";
+import { isConnected, useLab } from "../store/store";
+import { sinceStart } from "../store/time";
+import { useTick } from "./useTick";
+
+const SLOWEST = Math.log10(0.1);
+const FASTEST = Math.log10(1000);
+const MARKS = [0.1, 1, 10, 100, 1000].map((speed) => ({ value: Math.log10(speed), label: `×${speed}` }));
+/** Share of the requested speed below which the reached one is shown. */
+const KEPT = 0.9;
+
+/** A speed of two digits. */
+export function speedOf(position: number): number {
+  return Number((10 ** position).toPrecision(2));
+}
+
+/** The clock of a simulated cluster: play, pause, step, speed and virtual time. */
+export function ClockBar() {
+  const virtual = useLab((state) => state.virtual);
+  const enabled = useLab(isConnected);
+  const [position, setPosition] = useState<number | null>(null);
+  const now_ns = useTick(virtual?.playing === true);
+  if (virtual === null) return null;
+  const { playing, speed, reached } = virtual;
+  const late = playing && reached > 0 && reached < speed * KEPT;
+  return (
+    <section
+      className="clock-bar"
+      aria-label="Virtual time"
+      data-testid="clock-bar"
+      data-playing={playing}
+      data-ns={Math.round(virtual.now_ns)}
+    >
+      <button
+        type="button"
+        className="pill"
+        disabled={!enabled}
+        aria-label={playing ? "Pause virtual time" : "Let virtual time pass"}
+        title={`${playing ? "Pause virtual time" : "Let virtual time pass"} (Space)`}
+        data-testid="clock-play"
+        onClick={() => void changeClock({ playing: !playing })}
+      >
+        <span aria-hidden="true">{playing ? "❚❚" : "▶"}</span>
+      </button>
+      <button
+        type="button"
+        className="pill"
+        disabled={!enabled}
+        title="Step to the next event (.)"
+        data-testid="clock-step-event"
+        onClick={() => void changeClock({ step: "event" })}
+      >
+        event <span aria-hidden="true">▸</span>
+      </button>
+      <button
+        type="button"
+        className="pill"
+        disabled={!enabled}
+        title="Step to the next message"
+        data-testid="clock-step-message"
+        onClick={() => void changeClock({ step: "message" })}
+      >
+        message <span aria-hidden="true">▸</span>
+      </button>
+      <Popover position="bottom-end" shadow="lg" trapFocus withArrow width="22rem">
+        <Popover.Target>
+          <button
+            type="button"
+            className="pill"
+            disabled={!enabled}
+            data-testid="clock-speed"
+            title={late ? `This machine reaches ×${reached.toPrecision(2)}` : "Speed of virtual time"}
+          >
+            ×{speed}
+            {late && <span className="clock-late"> (×{reached.toPrecision(2)})</span>}
+            <span aria-hidden="true"> ▾</span>
+          </button>
+        </Popover.Target>
+        <Popover.Dropdown aria-label="Speed" className="throttle-panel">
+          <p className="throttle-now">
+            Virtual time passes <strong>{speedOf(position ?? Math.log10(speed))}</strong> times as fast
+          </p>
+          <Slider
+            thumbLabel="Speed of virtual time"
+            min={SLOWEST}
+            max={FASTEST}
+            step={0.01}
+            marks={MARKS}
+            value={position ?? Math.log10(speed)}
+            label={null}
+            onChange={setPosition}
+            onChangeEnd={(value) => {
+              setPosition(null);
+              void changeClock({ speed: speedOf(value) });
+            }}
+          />
+        </Popover.Dropdown>
+      </Popover>
+      <span className="clock-now" data-testid="clock-now">
+        {sinceStart(playing ? now_ns : virtual.now_ns, 0, playing ? 1 : 6)}
+      </span>
+    </section>
+  );
+}
