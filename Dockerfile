@@ -27,6 +27,7 @@ COPY pyproject.toml ./
 COPY nodes nodes
 COPY backend backend
 COPY benchmarks benchmarks
+COPY labs labs
 COPY scenarios scenarios
 COPY --from=page /page/dist frontend/dist
 RUN python3 -m compileall -q nodes backend

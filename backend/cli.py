@@ -37,6 +37,7 @@ MODULES = {
     "watch": "watch",
     "journal": "dump",
     "image": "dump",
+    "lab": "labs",
     "run": "trials",
     "explore": "trials",
     "test": "benchmarks",

@@ -74,13 +74,28 @@ class Lines:
 
 def read(path: Path) -> list[Scenario]:
     """The scenarios of a file: one, or one for each value of its matrix. Raises Malformed with file and line."""
+    document, lines = load(path, "scenario")
+    try:
+        scenario = msgspec.convert(in_new_words(document, path), Scenario)
+        varied = vary(scenario)
+    except msgspec.ValidationError as error:
+        raise lines.wrong(*reported(str(error))) from None
+    except Malformed as error:
+        raise Malformed(f"{path}: {error.message}") from None
+    for each in varied:
+        check(each, lines)
+    return varied
+
+
+def load(path: Path, kind: str) -> tuple[Any, Lines]:
+    """A YAML document of bounded size as plain values, and its lines. `kind` names it in errors. Raises Malformed with file and line."""
     try:
         with path.open("rb") as file:
             data = file.read(BYTES_MAX + 1)
     except OSError as error:
         raise Malformed(f"{path}: {error.strerror}") from None
     if len(data) > BYTES_MAX:
-        raise Malformed(f"{path}: a scenario has at most {BYTES_MAX} bytes, this one has more")
+        raise Malformed(f"{path}: a {kind} has at most {BYTES_MAX} bytes, this one has more")
     try:
         document = YAML(typ="rt", pure=True).load(data.decode())
     except UnicodeDecodeError:
@@ -90,17 +105,10 @@ def read(path: Path) -> list[Scenario]:
         raise Malformed(f"{path}:{line}: {error.problem or 'not YAML'}") from None
     except (YAMLError, RecursionError, ValueError, AttributeError, TypeError) as error:
         raise Malformed(f"{path}: not YAML: {error}") from None
-    lines = Lines(path, document)
     try:
-        scenario = msgspec.convert(in_new_words(Plain().of(document), path), Scenario)
-        varied = vary(scenario)
-    except msgspec.ValidationError as error:
-        raise lines.wrong(*reported(str(error))) from None
+        return Plain(kind).of(document), Lines(path, document)
     except Malformed as error:
         raise Malformed(f"{path}: {error.message}") from None
-    for each in varied:
-        check(each, lines)
-    return varied
 
 
 def in_new_words(scenario: Any, path: Path) -> Any:
@@ -124,16 +132,19 @@ def in_new_words(scenario: Any, path: Path) -> Any:
 class Plain:
     """A document without its lines, of bounded size: aliases make a small file a large document."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
         self._parts = 0
 
     def of(self, node: Any, depth: int = 0) -> Any:
         """Raises Malformed."""
         self._parts += 1
         if depth > DEPTH_MAX:
-            raise Malformed("a scenario is not nested so deeply")
+            raise Malformed(f"a {self._kind} is not nested so deeply")
         if self._parts > PARTS_MAX:
-            raise Malformed(f"a scenario has at most {PARTS_MAX} values, with those that its aliases repeat")
+            raise Malformed(
+                f"a {self._kind} has at most {PARTS_MAX} values, with those that its aliases repeat"
+            )
         if isinstance(node, dict):
             return {str(key): self.of(value, depth + 1) for key, value in node.items()}
         if isinstance(node, list):

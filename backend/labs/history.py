@@ -1,0 +1,119 @@
+"""The history of a run as the checks of labs read it. Only events count, so a simulated and a real cluster are judged by the same code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from backend.picture import Picture
+from backend.scenarios import letters
+from backend.scenarios.conditions import Situation
+from backend.scenarios.durations import nanoseconds
+from backend.scenarios.facts import Facts
+from backend.scenarios.model import ExpectPart
+from backend.scenarios.outages import Outages
+from backend.scenarios.verdicts import Judge, Verdict
+from nodes.config import ClusterConfig
+from nodes.invariants import registry
+from nodes.trace.events import Called, FaultInjected, Serving, SessionEnded, Stamped
+
+
+@dataclass(frozen=True)
+class FaultSeen:
+    """A fault, with the roles that its targets had in the view when it began."""
+
+    at_ns: int
+    verb: str
+    roles: dict[str, str]
+    """Role by target."""
+
+
+@dataclass(frozen=True)
+class ServiceSeen:
+    """A server began to serve a group."""
+
+    at_ns: int
+    group: str
+    server: str
+    epoch: int
+
+
+@dataclass
+class Noted:
+    """What the values of labs refer to, in the order of time."""
+
+    faults: list[FaultSeen] = field(default_factory=list)
+    services: list[ServiceSeen] = field(default_factory=list)
+    sessions_ended: list[tuple[int, str]] = field(default_factory=list)
+    """(ns, server)."""
+    last_success_ns: int = 0
+    """When the last call returned a result."""
+    counts: dict[str, int] = field(default_factory=dict)
+    """Number of events by kind, since the workload began."""
+
+
+class History:
+    """The events of a run, reduced as they come."""
+
+    def __init__(
+        self, config: ClusterConfig, clients: list[str], began_ns: int, ended_ns: int, events: list[Stamped]
+    ):
+        """`began_ns` is when the workload began; earlier events only make the state. `ended_ns` is the end of the run."""
+        self.ended_ns = ended_ns
+        self._picture = Picture.of(config, {}, clients)
+        self.invariants = registry.start(config)
+        self.situation = Situation(self._picture)
+        self.outages = Outages()
+        self.noted = Noted()
+        self._began_ns = began_ns
+        self._rows = {group.name: letters.Rows(group.name, list(group.members)) for group in config.groups}
+        self._judge = Judge(
+            self.situation, self.invariants, self.outages, self._rows, Facts(), lambda text: nanoseconds(text)
+        )
+        counting = False
+        for stamped in events:
+            if not counting and stamped.at_ns > began_ns:
+                counting = True
+                self.situation.begin_count()
+            self._on_event(stamped)
+        self.invariants.finish()
+
+    @property
+    def groups(self) -> list[str]:
+        return list(self._rows)
+
+    def verdicts(self, expect: ExpectPart) -> list[Verdict]:
+        """Raises LabError for an unknown group."""
+        return self._judge.verdicts(expect)
+
+    @property
+    def broken(self) -> list[str]:
+        """Violated invariants, the first one first."""
+        return list(dict.fromkeys(failure.invariant for failure in self.invariants.failures))
+
+    def _on_event(self, stamped: Stamped) -> None:
+        if type(stamped.event) is FaultInjected:
+            self._note_fault(stamped, stamped.event)
+        self._picture.apply(stamped, self._picture.seq + 1)
+        self.invariants.on_event(stamped)
+        self.outages.on_event(stamped)
+        self.situation.on_event(stamped)
+        for rows in self._rows.values():
+            rows.on_event(stamped)
+        if stamped.at_ns > self._began_ns:
+            self._note(stamped)
+
+    def _note_fault(self, stamped: Stamped, fault: FaultInjected) -> None:
+        servers = self._picture.servers
+        roles = {name: servers[name].role if name in servers else "" for name in fault.targets}
+        self.noted.faults.append(FaultSeen(stamped.at_ns, fault.verb, roles))
+
+    def _note(self, stamped: Stamped) -> None:
+        event, noted = stamped.event, self.noted
+        kind = type(event).__name__
+        noted.counts[kind] = noted.counts.get(kind, 0) + 1
+        if type(event) is Serving:
+            noted.services.append(ServiceSeen(stamped.at_ns, event.group, stamped.server, event.epoch))
+        elif type(event) is SessionEnded:
+            noted.sessions_ended.append((stamped.at_ns, event.server))
+        elif type(event) is Called and not event.error:
+            noted.last_success_ns = max(noted.last_success_ns, event.returned_ns)

@@ -1,0 +1,85 @@
+"""Each lab: a student who does it right passes; a wrong prediction and a fault that was not caused fail at their step."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from backend.labs.model import Answer, LabStep, ScriptPart
+from backend.labs.reading import StudentLab, lab_of, names, read_script
+from backend.labs.running import LabRun, grade_of, play
+
+SOLUTIONS = Path(__file__).parent / "solutions"
+
+
+def test_there_are_at_least_twelve_over_all_five_papers() -> None:
+    labs = [lab_of(name, "ada") for name in names()]
+    assert len(labs) >= 12
+    assert {reading.paper for each in labs for reading in each.file.read} == {
+        "CFS",
+        "SAA",
+        "VSSP",
+        "DCFS2",
+        "DCFS3",
+    }
+    assert len({each.file.number for each in labs}) == len(labs)
+    assert [path.stem for path in sorted(SOLUTIONS.glob("*.yaml"))] == names()
+
+
+def test_at_least_four_lose_a_write() -> None:
+    losing = [
+        name
+        for name in names()
+        for step in lab_of(name, "ada").file.steps
+        if step.check is not None and step.check.expect is not None and step.check.expect.broken
+    ]
+    assert len(losing) >= 4
+
+
+@pytest.mark.parametrize("name", names())
+def test_who_does_it_right_passes_and_who_predicts_wrong_fails_there(name: str) -> None:
+    script = read_script(SOLUTIONS / f"{name}.yaml")
+    lab = lab_of(name, script.student)
+    run = asyncio.run(play(lab, script))
+    grade = grade_of(lab, script, run)
+    assert grade.passed, [step for step in grade.steps if not step.passed]
+    loses = any(s.check and s.check.expect and s.check.expect.broken for s in lab.file.steps)
+    assert bool(grade.lost) == loses
+    for step in lab.file.steps:
+        if step.predict is not None:
+            assert failed_with(lab, script, run, step.id, other(step, script.answers[step.id])) == [step.id]
+
+
+@pytest.mark.parametrize("name", names())
+def test_who_causes_no_fault_fails_at_the_first_check(name: str) -> None:
+    script = read_script(SOLUTIONS / f"{name}.yaml")
+    lab = lab_of(name, script.student)
+    idle = msgspec.structs.replace(script, actions=[])
+    grade = grade_of(lab, idle, asyncio.run(play(lab, idle)))
+    first = next(step.id for step in lab.file.steps if step.check is not None)
+    assert first in [step.id for step in grade.steps if not step.passed]
+
+
+def failed_with(lab: StudentLab, script: ScriptPart, run: LabRun, id: str, answer: Answer) -> list[str]:
+    changed = msgspec.structs.replace(script, answers={**script.answers, id: answer})
+    return [step.id for step in grade_of(lab, changed, run).steps if not step.passed]
+
+
+def other(step: LabStep, right: Answer) -> Answer:
+    """An answer to the same question that is wrong."""
+    assert step.predict is not None
+    if step.predict.choices:
+        said = "yes" if right is True else "no" if right is False else str(right)
+        return next(choice for choice in step.predict.choices if choice != said)
+    assert isinstance(right, int | float)
+    return right + 2 * step.predict.tolerance + 1
+
+
+def test_numbers_differ_by_student_and_stay_the_same() -> None:
+    sessions = {lab_of("what-is-a-standby", f"student{n}").numbers["session"] for n in range(20)}
+    assert len(sessions) > 2
+    assert lab_of("what-is-a-standby", "Ada ").numbers == lab_of("what-is-a-standby", "ada").numbers
+    assert "{" not in lab_of("what-is-a-standby", "ada").page
