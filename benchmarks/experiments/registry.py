@@ -31,7 +31,7 @@ MODULES = {
     "s2pc-messages": "distributed",
     "s2pc-table4": "recovery",
     "s2pc-table5": "recovery",
-    "saa-7.3": "experiments.gaps",
+    "saa-7.3": "experiments.member_changes",
     "saa-fig8": "experiments.writes_ordered",
     "saa-fig9": "experiments.writes_ordered",
     "saa-fig7": "experiments.order_latency",
