@@ -36,6 +36,8 @@ MODULES = {
     "saa-fig9": "experiments.writes_ordered",
     "saa-fig7": "experiments.order_latency",
     "saa-fig10": "experiments.reads_anywhere",
+    "saa-fig11": "experiments.operation_times",
+    "saa-fig12": "experiments.operation_times",
     "vssp-fig7-read": "experiments.images",
     "vssp-fig7-write": "experiments.images",
     "vssp-fig8a": "experiments.pool_node_deaths",

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from statistics import median
 
+import pytest
+
 from benchmarks import packing
-from benchmarks.experiments import group_rates, mdtest, order_latency, reads_anywhere, writes_ordered
+from benchmarks.experiments import (
+    group_rates,
+    mdtest,
+    operation_times,
+    order_latency,
+    reads_anywhere,
+    writes_ordered,
+)
 from benchmarks.experiments.registry import experiment_named
 from benchmarks.running import group_of
 from nodes.config import MILLISECOND, many_groups
@@ -123,6 +132,12 @@ def test_members_join_leave_and_fail_and_no_call_fails() -> None:
     assert 0 < figures["symmetric_gap_ms"] <= 20 < figures["wait_three_killed_ms"]
     (answered,) = outcome.chart.series.values()
     assert answered[0][0] < 0 < answered[-1][0]
+
+
+@pytest.mark.parametrize("name", ["PostMark", "Iozone 128 KB", "BTIO"])
+def test_file_operations_spend_their_time_at_data_nodes(name: str) -> None:
+    times = operation_times.times_of(name, 32)
+    assert 0 < times.mds_share < 0.05 and 0.05 < times.read_share < 0.5
 
 
 def test_stats_are_faster_by_ddg_than_by_subtree() -> None:
