@@ -1,4 +1,5 @@
-"""`cfs-fig8e`, `cfs-fig9`, `s2pc-fig15`: rates of metadata operations by replicas, families, groups and logging (CFS §5.2, §5.3; DCFS2 §5.2.1).
+"""`cfs-fig8e`, `cfs-fig9`, `vssp-fig6d`, `s2pc-fig15`: rates of metadata operations by replicas, families, groups and logging (CFS §5.2, §5.3;
+VSSP §IV.A; DCFS2 §5.2.1).
 
 In virtual time. A server takes a fixed time for each message and the same for each write that it carries out. Every client has its own files:
 it creates, stats, renames and deletes them, and makes directories.
@@ -43,6 +44,7 @@ GROUPS = {
 }
 """Groups and standbys of each configuration."""
 REPLICAS = {"1 replica": (1, 0), "2 replicas": (1, 1), "3 replicas": (1, 2)}
+CREATING = {f"{standbys + 1} replicas" if standbys else "1 replica": (1, standbys) for standbys in range(4)}
 PAPER_9 = {
     "loss_mams_1A2S": 0.0387,
     "loss_mams_1A3S": 0.0406,
@@ -51,6 +53,7 @@ PAPER_9 = {
     "time_getfileinfo_mams_3A9S": 0.2247,
 }
 PAPER_8E = {"loss_3_replicas": 0.061}
+PAPER_6D = {"loss_2_replicas": 0.0286, "loss_3_replicas": 0.0299, "loss_4_replicas": 0.0245}
 PAPER_15 = {"loss_create": 0.1, "loss_delete": 0.1}
 Rates = dict[str, float]
 """Operations per second, by operation."""
@@ -161,6 +164,24 @@ def by_replicas(quick: bool) -> Outcome:
     return Outcome(config_of(seeds), figures, PAPER_8E, chart)
 
 
+def creating(quick: bool) -> Outcome:
+    """Rate of creates by replicas of the journal."""
+    configs = {ONE_SERVER: group_of(ONE_SERVER, 0)}
+    wanted = dict(list(CREATING.items())[:2]) if quick else CREATING
+    configs |= {name: many_groups(*size) for name, size in wanted.items()}
+    seeds = SEEDS[:1] if quick else SEEDS
+    found = over_seeds(configs, seeds, OPERATIONS[:1])
+    figures = {
+        f"loss_{more.replace(' ', '_')}": loss(found[more], found[less]) for less, more in pairwise(wanted)
+    }
+    figures["loss_1_replica_over_single"] = loss(found["1 replica"], found[ONE_SERVER])
+    bars: dict[str, list[Point]] = {
+        "creates": [(float(place), round(found[name]["create"])) for place, name in enumerate(wanted)]
+    }
+    chart = Chart("Creates", "", "per second", bars, "bars", list(wanted))
+    return Outcome(config_of(seeds), figures, PAPER_6D, chart, [NOTE_6D])
+
+
 def by_logging(quick: bool) -> Outcome:
     """Rates with and without logging: two servers and sixteen clients, as in the paper. Without logging (hole `async_flush`) no call waits for a
     disk."""
@@ -206,6 +227,8 @@ NOTE_9 = (
     "A file is at home with its directory here, so that only mkdir concerns two groups."
 )
 
+NOTE_6D = "loss_N_replicas: what the N-th replica takes away. Servers have a processor and a disk each; only messages cost the active anything."
+
 NOTE_15 = (
     "A log write of many calls costs the processor nothing here and the calls wait for it together. The paper's PostMark transactions "
     "and the bandwidth of data (Fig. 14), which logging does not change, are not repeated."
@@ -214,5 +237,6 @@ NOTE_15 = (
 EXPERIMENTS = [
     Experiment("cfs-fig8e", "CFS §5.2, Fig. 8e", "metadata operations with 1 to 3 replicas of the journal", by_replicas),
     Experiment("cfs-fig9", "CFS §5.3, Fig. 9", "metadata operations by standbys, groups and other families", by_groups),
+    Experiment("vssp-fig6d", "VSSP §IV.A, Fig. 6d", "creates with 1 to 4 replicas of the journal", creating),
     Experiment("s2pc-fig15", "DCFS2 §5.2.1, Fig. 15", "metadata operations with logging and without", by_logging),
 ]  # fmt: skip

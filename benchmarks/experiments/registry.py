@@ -38,6 +38,7 @@ MODULES = {
     "saa-fig10": "experiments.reads_anywhere",
     "saa-fig11": "experiments.operation_times",
     "saa-fig12": "experiments.operation_times",
+    "vssp-fig6d": "experiments.group_rates",
     "vssp-fig7-read": "experiments.images",
     "vssp-fig7-write": "experiments.images",
     "vssp-fig8a": "experiments.pool_node_deaths",

@@ -97,6 +97,11 @@ def test_standbys_cost_little_and_groups_add_up() -> None:
     assert groups["create"] > 1.5 * alone["create"] and groups["getfileinfo"] > 2 * alone["getfileinfo"]
 
 
+def test_a_second_replica_of_the_journal_costs_little() -> None:
+    figures = experiment_named("vssp-fig6d").run(True).figures
+    assert -0.01 < figures["loss_2_replicas"] < 0.1 and abs(figures["loss_1_replica_over_single"]) < 0.01
+
+
 def test_callers_do_not_wait_for_a_pool_node_that_dies_while_a_majority_is_left() -> None:
     figures = experiment_named("cfs-fig8f").run(True).figures
     assert figures["most_after_death_1"] < 3 and figures["most_after_death_2"] < 3
