@@ -5,6 +5,8 @@ Placement is random, so that every second file has its home in the other group.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -87,6 +89,23 @@ class Book:
         if self._open:
             self._end_group()
         await self._journal.sync()
+
+
+def make_files(book: Book, per_directory: int, done: Callable[[], bool]) -> None:
+    """Writes records of one client that makes directories with so many files each, until `done`."""
+    session, parent = "client1", ROOT
+    book.write(OpenSessionRecord(OpId(session, 0), 0, book.now_ns(), Done()))
+    for number in count(1):
+        if done():
+            return
+        is_directory = number % per_directory == 1
+        inode = book.namespace.tree.next_number | (DIRECTORY if is_directory else 0)
+        under, name = ROOT if is_directory else parent, f"client1.abcdef0123-{number}"
+        call, mode = OpId(session, number), 0o755 if is_directory else 0o644
+        book.write(
+            MakeRecord(call, number, book.now_ns(), Made(inode), under, [name], inode, is_directory, mode)
+        )
+        parent = inode if is_directory else parent
 
 
 def mark_of(group: JournalGroup, data: bytes) -> Mark:

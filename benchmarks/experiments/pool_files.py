@@ -8,13 +8,10 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from benchmarks._journals import Book
+from benchmarks._journals import Book, make_files
 from benchmarks._model import Chart, Experiment, Outcome, Point
 from benchmarks.image import MIB, running
-from nodes.metadata.operations import Done, Made
-from nodes.metadata.records import MakeRecord, OpenSessionRecord
 from nodes.real.turn import Turn
-from nodes.units import DIRECTORY, ROOT, OpId
 
 RECORDS = (50_000, 100_000, 200_000)
 FILES_PER_DIRECTORY = 50
@@ -34,17 +31,7 @@ ROUNDS = 5
 async def journal_bytes(directory: Path, records: int) -> int:
     """Size in bytes of a journal that creates `records` files and directories."""
     book = Book(directory, 1, Turn(asyncio.get_running_loop()))
-    session, parent = "client1", ROOT
-    book.write(OpenSessionRecord(OpId(session, 0), 0, book.now_ns(), Done()))
-    for number in range(1, records + 1):
-        is_directory = number % FILES_PER_DIRECTORY == 1
-        inode = book.namespace.tree.next_number | (DIRECTORY if is_directory else 0)
-        under, name = ROOT if is_directory else parent, f"client1.abcdef0123-{number}"
-        call, mode = OpId(session, number), 0o755 if is_directory else 0o644
-        book.write(
-            MakeRecord(call, number, book.now_ns(), Made(inode), under, [name], inode, is_directory, mode)
-        )
-        parent = inode if is_directory else parent
+    make_files(book, FILES_PER_DIRECTORY, lambda: book.records > records)
     await book.close()
     return book.size
 

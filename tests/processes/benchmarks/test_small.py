@@ -11,6 +11,7 @@ from benchmarks.experiments.registry import experiment_named
     ("name", "figures"),
     [
         ("cfs-fig8b", {"ms_mean_512", "ms_mean_32768"}),
+        ("cfs-fig8d", {"local_mb_per_s_0.5mb", "remote_mb_per_s_0.5mb"}),
         ("cfs-table2", {"mams_s_least", "mams_s_mean"}),
         ("vssp-table1", {"image_over_journal_most", "bytes_per_record_least"}),
         ("vssp-fig8b", {"s_5pct", "s_100pct"}),
