@@ -84,7 +84,7 @@ def run(quick: bool) -> Outcome:
 
 NOTE = (
     "A pause is the end of the dead active's session and the takeover: data nodes report to the standbys too, "
-    "so that nobody collects block reports then. The paper's curve of block reports (1.5 million in less than 40 s) is not repeated."
+    "so that no server collects block reports then. The paper's curve of block reports is cfs-fig10-reports."
 )
 
 EXPERIMENTS = [

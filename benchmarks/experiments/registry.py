@@ -17,6 +17,7 @@ MODULES = {
     "cfs-fig8f": "experiments.pool_node_deaths",
     "cfs-fig9": "experiments.group_rates",
     "cfs-fig10": "experiments.file_write",
+    "cfs-fig10-reports": "experiments.block_reports",
     "cfs-fig12": "renewing",
     "cfs-table1": "experiments.reliability",
     "cfs-table2": "experiments.failover_time",

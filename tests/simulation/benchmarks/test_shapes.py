@@ -156,6 +156,11 @@ def test_a_file_is_written_through_two_deaths_of_the_active() -> None:
     assert figures["same_bytes"] == 1 and 2 < figures["pause_1_s"] < 8 and 2 < figures["pause_2_s"] < 8
 
 
+def test_block_reports_take_time_in_proportion_to_the_blocks() -> None:
+    figures = experiment_named("cfs-fig10-reports").run(True).figures
+    assert 2 < figures["blocks_20000_over_5000"] < 8
+
+
 def test_six_servers_do_a_mix_of_calls_faster_by_ddg_than_by_subtree() -> None:
     figures = experiment_named("ddg-fig13").run(True).figures
     assert figures["create_vs_subtree"] > 1.3 and figures["mix_vs_subtree"] > 1.3
