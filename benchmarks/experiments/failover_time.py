@@ -106,8 +106,8 @@ def run(quick: bool) -> Outcome:
 
 NOTE = (
     "A session of 5 s ends 3 to 5 s after the death: it began with the last heartbeat, of one every 2 s. "
-    "The paper's images are of 16 MB to 1 GB; its backup node collects all block reports before it serves, which ours has always had, "
-    "and its Avatar and Hadoop HA notice a death later than by the session."
+    "The paper's images are of 16 MB to 1 GB; its backup node collects all block reports before it serves, which ours has always had: "
+    "cfs-table2-crossover withholds them. Its Avatar and Hadoop HA notice a death later than by the session."
 )
 
 EXPERIMENTS = [

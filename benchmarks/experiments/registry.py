@@ -21,6 +21,7 @@ MODULES = {
     "cfs-fig12": "renewing",
     "cfs-table1": "experiments.reliability",
     "cfs-table2": "experiments.failover_time",
+    "cfs-table2-crossover": "experiments.collection",
     "cfs-table3a": "experiments.state_rows",
     "cfs-table3b": "experiments.state_rows",
     "cfs-table3c": "experiments.state_rows",

@@ -161,6 +161,11 @@ def test_block_reports_take_time_in_proportion_to_the_blocks() -> None:
     assert 2 < figures["blocks_20000_over_5000"] < 8
 
 
+def test_a_backup_node_is_faster_than_mams_with_few_blocks_only() -> None:
+    figures = experiment_named("cfs-table2-crossover").run(True).figures
+    assert figures["backupnode_over_mams_16mb"] < 1 < figures["backupnode_over_mams_512mb"]
+
+
 def test_six_servers_do_a_mix_of_calls_faster_by_ddg_than_by_subtree() -> None:
     figures = experiment_named("ddg-fig13").run(True).figures
     assert figures["create_vs_subtree"] > 1.3 and figures["mix_vs_subtree"] > 1.3
