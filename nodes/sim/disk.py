@@ -87,7 +87,9 @@ class SimDisk:
     def read(self, path: str, offset: int = 0, length: int | None = None) -> bytes:
         file = self._there(path, "read")
         end = len(file.data) if length is None else offset + length
-        return bytes(file.data[offset:end])
+        data = bytes(file.data[offset:end])
+        self.store.bytes_read += len(data)
+        return data
 
     def size(self, path: str) -> int:
         return len(self._there(path, "read").data)

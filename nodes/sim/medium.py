@@ -118,6 +118,7 @@ class Store:
         self.capacity = conditions.disk_capacity
         self.synced: dict[str, int] = {}
         """Number of file syncs, by the first part of the path."""
+        self.bytes_read = 0
         self.at_sync = at_sync
         self.unfinished: dict[int, Callable[[random.Random], None]] = {}
         """Calls that change names and have not returned: the medium may or may not have their effect."""

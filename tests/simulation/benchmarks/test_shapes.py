@@ -166,6 +166,14 @@ def test_a_backup_node_is_faster_than_mams_with_few_blocks_only() -> None:
     assert figures["backupnode_over_mams_16mb"] < 1 < figures["backupnode_over_mams_512mb"]
 
 
+def test_two_groups_recover_in_less_time_than_one_server() -> None:
+    figures = experiment_named("cfs-fig13").run(True).figures
+    assert (
+        figures["time_cfs_2A6S"] < 0.95 < figures["time_cfs_1A1S"] < 1.1
+        and 1.7 < figures["time_hdfs_nfs"] < 2
+    )
+
+
 def test_six_servers_do_a_mix_of_calls_faster_by_ddg_than_by_subtree() -> None:
     figures = experiment_named("ddg-fig13").run(True).figures
     assert figures["create_vs_subtree"] > 1.3 and figures["mix_vs_subtree"] > 1.3
