@@ -230,8 +230,8 @@ NOTE_9 = (
 NOTE_6D = "loss_N_replicas: what the N-th replica takes away. Servers have a processor and a disk each; only messages cost the active anything."
 
 NOTE_15 = (
-    "A log write of many calls costs the processor nothing here and the calls wait for it together. The paper's PostMark transactions "
-    "and the bandwidth of data (Fig. 14), which logging does not change, are not repeated."
+    "A log write of many calls costs the processor nothing here and the calls wait for it together. The paper's PostMark transactions, "
+    "which logging does not change, are not repeated."
 )
 
 EXPERIMENTS = [

@@ -31,6 +31,7 @@ MODULES = {
     "dcfs3-packing": "packing",
     **{f"ddg-fig{number}": "ddg" for number in range(6, 14)},
     "dcfs3-stat": "experiments.mdtest",
+    "s2pc-fig14": "experiments.bandwidth",
     "s2pc-fig15": "experiments.group_rates",
     "s2pc-messages": "distributed",
     "s2pc-table4": "recovery",

@@ -174,6 +174,11 @@ def test_two_groups_recover_in_less_time_than_one_server() -> None:
     )
 
 
+def test_logging_costs_files_no_bandwidth() -> None:
+    figures = experiment_named("s2pc-fig14").run(True).figures
+    assert abs(figures["loss_write"]) < 0.15 and abs(figures["loss_read"]) < 0.15
+
+
 def test_six_servers_do_a_mix_of_calls_faster_by_ddg_than_by_subtree() -> None:
     figures = experiment_named("ddg-fig13").run(True).figures
     assert figures["create_vs_subtree"] > 1.3 and figures["mix_vs_subtree"] > 1.3
