@@ -97,8 +97,11 @@ def run(quick: bool) -> Outcome:
     }
     figures: dict[str, float] = {}
     for place, word in enumerate(("write", "read")):
-        losses = {n: 1 - found["with logging"][n][place] / found["without"][n][place] for n in counts}
-        figures[f"loss_{word}"] = round(max(losses.values(), key=abs), 4)
+        losses: dict[int, float] = {
+            n: 1 - found["with logging"][n][place] / found["without"][n][place] for n in counts
+        }
+        worst: float = max(losses.values(), key=abs)
+        figures[f"loss_{word}"] = round(worst, 4)
         figures |= {f"loss_{word}_{n}_clients": round(loss, 4) for n, loss in losses.items()}
     series: dict[str, list[Point]] = {
         f"{word}, {name}": [(float(n), by[n][place]) for n in counts]

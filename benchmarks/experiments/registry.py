@@ -20,6 +20,7 @@ MODULES = {
     "cfs-fig10-reports": "experiments.block_reports",
     "cfs-fig12": "renewing",
     "cfs-fig13": "experiments.global_recovery",
+    "cfs-fig14": "experiments.word_count",
     "cfs-table1": "experiments.reliability",
     "cfs-table2": "experiments.failover_time",
     "cfs-table2-crossover": "experiments.collection",
