@@ -11,8 +11,8 @@ from backend.errors import CannotStart, Impossible, Malformed
 from backend.labs.grading import LabGrade, wrong_answer
 from backend.labs.model import ACTIONS_MAX, Answer, ScriptPart
 from backend.labs.reading import StudentLab
+from backend.places import default_data
 from backend.scenarios.model import StepPart
-from backend.settings import default_data
 
 NAME_MAX = 60
 BYTES_MAX = 1 << 20

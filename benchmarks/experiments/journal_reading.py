@@ -13,11 +13,11 @@ from statistics import mean, median
 
 import uvloop
 
-from backend.fabrics.fabric import wait_until
 from backend.fabrics.faults import Faults
 from backend.fabrics.home import Home
 from backend.fabrics.launch import server_directory
 from backend.fabrics.processes import ProcessFabric
+from backend.fabrics.watched import wait_until
 from benchmarks._journals import Book, make_files
 from benchmarks._model import Chart, Experiment, Outcome, Point
 from nodes.config import Knobs, Timing, one_group
