@@ -17,7 +17,7 @@ from nodes.explore.stories.changes import (
     unheard,
 )
 from nodes.explore.stories.groups import barriers, between_groups, moved_meanwhile, moving, said_twice
-from nodes.explore.stories.handovers import handed_over
+from nodes.explore.stories.handovers import passed_on
 from nodes.explore.stories.images import going_back, images, outgrown, rots_while_away
 from nodes.explore.stories.ledgers import begins_late, closed_by_two, closed_late, closing
 from nodes.explore.stories.members import half_made, old_words
@@ -71,7 +71,7 @@ def stories_of(family: Family, lonely: bool = False) -> list[Story]:
     if standbys and not family.cannot_force:
         reported.append(too_few)
     if standbys and not family.cannot_hand_over:
-        reported.append(handed_over)
+        reported.append(passed_on)
     if standbys and not family.locked:
         reported += [views, views_twice, rejoins, rejoins, half_made, old_words, given_out]
     if family.groups_max > 1:

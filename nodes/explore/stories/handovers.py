@@ -12,7 +12,7 @@ WRITES = 50
 HOT = 2
 
 
-def handed_over(scene: Scene) -> None:
+def passed_on(scene: Scene) -> None:
     """An operator hands the active role over while names are toggled and read. Some server or link fails at a step of it."""
     rng = scene.rng
     scene.shape(sizes=(2, 3, 3, 4), groups=rng.choice((1, 1, 1, 2)))
@@ -21,13 +21,13 @@ def handed_over(scene: Scene) -> None:
     at_ms = BEGIN_MS + rng.randrange(session)
     successor = rng.choice(others)
     named = scene.chance(0.6)
-    handed_ms = at_ms
+    moment_ms = at_ms
     for _ in range(rng.choice((1, 1, 2, 3, 5))):
-        first = handed_ms == at_ms
+        first = moment_ms == at_ms
         targets = [leader, successor] if first and named else ["active of g1"]
-        scene.fault(handed_ms, "hand_over", targets)
-        handed_ms += rng.choice((1, rng.randint(1, 60), rng.randint(1, session)))
-    until_ms = handed_ms + rng.choice((session, 2 * session))
+        scene.fault(moment_ms, "hand_over", targets)
+        moment_ms += rng.choice((1, rng.randint(1, 60), rng.randint(1, session)))
+    until_ms = moment_ms + rng.choice((session, 2 * session))
     reader = scene.reads(at_ms - 200, until_ms, READS, HOT)
     for _ in range(rng.choice((1, 2))):
         scene.writes(at_ms - 200, until_ms, WRITES, HOT)

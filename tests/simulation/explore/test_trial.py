@@ -119,7 +119,7 @@ def test_every_family_has_a_clean_seed() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["mams", "2pc"])
-def test_the_active_role_is_handed_over_during_the_load(protocol: str) -> None:
+def test_the_active_role_is_passed_on_during_the_load(protocol: str) -> None:
     """To a standby, and to the active itself, which refuses."""
     faults = [
         Fault("hand_over", ["active of g1", "standby of g1"], at_ms=50),
