@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.config import SECOND
+from nodes.config import SECOND, JournalConfig, one_group
 from nodes.explore import audit
 from nodes.explore.audit import QUIET_NS, await_quiet, leading_pages
 from nodes.explore.draw import draw
+from nodes.explore.plan import Plan
 from nodes.explore.trial import Trial
+from nodes.families import family_named
 from nodes.metadata import fsck
 from nodes.metadata.operations import Create
 from nodes.metadata.pages import Page
@@ -73,6 +75,20 @@ def test_a_replica_that_is_always_a_message_behind_is_alike(monkeypatch: pytest.
     monkeypatch.setattr(audit, "pages_by_group", pages)
     audit.compare_replicas(trial, audit.Prober(trial.cluster, "prober"))
     assert not trial.failures
+
+
+@pytest.mark.parametrize("reads", [True, False])
+@pytest.mark.parametrize("protocol", ["qjm", "bookkeeper", "hadoop-ha"])
+def test_a_standby_of_a_shared_journal_must_read_on(protocol: str, reads: bool) -> None:
+    journal = JournalConfig(family_named(protocol).journal_names())
+    trial = Trial(Plan(1, one_group(1, protocol=protocol, journal=journal)))
+    cluster = trial.cluster
+    cluster.run_until(cluster.settled, 60 * SECOND)
+    [standby] = [name for name, place in cluster.places.items() if place == "standby"]
+    if not reads:
+        cluster.faults.do("cut", [standby], {"others": journal.nodes})
+    audit.check_following(trial, audit.Prober(cluster, "prober"))
+    assert [failure.place for failure in trial.failures] == ([] if reads else ["standby"])
 
 
 def test_clients_whose_sessions_keep_replicas_apart_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
