@@ -130,6 +130,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A journal node obeys a late copy of `StartSegment`, and drops later groups of the same writer behind it."""
     missed_start_passed_over: bool = False
     """The end of a journal is decided without nodes that missed the end of a segment and continued writing."""
+    dropped_ledger_awaited: bool = False
+    """A reader whose next entry was in a ledger that has been dropped waits for it, and never asks for an image."""
     image_without_last_partition: bool = False
     """An image counts as whole without its last partition."""
 
@@ -137,6 +139,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     executes_past_hole: bool = False
     """A secondary executes a success slot behind an empty one."""
+    joins_ignored_while_redoing: bool = False
+    """An elected server ignores who joins before it serves: one that promised may be gone, and then no majority is left."""
     lease_to_another_disk: bool = False
     """A secondary whose log has lost its end reads under the lease of the former disk, which had acknowledged all of the log."""
 

@@ -22,7 +22,9 @@ MUTANT_FAMILY = {
     "late_start_cuts": "qjm",
     "missed_start_passed_over": "qjm",
     "executes_past_hole": "packed-paxos",
+    "joins_ignored_while_redoing": "packed-paxos",
     "lease_to_another_disk": "packed-paxos",
+    "dropped_ledger_awaited": "bookkeeper",
     "ensemble_changed_while_closing": "bookkeeper",
 }
 """Families of mutations that are not searched in mams."""

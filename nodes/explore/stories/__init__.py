@@ -13,13 +13,14 @@ from nodes.explore.stories.changes import (
     back_in_turn,
     growing,
     joining,
+    outnumbered,
     takeovers,
     unheard,
 )
 from nodes.explore.stories.groups import barriers, between_groups, moved_meanwhile, moving, said_twice
 from nodes.explore.stories.handovers import passed_on
 from nodes.explore.stories.images import going_back, images, outgrown, rots_while_away
-from nodes.explore.stories.ledgers import begins_late, closed_by_two, closed_late, closing
+from nodes.explore.stories.ledgers import begins_late, closed_by_two, closed_late, closing, overtaken
 from nodes.explore.stories.members import half_made, old_words
 from nodes.explore.stories.reads import last_moments, rejoins, shores, views, views_twice
 from nodes.explore.stories.returns import (
@@ -70,6 +71,8 @@ def stories_of(family: Family, lonely: bool = False) -> list[Story]:
         ]
     if standbys and not family.cannot_force:
         reported.append(too_few)
+    if standbys and family.locked and not family.journal_nodes:
+        reported.append(outnumbered)
     if standbys and not family.cannot_hand_over:
         reported.append(passed_on)
     if standbys and not family.locked:
@@ -84,7 +87,7 @@ def stories_of(family: Family, lonely: bool = False) -> list[Story]:
     if standbys:
         reported.append(rots_while_away)
     if standbys and family.journal_nodes >= 3:
-        reported += [closing, closed_by_two]
+        reported += [closing, closed_by_two, overtaken]
     if standbys and family.journal_nodes >= 3 and family.journal_role == "journal-node":
         reported += [closed_late, begins_late, begins_late]
     return reported

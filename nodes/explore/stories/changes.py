@@ -11,6 +11,8 @@ GROWING = {"mams": "configuration/both", "paxos": "view/", "symmetric": "view ch
 """The step just before a member begins to count, by replication."""
 RETURNING = {"mams": "Promise", "paxos": "PaxosJoin", "symmetric": "JoinView"}
 """Messages of a member that returns from silence, by replication."""
+PROMISES = {"mams": "Promise", "paxos": "PaxosPromise"}
+"""The reply to a candidate, by replication."""
 WAYS = (
     ("add", 3, 1),
     ("add", 3, 1),
@@ -261,3 +263,22 @@ def alone(scene: Scene) -> None:
     scene.span_ms += rng.choice((0, session, 3 * session))
     if scene.chance(0.3):
         scene.apply_fault(at_ms + rng.randrange(session), rng.choice(others), session)
+
+
+def outnumbered(scene: Scene) -> None:
+    """Too few members are left to elect a leader, and try in vain. When others return one by one, a member that has already replied is gone."""
+    rng = scene.rng
+    scene.shape(sizes=(3, 4, 4, 4, 4, 5))
+    session, leader, others = scene.session_ms, scene.leader(), scene.others()
+    majority = (len(others) + 1) // 2 + 1
+    down = [leader, *rng.sample(others, len(others) + 1 - majority)]
+    at_ms = BEGIN_MS + rng.randrange(session)
+    back_ms = at_ms + session * rng.randint(12, 40) // 10
+    scene.writes(at_ms - 100, at_ms, 10)
+    scene.writes(back_ms, back_ms + 3 * session, 20)
+    replied = Trigger("sent", scene.whoever(), 1, "after", PROMISES.get(scene.family.replication, ""))
+    way = rng.choice(("gone", "gone", "gone", "crash", "pause", "cut"))
+    scene.fault(back_ms - rng.choice((1, session // 3, session)), way, [scene.whoever()], 0, replied)
+    for name in rng.sample(down, len(down)):
+        scene.apply_fault(at_ms, name, back_ms - at_ms)
+        back_ms += rng.choice((0, 20, 150, 150, session // 2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from nodes.config import JournalConfig
+from nodes.config import JournalConfig, Knobs
 from nodes.explore.stories.scene import BEGIN_MS, Scene
 from nodes.sim.triggers import Trigger
 
@@ -179,3 +179,31 @@ def begins_late(scene: Scene) -> None:
     scene.apply_fault(dies_ms + rng.choice((30, 100)), "active of g1", rng.choice((3, 5)) * session)
     scene.apply_fault(dies_ms + away_ms + rng.choice((20, 100)), whole, rng.choice((3, 5)) * session)
     scene.writes(dies_ms + session, dies_ms + 4 * session, 10)
+
+
+def overtaken(scene: Scene) -> None:
+    """Images are frequent and the shared journal is truncated often. A server with an empty disk, or one that read nothing for a while, returns."""
+    rng = scene.rng
+    knobs = Knobs(
+        segment_bytes=rng.choice((0, 300)),
+        records_per_group=rng.choice((0, 1)),
+        ledger_entries=rng.choice((1, 3, 6)),
+    )
+    scene.shape(
+        sizes=(2, 3, 3), image_every=rng.choice((2, 5, 10)), image_gap=rng.choice((2, 20)), knobs=knobs
+    )
+    session, nodes = scene.session_ms, scene.cluster.journal.nodes
+    away = rng.choice((scene.leader(), *scene.others(), *scene.others()))
+    at_ms = BEGIN_MS + rng.randint(2_000, 4_000)
+    """By then a few images have been copied, and what they cover is dropped."""
+    lasts = rng.choice((50, session // 2, session, 2 * session))
+    way = rng.choice(("new_disk", "new_disk", "new_disk", "cut", "pause"))
+    if way == "cut":
+        for node in nodes:
+            scene.fault(at_ms, way, [away, node], lasts)
+    else:
+        scene.fault(at_ms, way, [away], lasts)
+    scene.writes(0, at_ms, 60)
+    scene.writes(at_ms, at_ms + lasts + session, 60)
+    if scene.chance(0.4):
+        scene.depose(at_ms + lasts + rng.randrange(session))

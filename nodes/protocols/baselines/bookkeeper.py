@@ -186,7 +186,7 @@ class BookKeeper:
             self._book, _ = await self._ledgers.read()
             ledger = self._book.ledger_of(from_sn)
         if ledger is None:
-            if self._book.begins_behind(from_sn):
+            if self._book.begins_behind(from_sn) and not self._mutations.dropped_ledger_awaited:
                 raise BeginsLater(f"the ledger of entry {from_sn} has been dropped")
             return []
         fragment, last_sn = ledger.fragment_of(from_sn)

@@ -89,7 +89,8 @@ class Primary(ServingLeader):
 
         So does the elected server while it redoes slots: one that promised may be gone, and a majority may need this server."""
         proposer = self.proposer
-        if proposer is None:
+        deaf = self._member.config.cluster.mutations.joins_ignored_while_redoing and not self.serving
+        if proposer is None or deaf:
             return
         if peer not in self._present or not 0 <= message.success <= proposer.decided:
             there = "has a place" if peer in self._present else "has no place"
