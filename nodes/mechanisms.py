@@ -55,6 +55,7 @@ REPLICATING: dict[str, Replicating] = {
 IMAGE_MESSAGES = (*image_messages.MESSAGES, *vssp_messages.MESSAGES)
 CHECKPOINT_MESSAGES = checkpoint_messages.MESSAGES
 CROSSING_MESSAGES = dcfs2_messages.MESSAGES
+LEASE_MESSAGES = lease_messages.MESSAGES
 MESSAGES: tuple[type[Message], ...] = (
     *CLIENT_MESSAGES,
     *DATA_MESSAGES,
@@ -62,7 +63,7 @@ MESSAGES: tuple[type[Message], ...] = (
     *IMAGE_MESSAGES,
     *CHECKPOINT_MESSAGES,
     *CROSSING_MESSAGES,
-    *lease_messages.MESSAGES,
+    *LEASE_MESSAGES,
     *(message for each in AGREEMENTS for message in each.MESSAGES),
 )
 

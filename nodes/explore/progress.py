@@ -6,7 +6,13 @@ from collections.abc import Iterable
 
 from nodes.config import ClusterConfig
 from nodes.families import family_named
-from nodes.mechanisms import AGREEMENTS, CHECKPOINT_MESSAGES, CROSSING_MESSAGES, IMAGE_MESSAGES
+from nodes.mechanisms import (
+    AGREEMENTS,
+    CHECKPOINT_MESSAGES,
+    CROSSING_MESSAGES,
+    IMAGE_MESSAGES,
+    LEASE_MESSAGES,
+)
 from nodes.wire import messages as wire
 from nodes.wire.data_messages import DATA_MESSAGES
 from nodes.wire.journal_messages import JOURNAL_MESSAGES, LEDGER_MESSAGES
@@ -79,6 +85,7 @@ def every_message(cluster: ClusterConfig) -> tuple[str, ...]:
         (family.checkpoints, CHECKPOINT_MESSAGES),
         (len(cluster.groups) > 1, CROSSING_MESSAGES),
         (bool(cluster.data.nodes), DATA_MESSAGES),
+        (cluster.detection == "members", LEASE_MESSAGES),
     ):
         found += names_of(messages) if travels else ()
     return tuple(dict.fromkeys(found))

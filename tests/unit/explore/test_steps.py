@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,7 +54,8 @@ def test_every_family_has_steps() -> None:
 
 
 def cluster_of(protocol: str) -> ClusterConfig:
-    return many_groups(2, 1, protocol=protocol, data=DataConfig(["dn1"]))
+    detection: Any = "session" if FAMILIES[protocol].cannot_grant else "members"
+    return many_groups(2, 1, protocol=protocol, data=DataConfig(["dn1"]), detection=detection)
 
 
 def test_every_message_of_the_wire_can_be_held_or_tied_to() -> None:
