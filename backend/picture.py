@@ -14,6 +14,7 @@ from nodes.kinds import KINDS, Kind, nodes_of
 from nodes.roles import Role
 from nodes.states import ProcessState
 from nodes.trace import events as e
+from nodes.trace import lease_events
 from nodes.trace.base import Event
 
 PAUSED = "paused"
@@ -240,11 +241,13 @@ def warned(picture: Picture, stamped: e.Stamped, event: e.Warned) -> None:
         faulted.warning = event.what
 
 
-def lease_lost(picture: Picture, stamped: e.Stamped, event: e.LeaseLost) -> None:
+def lease_lost(picture: Picture, stamped: e.Stamped, event: lease_events.LeaseLost) -> None:
     picture.server(stamped.server).fenced = True
 
 
-def lease_confirmed(picture: Picture, stamped: e.Stamped, event: e.LeaseConfirmed | e.RoleChanged) -> None:
+def lease_confirmed(
+    picture: Picture, stamped: e.Stamped, event: lease_events.LeaseConfirmed | e.RoleChanged
+) -> None:
     picture.server(stamped.server).fenced = False
 
 
@@ -331,7 +334,7 @@ def check_failed(picture: Picture, stamped: e.Stamped, event: e.CheckFailed) -> 
 STEPS: dict[type[Event], Callable[[Picture, e.Stamped, Any], None]] = {
     e.Started: started, e.Stopped: stopped, e.RoleChanged: role_changed, e.Durable: durable, e.Cut: cut,
     e.Committed: committed, e.Applied: applied, e.JournalOpened: journal_opened, e.Warned: warned,
-    e.Placed: placed, e.LeaseLost: lease_lost, e.LeaseConfirmed: lease_confirmed,
+    e.Placed: placed, lease_events.LeaseLost: lease_lost, lease_events.LeaseConfirmed: lease_confirmed,
     e.LockHeld: lock_held, e.EpochRaised: epoch_raised, e.Configured: configured, e.ServerRemoved: server_removed,
     e.FaultInjected:
     fault_injected,

@@ -68,6 +68,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """An elected server counts a promise although the grant of its sender has not run out."""
     grant_of_other_disk: bool = False
     """A grant also counts when it comes from another disk than the recorded one, which does not know what the former promised."""
+    end_of_any_generation: bool = False
+    """The record that a process has ended is believed of whatever lock its server holds when the record lands."""
 
     # --- clients and sessions (rules 10, 25) ---
 

@@ -9,6 +9,7 @@ import msgspec
 
 from nodes.trace import events as e
 from nodes.trace.base import Event
+from nodes.trace.lease_events import LockRemoved
 
 TOGETHER_NS = 100_000_000
 """The end of a session and that of its lock are reported one after the other, within this time."""
@@ -106,7 +107,7 @@ class Failovers:
         self._groups: dict[str, Watch] = {}
         self._steps: dict[type[Event], Callable[[e.Stamped, Any], None]] = {
             e.FaultInjected: self._faulted, e.SessionEnded: self._session_ended, e.LockHeld: self._lock_held,
-            e.LockRemoved: self._lock_removed, e.Placed: self._placed, e.Serving: self._serving, e.Called: self._called,
+            LockRemoved: self._lock_removed, e.Placed: self._placed, e.Serving: self._serving, e.Called: self._called,
         }  # fmt: skip
 
     def on_event(self, stamped: e.Stamped) -> None:
@@ -131,7 +132,7 @@ class Failovers:
                 if not watch.evidence and stamped.at_ns - watch.lost_ns < TOGETHER_NS:
                     watch.evidence = "session"
 
-    def _lock_removed(self, stamped: e.Stamped, event: e.LockRemoved) -> None:
+    def _lock_removed(self, stamped: e.Stamped, event: LockRemoved) -> None:
         watch = self._watch(event.group)
         if event.holder == watch.active:
             watch.evidence = event.evidence

@@ -32,7 +32,8 @@ from nodes.real.control import BadQuestion
 from nodes.real.rot import corrupt
 from nodes.real.synced import lose_power
 from nodes.real.wipe import wipe
-from nodes.trace.events import LockRemoved, Stamped
+from nodes.trace.events import Stamped
+from nodes.trace.lease_events import LockRemoved
 from nodes.trace.reader import TraceReader
 
 

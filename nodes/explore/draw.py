@@ -47,7 +47,7 @@ def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Muta
     clients = [f"c{number}" for number in range(1, rng.choice(CALLERS) + 1)]
     faults = draw_faults(rng, cluster, clients, span_ms)
     callers = draw_callers(rng, cluster, clients, span_ms, moments_of(faults))
-    conditions = bearable(draw_conditions(rng), cluster)
+    conditions = recording(seed, bearable(draw_conditions(rng), cluster))
     return Plan(seed, patient(cluster, conditions), conditions, callers, faults, span_ms)
 
 
@@ -60,12 +60,17 @@ def detecting(seed: int, cluster: ClusterConfig) -> ClusterConfig:
     return replace(cluster, detection="members", timing=replace(cluster.timing, grant_ms=grant_ms))
 
 
+def recording(seed: int, conditions: Conditions) -> Conditions:
+    """In half of the seeds the owner of the processes records their ends."""
+    return replace(conditions, ends_recorded=random.Random(f"{seed}/ends").random() < 0.5)
+
+
 def reported(rng: random.Random, seed: int, cluster: ClusterConfig) -> Plan:
     """A trial by a story, on a cluster of this family."""
     scene = Scene(rng, cluster)
     rng.choice(stories_of(scene.family, scene.lonely))(scene)
     conditions = CALM if rng.random() < 0.7 else bearable(draw_conditions(rng), scene.cluster)
-    conditions = replace(conditions, **scene.weather)
+    conditions = recording(seed, replace(conditions, **scene.weather))
     beyond = scene.beyond or rng.random() < BEYOND
     span_ms = min(SPAN_MAX_MS, scene.span_ms)
     callers, faults = accompanied(rng, scene.cluster, scene.callers), scene.faults

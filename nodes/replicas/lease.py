@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 from nodes.config import MILLISECOND, ClusterConfig
 from nodes.mutations import Mutations
-from nodes.trace.events import LeaseConfirmed, LeaseLost
+from nodes.trace.lease_events import LeaseConfirmed, LeaseLost
 from nodes.world import Coordination, World
 
 

@@ -11,7 +11,7 @@ from nodes.config import MILLISECOND
 from nodes.replicas.grants import NEVER_NS, Granter
 from nodes.replicas.messages import AskSilence, Silent
 from nodes.replicas.view_watcher import Server, ViewWatcher
-from nodes.trace.events import LockRemoved
+from nodes.trace.lease_events import LockRemoved
 from nodes.world import CoordinationError, wait_at_most
 
 LOOK_NS = 10 * MILLISECOND

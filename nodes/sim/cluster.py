@@ -36,6 +36,7 @@ from nodes.sim.faults import SimFaults
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine, Stuck
 from nodes.sim.network import Held, Match, Net, SimNetwork
+from nodes.sim.owner import Owner
 from nodes.sim.server import Server, Starter
 from nodes.sim.triggers import Triggers
 from nodes.sim.world import Numbers, SimTrace, SimWorld
@@ -106,7 +107,7 @@ class SimCluster:
         self.config = config
         self.conditions = conditions
         self.seed = seed
-        self.loop = Loop(self._rng("loop"))  # type: ignore[abstract]
+        self.loop = Loop(self.rng("loop"))  # type: ignore[abstract]
         self.events: list[Stamped] = []
         self._listeners: list[Callable[[Stamped], None]] = []
         self._outside: dict[str, Numbers] = {}
@@ -115,7 +116,7 @@ class SimCluster:
         """The cached result of `settled`, which is read at every instant and seldom changes; None when it must be computed again."""
         self.configured: dict[str, list[str]] = {}
         """The members of each group's present configuration, in families where it changes."""
-        links = Links(self._rng("links"), conditions)
+        links = Links(self.rng("links"), conditions)
         self.net = Net(self.loop, Codec(MESSAGES), links)
         self._faulted: dict[str, Cause] = {}
         """The last fault of each server."""
@@ -128,6 +129,7 @@ class SimCluster:
         self.ensemble.sessions.max_ms = conditions.session_max_ms
         self.servers: dict[str, Server] = {}
         self.workload: Workload | None = None
+        self.owner = Owner(self)
         self.faults = SimFaults(self)
         self.triggers = Triggers(self)
         nodes = nodes_of(config)
@@ -143,7 +145,7 @@ class SimCluster:
         if workload is not None:
             self.add_workload(workload)
 
-    def _rng(self, purpose: str) -> random.Random:
+    def rng(self, purpose: str) -> random.Random:
         """A separate random stream for each purpose, so that draws for one do not affect another."""
         return random.Random(f"{self.seed}/{purpose}")
 
@@ -190,7 +192,7 @@ class SimCluster:
         return server
 
     def _medium(self, name: str) -> Store:
-        return Store(self._rng(f"disk/{name}"), self.conditions, partial(self.triggers.at_sync, name))
+        return Store(self.rng(f"disk/{name}"), self.conditions, partial(self.triggers.at_sync, name))
 
     def start(self, server: Server) -> None:
         """Starts a server's process in a new world."""
@@ -213,7 +215,7 @@ class SimCluster:
         network = SimNetwork(self.net, machine, server.name)
         world = server.world = SimWorld(
             machine,
-            self._rng(f"{server.name}/{numbers.boot}"),
+            self.rng(f"{server.name}/{numbers.boot}"),
             network,
             SimDisk(machine, server.store),
             coordination,

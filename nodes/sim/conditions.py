@@ -57,6 +57,8 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     disk_capacity: int = CAPACITY
     session_max_ms: int = SESSION_MAX_MS
     """The longest session that coordination negotiates, whatever is configured."""
+    ends_recorded: bool = False
+    """With `detection: members`, the owner of the servers' processes records their ends, sooner or later."""
 
 
 CALM = Conditions()

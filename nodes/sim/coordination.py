@@ -233,7 +233,7 @@ class SimCoordination:
         if connection is not None and connection.session:
             changes = self._on_close()
             if changes:
-                self._send(connection, _multi(changes), lambda result: None)
+                self._send(connection, multi_of(changes), lambda result: None)
             self._send(connection, ops.CloseSession(), lambda result: connection.close())
             self._connection = None
 
@@ -345,11 +345,11 @@ class SimCoordination:
         await self._asked(ops.Sync(path))
 
     async def multi(self, changes: list[Change]) -> list[Stat | None]:
-        result = await self._asked(_multi(changes), changes)
+        result = await self._asked(multi_of(changes), changes)
         return [_stat(each) if each.stat is not None else None for each in result.results]
 
 
-def _multi(changes: list[Change]) -> ops.Multi:
+def multi_of(changes: list[Change]) -> ops.Multi:
     return ops.Multi([WRITTEN[type(change)](change) for change in changes])  # type: ignore[misc]
 
 

@@ -69,6 +69,7 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
         if target.world.coordination is not None:
             target.world.coordination.crashed()
         self._end(target.name, "pause")
+        self._cluster.owner.ended(target, target.machine)
 
     @fault_verb
     def power_loss(self, server: str, torn: str = OF_TABLE) -> int:

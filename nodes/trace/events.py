@@ -24,6 +24,7 @@ from nodes.trace.block_events import (
 from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier, CheckpointOutcome, TakenBack
 from nodes.trace.election_events import Drawn
 from nodes.trace.journal_events import JournalStored, LedgersForgotten, WriterFenced
+from nodes.trace.lease_events import LeaseConfirmed, LeaseLost, LockRemoved
 from nodes.trace.pool_events import (
     ImageRefused,
     ImageShelved,
@@ -192,30 +193,6 @@ class Renewing(Event, frozen=True, array_like=True, gc=False):
     """One of image, journal, final."""
     sn: int
     goal_sn: int
-
-
-class LeaseLost(Event, frozen=True, array_like=True, gc=False):
-    """The active sends no answers: its coordination session has not been confirmed in time (safety rule 16)."""
-
-    epoch: int
-    late_ns: int
-
-
-class LeaseConfirmed(Event, frozen=True, array_like=True, gc=False):
-    """The active sends answers again."""
-
-    epoch: int
-
-
-class LockRemoved(Event, frozen=True, array_like=True, gc=False):
-    """The lock of a suspected holder was removed on evidence, before its session ended (safety rule 26)."""
-
-    group: str
-    holder: str
-    evidence: str
-    """`silence`: the members receive nothing from it; `death`: the owner of its process recorded its end."""
-    agreed: list[str]
-    """The members that agreed; for a death, none."""
 
 
 class WritesWait(Event, frozen=True, array_like=True, gc=False):

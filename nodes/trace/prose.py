@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from nodes.trace import block_events, checkpoints, election_events, journal_events, pool_events
+from nodes.trace import block_events, checkpoints, election_events, journal_events, lease_events, pool_events
 from nodes.trace import events as e
 
 LONGEST = 160
@@ -176,11 +176,11 @@ PROSE: dict[type[e.AnyEvent], Callable[[Any, Terms], str]] = {
     pool_events.Repairing: lambda event, t: (
         f"repairs {event.file} from {event.source}, {event.offset} of {event.size} bytes"
     ),
-    e.LeaseLost: lambda event, t: (
+    lease_events.LeaseLost: lambda event, t: (
         f"has lost its lease in {t.term} {event.epoch}, late by {event.late_ns / 1e6:.0f} ms"
     ),
-    e.LeaseConfirmed: lambda event, t: f"has its lease again in {t.term} {event.epoch}",
-    e.LockRemoved: lambda event, t: (
+    lease_events.LeaseConfirmed: lambda event, t: f"has its lease again in {t.term} {event.epoch}",
+    lease_events.LockRemoved: lambda event, t: (
         f"the lock of {event.group} is taken from {event.holder}: "
         + (f"{', '.join(event.agreed)} receive nothing from it" if event.agreed else "its process has ended")
     ),
@@ -239,9 +239,10 @@ PROSE: dict[type[e.AnyEvent], Callable[[Any, Terms], str]] = {
 
 LABELLED = (e.StepTaken, e.SharedStep)
 OWN_SUBJECT = (
-    e.Called, e.CheckFailed, e.Configured, e.EpochRaised, e.FaultEnded, e.FaultInjected, e.LockHeld, e.LockRemoved, e.Placed, e.ProcessEnded,
-    e.ProcessFound, e.ServerRemoved, e.SessionEnded, e.WritesWait, block_events.BlockHealth, block_events.FileCalled, checkpoints.BlocksAtBarrier,
-    checkpoints.CheckpointOutcome, pool_events.PoolReported, pool_events.ReplicasDisagree,
+    e.Called, e.CheckFailed, e.Configured, e.EpochRaised, e.FaultEnded, e.FaultInjected, e.LockHeld, lease_events.LockRemoved,
+    e.Placed, e.ProcessEnded, e.ProcessFound, e.ServerRemoved, e.SessionEnded, e.WritesWait, block_events.BlockHealth,
+    block_events.FileCalled, checkpoints.BlocksAtBarrier, checkpoints.CheckpointOutcome, pool_events.PoolReported,
+    pool_events.ReplicasDisagree,
 )  # fmt: skip
 """Events whose sentences have another subject than the reporting server."""
 QUIET = (

@@ -11,7 +11,6 @@ from nodes.trace.events import (
     Durable,
     FaultEnded,
     FaultInjected,
-    LeaseLost,
     ProcessEnded,
     RoleChanged,
     Serving,
@@ -23,6 +22,7 @@ from nodes.trace.events import (
     StoppedServing,
 )
 from nodes.trace.journal_events import JournalStored
+from nodes.trace.lease_events import LeaseLost
 from nodes.trace.present import Cause
 from nodes.trace.prose import begins, words
 

@@ -101,6 +101,7 @@ ALLOWED: dict[str, set[str]] = {
         "nodes.faults",
         "nodes.kinds",
         "nodes.mechanisms",
+        "nodes.replicas.ends",
         "nodes.servers",
         "nodes.workloads",
         "nodes.client",

@@ -20,7 +20,8 @@ from nodes.protocols.symmetric.presence import Presence
 from nodes.protocols.symmetric.replica import Replica
 from nodes.protocols.symmetric.requests import Requests
 from nodes.protocols.symmetric.stability import Stability
-from nodes.trace.events import Delivered, LeaseConfirmed, LeaseLost, Warned
+from nodes.trace.events import Delivered, Warned
+from nodes.trace.lease_events import LeaseConfirmed, LeaseLost
 from nodes.wire.messages import JournalGroup, Mark, Message
 
 WINDOW = 16

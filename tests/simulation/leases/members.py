@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from msgspec.structs import replace
+
 from nodes.config import Timing
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.mutations import NO_MUTATIONS, Mutations
@@ -28,9 +30,11 @@ class MembersLab(Lab):
         mutations: Mutations = NO_MUTATIONS,
         standbys: int = 2,
         ack_timeout_ms: int = 3_000,
+        ends_recorded: bool = False,
     ):
         timing = Timing(ack_timeout_ms=ack_timeout_ms, grant_ms=GRANT_MS, client_timeout_ms=20)
         super().__init__(seed, "mams", mutations, standbys, timing=timing, detection="members", image_every=0)
+        self.cluster.conditions = replace(self.cluster.conditions, ends_recorded=ends_recorded)
 
     def leave_behind(self, *grants: str) -> None:
         """The grants of all but these members to the old leader run out. Then it is cut off, and does not learn that its session has ended."""
@@ -143,12 +147,38 @@ def lease_without_margin(seed: int, mutations: Mutations) -> Lab:
     return lab
 
 
+def end_of_any_generation(seed: int, mutations: Mutations) -> Lab:
+    """The record of an end is late: the server has come back, leads again, and is cut off when the record lands."""
+    lab = MembersLab(seed, mutations)
+    lab.await_heartbeat()
+    server = lab.cluster.servers[lab.old]
+    lab.faults.crash(lab.old)
+    late = lab.cluster.owner.prepare(server)
+    for name in lab.others:
+        lab.faults.crash(name)
+    lab.run_ms(8_000)
+    lab.faults.restart(lab.old)
+    lab.run_ms(2_000)
+    for name in lab.others:
+        lab.faults.restart(name)
+    lab.cluster.run_until(lab.cluster.settled)
+    lab.begin_anew()
+    assert lab.old == server.name
+    lab.await_heartbeat()
+    lab.isolate()
+    lab.cluster.owner.write(server, late)
+    lab.read_while_written(1_500, 10)
+    lab.finish()
+    return lab
+
+
 SCHEDULES: dict[str, Schedule] = {
     "grant_forgotten": grant_forgotten,
     "grant_of_old_configuration": grant_of_old_configuration,
     "grant_from_arrival": grant_from_arrival,
     "grant_outrun": grant_outrun,
     "grant_of_other_disk": grant_of_other_disk,
+    "end_of_any_generation": end_of_any_generation,
     "lease_without_margin": lease_without_margin,
 }
 

@@ -7,7 +7,7 @@ import pytest
 from nodes.config import MILLISECOND
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.sim.loop import Stuck
-from nodes.trace.events import LeaseConfirmed, LeaseLost, LockRemoved
+from nodes.trace.lease_events import LeaseConfirmed, LeaseLost, LockRemoved
 from tests.simulation.leases.members import GRANT_MS, MembersLab
 
 SOON_MS = 700
@@ -115,3 +115,22 @@ def test_a_forced_takeover_waits_for_the_lease_of_the_session() -> None:
     lab.cluster.run_until(lambda: lab.leader() == last and len(lab.serving()) > 1, 60_000 * MILLISECOND)
     assert lab.cluster.now_ns - began_ns > 3_000 * MILLISECOND
     lab.finish()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_recorded_end_excuses_waiting(seed: int) -> None:
+    lab = MembersLab(seed, ends_recorded=True)
+    lab.await_heartbeat()
+    lab.begin(lab.ada, Mkdir("/under-way"))
+    lab.faults.crash(lab.old)
+    assert lab.served_after_ms() < GRANT_MS and evidence(lab) == ["death"]
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_end_of_a_standby_removes_no_lock(seed: int) -> None:
+    lab = MembersLab(seed, standbys=3, ends_recorded=True)
+    lab.faults.crash(lab.others[0])
+    lab.run_ms(2_000)
+    assert not evidence(lab) and lab.leader() == lab.old

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.trace.events import LeaseConfirmed, LeaseLost
+from nodes.trace.lease_events import LeaseConfirmed, LeaseLost
 from tests.simulation.mams.lab import Lab
 
 

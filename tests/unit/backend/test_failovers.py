@@ -3,6 +3,7 @@ import pytest
 from backend.events.failovers import Failover, Failovers
 from nodes.trace import events as e
 from nodes.trace.base import Event
+from nodes.trace.lease_events import LockRemoved
 from tests.unit.backend.story import MS, Story, called
 
 
@@ -90,8 +91,8 @@ def test_a_takeover_that_no_client_noticed_is_reported_at_the_next() -> None:
     assert split.new == "mds3" and split.reconnect_ms is None
 
 
-SILENCE = e.LockRemoved("g1", "mds1", "silence", ["mds2", "mds3"])
-DEATH = e.LockRemoved("g1", "mds1", "death", [])
+SILENCE = LockRemoved("g1", "mds1", "silence", ["mds2", "mds3"])
+DEATH = LockRemoved("g1", "mds1", "death", [])
 ANSWERED = (5_060, "client1", called(2, 5_060, "mds3", 2))
 
 
