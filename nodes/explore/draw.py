@@ -56,7 +56,7 @@ def detecting(seed: int, cluster: ClusterConfig) -> ClusterConfig:
     rng = random.Random(f"{seed}/detection")
     if family_named(cluster.protocol).cannot_grant or rng.random() < 0.5:
         return cluster
-    grant_ms = cluster.timing.session_timeout_ms // rng.choice((2, 4, 10))
+    grant_ms = cluster.timing.session_timeout_ms // rng.choice((2, 4))
     return replace(cluster, detection="members", timing=replace(cluster.timing, grant_ms=grant_ms))
 
 
