@@ -108,9 +108,11 @@ def rate(cluster: SimCluster, asking: list[SimClient], kind: str) -> float:
 
 
 def over_seeds(
-    configs: dict[str, ClusterConfig], seeds: tuple[int, ...], kinds: tuple[str, ...]
+    configs: dict[str, ClusterConfig], seeds: tuple[int, ...], kinds: tuple[str, ...], clients: int = CLIENTS
 ) -> dict[str, Rates]:
-    found = {name: [rates(config, seed, kinds) for seed in seeds] for name, config in configs.items()}
+    found = {
+        name: [rates(config, seed, kinds, clients) for seed in seeds] for name, config in configs.items()
+    }
     return {name: {kind: mean(each[kind] for each in by) for kind in kinds} for name, by in found.items()}
 
 
@@ -166,20 +168,18 @@ def by_replicas(quick: bool) -> Outcome:
 
 def creating(quick: bool) -> Outcome:
     """Rate of creates by replicas of the journal."""
-    configs = {ONE_SERVER: group_of(ONE_SERVER, 0)}
     wanted = dict(list(CREATING.items())[:2]) if quick else CREATING
-    configs |= {name: many_groups(*size) for name, size in wanted.items()}
-    seeds = SEEDS[:1] if quick else SEEDS
-    found = over_seeds(configs, seeds, OPERATIONS[:1])
+    seeds, clients = (SEEDS[:1], CLIENTS // 2) if quick else (SEEDS, CLIENTS)
+    configs = {name: many_groups(*size) for name, size in wanted.items()}
+    found = over_seeds(configs, seeds, OPERATIONS[:1], clients)
     figures = {
         f"loss_{more.replace(' ', '_')}": loss(found[more], found[less]) for less, more in pairwise(wanted)
     }
-    figures["loss_1_replica_over_single"] = loss(found["1 replica"], found[ONE_SERVER])
     bars: dict[str, list[Point]] = {
         "creates": [(float(place), round(found[name]["create"])) for place, name in enumerate(wanted)]
     }
     chart = Chart("Creates", "", "per second", bars, "bars", list(wanted))
-    return Outcome(config_of(seeds), figures, PAPER_6D, chart, [NOTE_6D])
+    return Outcome({**config_of(seeds), "clients": clients}, figures, PAPER_6D, chart, [NOTE_6D])
 
 
 def by_logging(quick: bool) -> Outcome:
