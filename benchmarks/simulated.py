@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from backend.errors import Malformed
-from backend.fabrics.watched import GENTLE
+from backend.fabrics.watched import GENTLE, wait_until
 from backend.simulated.inputs import Origin
 from backend.simulated.messages import CreateCluster, Progress, Report
 from backend.simulated.workers import WorkerLink, Workers
@@ -19,6 +19,7 @@ from benchmarks.running import report
 from nodes.config import many_groups
 
 CLUSTERS = 50
+START_S = 120.0
 WARM_S = 15.0
 MEASURED_S = 30.0
 STANDBYS = 3
@@ -64,6 +65,8 @@ async def measured(count: int, directory: Path) -> dict[str, float]:
             link = await workers.place(name, seen)
             origin = Origin(many_groups(1, STANDBYS, cluster=name), number, load)
             link.send(CreateCluster(name, origin, str(directory / f"{number}.jsonl")))
+        if not await wait_until(lambda: len(seen.now_ns) == count, START_S):
+            raise Malformed(f"{count - len(seen.now_ns)} clusters did not start; {seen.ended[:1]}")
         await asyncio.sleep(WARM_S)
         return await observed(link, seen, count)
     finally:
@@ -76,15 +79,13 @@ async def observed(link: WorkerLink, seen: Seen, count: int) -> dict[str, float]
     await asyncio.sleep(MEASURED_S)
     passed_s = time.monotonic() - began_s
     speeds = [(seen.now_ns[name] - at_ns) / passed_s / 1e9 for name, at_ns in before.items()]
-    if seen.ended or len(speeds) < count:
-        raise Malformed(f"{count - len(speeds)} clusters did not start; {seen.ended[:1]}")
     busy = (cpu_s(link.pid) - used_s) / passed_s
     return {
         "clusters": count,
         "slowest_speed": round(min(speeds), 3),
         "keep_up_share": round(sum(speed >= KEEPS_UP for speed in speeds) / count, 3),
         "core_share": round(busy, 3),
-        "clusters_per_core": int(count / busy),
+        "clusters_per_core": int(sum(speeds) / busy),
         "events_per_s": round((seen.events - events) / passed_s, 1),
         "worker_rss_mb": round(rss_bytes(link.pid) / 2**20, 1),
         "rss_growth_mb_per_min": round((rss_bytes(link.pid) - rss) / 2**20 / passed_s * 60, 2),

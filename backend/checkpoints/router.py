@@ -19,16 +19,14 @@ from backend.checkpoints.models import (
     RecoverRequest,
     StoryOut,
 )
-from backend.depends import TheLab, the_lab
-from backend.lab import Lab
+from backend.depends import TheLab, the_whole
 
 router = APIRouter(prefix="/api/checkpoints", tags=["checkpoints"])
 
 
 def the_counting(connection: HTTPConnection) -> Counting:
-    lab = the_lab(connection)
-    assert isinstance(lab, Lab)
-    return lab.counting
+    counting: Counting = the_whole(connection).counting
+    return counting
 
 
 @router.get("", response_model=Checkpoints)

@@ -28,7 +28,7 @@ def cluster(running: Running) -> dict[str, Any]:
         "now_ns": fabric.now_ns,
         "settled": fabric.settled(),
         "start_s": running.start_s,
-        "trouble": running.trouble or running.store.trouble,
+        "trouble": running.fabric.trouble or running.trouble or running.store.trouble,
         "kept_s": running.settings.kept_s,
         "variant": config.variant,
         "holes": list(opened(config.holes)),

@@ -8,9 +8,8 @@ import contextlib
 import msgspec
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
-from backend.depends import the_lab
-from backend.events.hub import PAGES_MAX, Page
-from backend.lab import Lab
+from backend.depends import the_whole
+from backend.events.hub import PAGES_MAX, Hub, Page
 
 router = APIRouter()
 FRAME_BYTES = 4096
@@ -24,9 +23,7 @@ class Wish(msgspec.Struct, forbid_unknown_fields=True):
 
 @router.websocket("/api/stream")
 async def stream(socket: WebSocket) -> None:
-    lab = the_lab(socket)
-    assert isinstance(lab, Lab)
-    hub = lab.hub
+    hub: Hub = the_whole(socket).hub
     await socket.accept()
     if hub.is_full:
         await socket.close(4429, f"{PAGES_MAX} pages are open; close one")

@@ -70,6 +70,8 @@ class WatchedCluster:
         }
         self.on_states: Listeners[()] = Listeners()
         """Announces changes of the processes, links, throttle and clock, but not the progress of the clock."""
+        self.trouble = ""
+        """Why the cluster cannot go on, in one line; empty while it can."""
         self._on_events = on_events
         self._numbers: dict[str, int] = {}
 

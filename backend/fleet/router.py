@@ -82,5 +82,5 @@ def member(name: str, lab: Lab) -> dict[str, Any]:
         "now_ns": lab.fabric.now_ns,
         "playing": clock.playing if clock is not None else True,
         "speed": clock.speed if clock is not None else 1.0,
-        "trouble": lab.trouble or lab.store.trouble,
+        "trouble": lab.fabric.trouble or lab.trouble or lab.store.trouble,
     }

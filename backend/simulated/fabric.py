@@ -85,8 +85,6 @@ class SimulatedFabric(WatchedCluster):
         self.picture.ensemble = list(MEMBERS)
         self.clock = ClockState(0)
         self.active = ""
-        self.trouble = ""
-        """Why the simulation ended; empty while it goes on."""
         self._workers = workers
         self._worker: WorkerLink | None = None
         self._key = f"{home.name}/{boot}"
@@ -197,15 +195,12 @@ class SimulatedFabric(WatchedCluster):
 
     # --- requests ---------------------------------------------------------------------------------
 
-    def _link(self) -> WorkerLink:
-        if self._worker is None:
-            raise Unavailable(self.trouble or "the simulated cluster does not run")
-        return self._worker
-
     async def _request(self, request: ApplyInput | Observe | SetClock | StepClock) -> bytes:
         """Raises Unavailable, and the error with which the request was refused."""
+        if self._worker is None:
+            raise Unavailable(self.trouble or "the simulated cluster does not run")
         answered: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
-        self._link().send(request)
+        self._worker.send(request)
         self._waiting[request.id] = answered
         try:
             return await answered

@@ -60,7 +60,7 @@ def test_the_clock_is_paused_stepped_and_played_by_buttons_and_keys(opened: Page
 
 def test_the_speed_is_a_slider(opened: Page, simulated: Running) -> None:
     opened.get_by_test_id("clock-speed").click()
-    opened.get_by_role("slider").focus()
+    opened.get_by_role("slider", name="Speed of virtual time").focus()
     opened.keyboard.press("End")
     expect(opened.get_by_test_id("clock-speed")).to_contain_text("1000")
     assert simulated.ask("clock")["speed"] == 1000
