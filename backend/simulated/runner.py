@@ -34,8 +34,6 @@ from nodes.trace.events import Stamped
 
 TICK_S = 0.02
 """Wall time between two turns of a cluster that keeps up."""
-SHARE_NS = 15_000_000
-"""Wall time for which a cluster may be advanced at once, while others wait."""
 BATCH_NS = 40_000_000
 """Wall time for which events are collected."""
 REPORT_NS = 200_000_000
@@ -95,14 +93,14 @@ class ClusterRunner:
 
     # --- time -------------------------------------------------------------------------------------
 
-    def advance(self, wall_ns: int) -> None:
-        """Advances to the instant that is due. Raises errors of a server's code."""
+    def advance(self, wall_ns: int, share_ns: int) -> None:
+        """Advances to the instant that is due, or as far as `share_ns` of wall time takes it. Raises errors of a server's code."""
         if self._playing:
             self._pace = self._pace.kept(wall_ns, self.cluster.now_ns)
             due_ns = self._pace.due_ns(wall_ns)
             if self._until_ns:
                 due_ns = min(due_ns, self._until_ns)
-            self._run(due_ns, lambda: time.monotonic_ns() - wall_ns > SHARE_NS)
+            self._run(due_ns, lambda: time.monotonic_ns() - wall_ns > share_ns)
             self._late = self.cluster.now_ns < due_ns
             self._measure(wall_ns)
         silent_ns = wall_ns - self._reported_ns

@@ -34,6 +34,10 @@ from backend.simulated.runner import ClusterRunner
 NICE = 5
 """The control plane, which people wait for, goes first."""
 READ_BYTES = 1 << 16
+ROUND_NS = 60_000_000
+"""Wall time of a turn of all clusters when none keeps up; a request waits as long."""
+SHARE_LEAST_NS = 1_000_000
+"""Wall time that each cluster gets in any case."""
 
 
 class Worker:
@@ -58,10 +62,10 @@ class Worker:
 
     def advance(self) -> None:
         """Advances every cluster to the instant that is due, or as far as its share of the time takes it."""
-        wall_ns = time.monotonic_ns()
+        share_ns = max(SHARE_LEAST_NS, ROUND_NS // max(1, len(self.runners)))
         for name, runner in list(self.runners.items()):
             try:
-                runner.advance(wall_ns)
+                runner.advance(time.monotonic_ns(), share_ns)
             except Exception as error:
                 self._end(name, error)
 

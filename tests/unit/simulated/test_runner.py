@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import signal
+import socket
 from pathlib import Path
 
 import msgspec
@@ -28,6 +30,7 @@ from backend.simulated.messages import (
     StepClock,
 )
 from backend.simulated.runner import ClusterRunner
+from backend.simulated.worker import Worker
 from backend.simulated.workers import Workers
 from nodes.metadata.operations import Mkdir
 from nodes.wire.messages import Answer
@@ -49,7 +52,7 @@ class Lived:
     def live(self, seconds: float) -> None:
         for _ in range(round(seconds * SECOND / TICK_NS)):
             self.wall_ns += TICK_NS
-            self.runner.advance(self.wall_ns)
+            self.runner.advance(self.wall_ns, SECOND)
 
     @property
     def now_ns(self) -> int:
@@ -154,6 +157,25 @@ def test_every_change_of_the_clock_is_in_the_log_and_questions_that_read_are_not
     tree = lived.answers()[3]
     assert isinstance(tree, Answered)
     assert any(node["path"] == "/cloverlab" for node in msgspec.json.decode(tree.body))
+
+
+def test_clusters_that_cannot_keep_up_share_the_worker_evenly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading_ns = itertools.count(0, 10_000)
+    monkeypatch.setattr(runners.time, "monotonic_ns", lambda: next(reading_ns))
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        worker = Worker(theirs)
+        monkeypatch.setattr(worker, "send", lambda report: None)
+        for number in range(4):
+            origin = Origin(new_config(Shape(standbys=1), f"c{number}"), number, GENTLE)
+            worker._on_request(CreateCluster(f"c{number}", origin, str(tmp_path / f"{number}.jsonl")))
+            worker._on_request(SetClock(f"c{number}", 1, True, 1000.0))
+        for _ in range(20):
+            worker.advance()
+        reached = [runner.cluster.now_ns for runner in worker.runners.values()]
+    assert min(reached) > max(reached) / 3 > 0
 
 
 def test_a_worker_that_is_killed_is_reported_for_each_of_its_clusters(tmp_path: Path) -> None:
