@@ -20,7 +20,7 @@ from nodes.faults import check
 from nodes.faults.table import BY_NAME, LINK_VERBS, STOPPING
 from nodes.faults.words import rule_of
 
-SHARES = {"lose": "loss", "damage": "damage"}
+SHARES = {"lose": "loss", "damage": "damage", "duplicate": "duplicate", "reorder": "reorder"}
 OF_THE_DISK = ("slow_disk", "fail_disk")
 
 
@@ -59,6 +59,8 @@ class Faults:
             "slow_disk": self._disk,
             "fail_disk": self._disk,
             "damage": self._link,
+            "duplicate": self._link,
+            "reorder": self._link,
             "corrupt": self._corrupt,
             "skew_clock": self._skew_clock,
         }
@@ -169,7 +171,10 @@ class Faults:
     async def _link(self, targets: list[str], options: dict[str, Any]) -> int:
         verb, direction = options.pop("verb"), options["direction"]
         share = options.get("share", 0.0)
-        effect = {"drop": verb == "cut", "delay_ms": options.get("ms", 0), SHARES.get(verb, "loss"): share}
+        effect = {
+            "drop": verb == "cut", "delay_ms": options.get("ms", 0), "jitter_ms": options.get("jitter_ms", 0),
+            SHARES.get(verb, "loss"): share,
+        }  # fmt: skip
         links = [
             LinkFault(a, b, way, **effect, rule=rule_of(verb, options))
             for a, b, way in self._pairs(verb, targets, direction, options.get("island", False))

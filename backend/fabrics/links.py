@@ -22,6 +22,9 @@ class LinkFault(msgspec.Struct, frozen=True):
     delay_ms: float = 0
     loss: float = 0.0
     damage: float = 0.0
+    jitter_ms: float = 0
+    duplicate: float = 0.0
+    reorder: float = 0.0
     rule: str = ""
     """The rule as text."""
 
@@ -38,12 +41,17 @@ class Rule(msgspec.Struct):
     delay_ms: float = 0
     loss: float = 0.0
     damage: float = 0.0
+    jitter_ms: float = 0
+    duplicate: float = 0.0
+    reorder: float = 0.0
 
     def add(self, fault: LinkFault) -> None:
         self.drop = self.drop or fault.drop
         self.delay_ms += fault.delay_ms
-        self.loss = 1 - (1 - self.loss) * (1 - fault.loss)
-        self.damage = 1 - (1 - self.damage) * (1 - fault.damage)
+        self.jitter_ms += fault.jitter_ms
+        for share in ("loss", "damage", "duplicate", "reorder"):
+            passes = (1 - getattr(self, share)) * (1 - getattr(fault, share))
+            setattr(self, share, 1 - passes)
 
 
 def ways(direction: Direction) -> tuple[Literal["to", "from"], ...]:

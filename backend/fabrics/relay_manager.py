@@ -52,6 +52,7 @@ class RelayManager:
             "cut_to": rules["to"].drop,
             "cut_from": rules["from"].drop,
             "delay_ms": max(rules["to"].delay_ms, rules["from"].delay_ms),
+            "jitter_ms": max(rules["to"].jitter_ms, rules["from"].jitter_ms),
             "loss": max(rules["to"].loss, rules["from"].loss),
         }
         await ask(self._socket, {"do": "rules", "name": name, "rules": reported})

@@ -134,7 +134,11 @@ OF_LINKS = (
     ),
     Verb(
         verb="delay", key="D", label="Delay", targets=("link",), counts=(1, 2), undo=HEAL, drawn=True,
-        options=(ms("ms", 100, "the delay of each message"), *ENDS),
+        options=(
+            ms("ms", 100, "the delay of each message"),
+            ms("jitter_ms", 0, "up to this much more, uniformly drawn; messages keep their order"),
+            *ENDS,
+        ),
         does="messages arrive later",
         done="Delayed {way} by {ms} ms", rule="{ms} ms slower",
     ),
@@ -151,14 +155,16 @@ OF_LINKS = (
         done="Damages {share} of the packets on {way}", rule="damages {share}",
     ),
     Verb(
-        verb="duplicate", label="Duplicate", targets=("link",), counts=(1, 2), undo=HEAL, fabrics=SIMULATED,
-        alone="duplicates messages", drawn=True, options=(SHARE, *ENDS),
-        does="a share of the messages arrives twice",
+        verb="duplicate", key="M", label="Duplicate", targets=("link",), counts=(1, 2), undo=HEAL, drawn=True,
+        options=(SHARE, *ENDS),
+        does="a share of the messages arrives twice. Links to coordination are TCP: nothing arrives twice there",
+        done="Duplicates {share} of the messages on {way}", rule="duplicates {share}",
     ),
     Verb(
-        verb="reorder", label="Reorder", targets=("link",), counts=(1, 2), undo=HEAL, fabrics=SIMULATED,
-        alone="reorders messages", drawn=True, options=(SHARE, *ENDS),
-        does="a share of the messages arrives late by up to 5 ms",
+        verb="reorder", key="Z", label="Reorder", targets=("link",), counts=(1, 2), undo=HEAL, drawn=True,
+        options=(SHARE, *ENDS),
+        does="a share of the messages arrives late by up to 5 ms, behind later ones. Links to coordination are TCP and keep the order",
+        done="Reorders {share} of the messages on {way}", rule="reorders {share}",
     ),
     Verb(
         verb="clog", label="Clog", targets=("link",), counts=(1, 2), undo=HEAL, fabrics=SIMULATED,

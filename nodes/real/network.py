@@ -153,16 +153,23 @@ class RealNetwork:
                 self._through_rule(self._peer(to), way, caused)
 
     def _through_rule(self, peer: Peer, way: Way, caused: Caused) -> None:
-        left = way.passed(caused, self._rng)
-        if not left[0]:
+        rng, now_s = self._rng, self._loop.time()
+        at_s = max(now_s + way.takes_ns(rng) / SECOND, peer.late_until_s)
+        in_order: Caused = ([], [])
+        for message, cause in zip(*way.passed(caused, rng), strict=True):
+            late_ns = way.late_ns(rng)
+            if late_ns:
+                self._loop.call_at(at_s + late_ns / SECOND, self._hand_over, peer, ([message], [cause]))
+            else:
+                in_order[0].append(message)
+                in_order[1].append(cause)
+        if not in_order[0]:
             return
-        now_s = self._loop.time()
-        at_s = max(now_s + way.delay_ns / SECOND, peer.late_until_s)
         peer.late_until_s = at_s
         if at_s <= now_s:
-            self._hand_over(peer, left)
+            self._hand_over(peer, in_order)
         else:
-            self._loop.call_at(at_s, self._hand_over, peer, left)
+            self._loop.call_at(at_s, self._hand_over, peer, in_order)
 
     def _hand_over(self, peer: Peer, caused: Caused) -> None:
         connection = peer.connection

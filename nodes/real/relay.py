@@ -23,18 +23,21 @@ class Way:
         self.sink: asyncio.Transport | None = None
         self._held: deque[tuple[float, bytes]] = deque()
         self._size = 0
+        self._until_s = 0.0
+        """Time when the last held data passes: a connection keeps its order."""
         self._timer: asyncio.TimerHandle | None = None
 
     def take(self, data: bytes) -> None:
         loop = asyncio.get_running_loop()
         relay = self._relay
-        delay_s = relay.delay_ms / 1000
+        delay_s = (relay.delay_ms + random.random() * relay.jitter_ms) / 1000
         if relay.loss and random.random() < relay.loss:
             delay_s += 0.2
         self._size += len(data)
         if self._size > HELD_MAX and self.sink is not None:
             self.sink.abort()
-        self._held.append((loop.time() + delay_s, data))
+        self._until_s = max(self._until_s, loop.time() + delay_s)
+        self._held.append((self._until_s, data))
         self.go_on()
 
     def go_on(self) -> None:
@@ -116,6 +119,7 @@ class Relay:
         self.cut_to = False
         self.cut_from = False
         self.delay_ms = 0.0
+        self.jitter_ms = 0.0
         self.loss = 0.0
         self.pairs: set[Pair] = set()
         self._server: asyncio.Server | None = None
@@ -144,10 +148,16 @@ class Relay:
             pair.end()
 
     def rules(
-        self, cut_to: bool = False, cut_from: bool = False, delay_ms: float = 0, loss: float = 0.0
+        self,
+        cut_to: bool = False,
+        cut_from: bool = False,
+        delay_ms: float = 0,
+        jitter_ms: float = 0,
+        loss: float = 0.0,
     ) -> None:
         """`to` is the direction towards coordination; the rules replace the previous ones."""
-        self.cut_to, self.cut_from, self.delay_ms, self.loss = cut_to, cut_from, delay_ms, loss
+        self.cut_to, self.cut_from, self.loss = cut_to, cut_from, loss
+        self.delay_ms, self.jitter_ms = delay_ms, jitter_ms
         for pair in list(self.pairs):
             pair.to.go_on()
             pair.back.go_on()

@@ -152,10 +152,11 @@ class LinkFaults(Faulting):
         a: Ends,
         b: str | None = None,
         ms: float = OF_TABLE,
+        jitter_ms: float = OF_TABLE,
         direction: str = OF_TABLE,
         others: Ends | None = OF_TABLE,
     ) -> int:
-        return self._break("delay", a, b, direction, others, delay_ns=nanos(ms))
+        return self._break("delay", a, b, direction, others, delay_ns=nanos(ms), jitter_ns=nanos(jitter_ms))
 
     @fault_verb
     def lose(

@@ -36,6 +36,7 @@ class Link:
         "damage",
         "delay_ns",
         "duplicate",
+        "jitter_ns",
         "last_ns",
         "lose",
         "piled",
@@ -71,7 +72,7 @@ class Link:
     def mend(self) -> None:
         """Ends every fault but a clog, which is opened separately: its messages arrive then."""
         self.cut = self.tcp and self.piled is not None
-        self.delay_ns = 0
+        self.delay_ns = self.jitter_ns = 0
         self.damage = 0.0
         self.lose = self._conditions.lose
         self.duplicate = self._conditions.duplicate
@@ -101,6 +102,8 @@ class Link:
         at_ns = now_ns + self.delay_ns + self._base_ns + int(share * self._spread_ns)
         if share > self._tail_from:
             at_ns += int(self._draw() * self._tail_ns)
+        if self.jitter_ns:
+            at_ns += int(self.chance.random() * self.jitter_ns)
         if ordered:
             return at_ns + (self.retransmitted_ns() if self.lose else 0)
         if self.reorder and self.chance.random() < self.reorder:

@@ -8,13 +8,15 @@ TABLE = "cloverlab"
 BANDS_MAX = 16
 """Number of bands of the kernel's `prio` discipline; the first takes packets without delay."""
 
+OF_TRANSPORT = ("delay_ms", "loss", "damage", "jitter_ms", "duplicate", "reorder")
+
 Addresses = dict[str, list[str]]
 """IPv4 addresses of each peer on the data network."""
 
 
 def left_to_transport(rules: list[Rule], netem: bool) -> list[Rule]:
-    """Rules that a process must apply to its own messages: always damage, which the kernel's checksums would detect; without netem also delay
-    and loss."""
+    """Rules that a process must apply to its own messages: always damage, which the kernel's checksums would detect, and what happens to whole
+    messages; without netem also delay and loss."""
     left = [
         Rule(
             rule.peer,
@@ -22,10 +24,13 @@ def left_to_transport(rules: list[Rule], netem: bool) -> list[Rule]:
             delay_ms=0 if netem else rule.delay_ms,
             loss=0 if netem else rule.loss,
             damage=rule.damage,
+            jitter_ms=rule.jitter_ms,
+            duplicate=rule.duplicate,
+            reorder=rule.reorder,
         )
         for rule in rules
     ]
-    return [rule for rule in left if rule.delay_ms or rule.loss or rule.damage]
+    return [rule for rule in left if any(getattr(rule, fault) for fault in OF_TRANSPORT)]
 
 
 def filter_script(rules: list[Rule], addresses: Addresses, interface: str, port: int) -> str:

@@ -352,6 +352,7 @@ class Supervisor:
             ours = [rule for rule in left if rule.peer in (name, "*")]
             relay.rules(
                 delay_ms=sum(rule.delay_ms for rule in ours),
+                jitter_ms=sum(rule.jitter_ms for rule in ours),
                 loss=max((rule.loss for rule in ours), default=0.0),
             )
         if self.keeper.state == "running" and not self.settings.ensemble:

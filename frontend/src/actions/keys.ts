@@ -29,6 +29,7 @@ export const PLACE_KEYS: KeyLine[] = [
   { keys: ["Shift", "←"], does: "Move the focused card, in any direction" },
   { keys: ["Enter"], does: "Open the menu of the selection" },
   { keys: ["Esc"], does: "Select nothing" },
+  { keys: ["Ctrl", "K"], does: "All commands: type a few letters" },
   { keys: ["?"], does: "These keys and words" },
 ];
 

@@ -3,6 +3,7 @@ import { Costs } from "../instruments/costs";
 import { Journals } from "../instruments/journals";
 import { Timeline } from "../instruments/timeline";
 import { Topology } from "../instruments/topology";
+import { Palette } from "../palette/Palette";
 import { isLive, useLab } from "../store/store";
 import { Tour } from "../tour/Tour";
 import { Toasts } from "../ui/Toasts";
@@ -44,6 +45,7 @@ export function ClusterPage() {
         <Costs />
       </main>
       <Help opened={help} onClose={() => setHelp(false)} />
+      <Palette />
       <Toasts />
     </div>
   );

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from "react";
+import { Palette } from "../palette/Palette";
 import { Toasts } from "../ui/Toasts";
 import { Banner } from "./Banner";
 import { Header } from "./Header";
@@ -15,6 +16,7 @@ export function Frame({ children }: { children: ReactNode }) {
       <Banner />
       {children}
       <Help opened={help} onClose={() => setHelp(false)} />
+      <Palette />
       <Toasts />
     </div>
   );

@@ -6,6 +6,7 @@ import { ACTS } from "./namespace/acts";
 import { ORDERS } from "./pool/orders";
 
 const ANYWHERE: KeyLine[] = [
+  { keys: ["Ctrl", "K"], does: "All commands: type a few letters" },
   { keys: ["?"], does: "These keys and words" },
   { keys: ["Tab"], does: "The next button, link or field" },
   { keys: ["Esc"], does: "Close a dialog" },

@@ -194,3 +194,18 @@ def test_add_a_server_at_run_time(cluster: Up) -> None:
     cluster.fault("add_server", "g1")
     assert len(cluster.cluster()["servers"]) == 5
     cluster.await_true(lambda: cluster.server("mds5")["role"] == "standby", "the new server is a standby")
+
+
+def test_links_that_duplicate_reorder_and_jitter_lose_nothing(cluster: Up) -> None:
+    """Each of these faults reaches the transports of real servers, which go on; `green` checks every invariant at the end."""
+    active = cluster.active()
+    for verb, options in (
+        ("duplicate", {"share": 0.5}), ("reorder", {"share": 0.5}), ("delay", {"ms": 2, "jitter_ms": 8}),
+    ):  # fmt: skip
+        cluster.fault(verb, active, **options)
+    rules = {link["rule"] for link in cluster.cluster()["links"]}
+    assert rules == {"duplicates 50%", "reorders 50%", "2 ms slower"}
+    sn = commit_sn(cluster)
+    cluster.await_true(lambda: commit_sn(cluster) > sn + 30, "writes go on")
+    cluster.fault("heal_all")
+    assert cluster.cluster()["links"] == []

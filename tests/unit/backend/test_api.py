@@ -65,7 +65,7 @@ def one_line(response: httpx.Response) -> str:
     [
         ("POST", "/api/faults", {"verb": "crash", "targets": ["mds9"]}, 404, "no target is called 'mds9'"),
         ("POST", "/api/faults", {"verb": "smash", "targets": ["mds1"]}, 404, "no fault is called 'smash'"),
-        ("POST", "/api/faults", {"verb": "reorder", "targets": ["mds1"]}, 409, "only the simulator"),
+        ("POST", "/api/faults", {"verb": "clog", "targets": ["mds1"]}, 409, "only the simulator"),
         ("POST", "/api/faults", {"verb": "crash", "targets": ["active of g1"]}, 409, "no active of g1 now"),
         (
             "POST",

@@ -3,14 +3,16 @@ from backend.fabrics.links import COORDINATION, EVERYBODY, LinkFault, relay_rule
 from nodes.trace.base import Event
 from nodes.trace.events import FaultEnded, FaultInjected
 
+NO_SHARES = {"damage": 0.0, "jitter_ms": 0, "duplicate": 0.0, "reorder": 0.0}
+
 
 def test_a_cut_is_kept_at_both_ends_in_its_direction() -> None:
     cut = LinkFault("mds1", "mds2", "to", drop=True)
     assert transport_rules([cut], "mds1") == [
-        {"peer": "mds2", "direction": "to", "drop": True, "delay_ms": 0, "loss": 0.0, "damage": 0.0}
+        {"peer": "mds2", "direction": "to", "drop": True, "delay_ms": 0, "loss": 0.0} | NO_SHARES
     ]
     assert transport_rules([cut], "mds2") == [
-        {"peer": "mds1", "direction": "from", "drop": True, "delay_ms": 0, "loss": 0.0, "damage": 0.0}
+        {"peer": "mds1", "direction": "from", "drop": True, "delay_ms": 0, "loss": 0.0} | NO_SHARES
     ]
     assert transport_rules([cut], "mds3") == []
 
@@ -21,10 +23,10 @@ def test_delay_and_loss_are_the_senders_alone_and_add_up() -> None:
         LinkFault("mds2", "mds1", "from", delay_ms=20, loss=0.5),
     ]
     assert transport_rules(faults, "mds1") == [
-        {"peer": "mds2", "direction": "to", "drop": False, "delay_ms": 50, "loss": 0.5, "damage": 0.0}
+        {"peer": "mds2", "direction": "to", "drop": False, "delay_ms": 50, "loss": 0.5} | NO_SHARES
     ]
     assert transport_rules(faults, "mds2") == [
-        {"peer": "mds1", "direction": "to", "drop": False, "delay_ms": 30, "loss": 0.0, "damage": 0.0}
+        {"peer": "mds1", "direction": "to", "drop": False, "delay_ms": 30, "loss": 0.0} | NO_SHARES
     ]
 
 

@@ -90,7 +90,7 @@ def test_of_many_those_who_run_are_faulted(faults: RealFaults, stage: FakeStage)
     assert stage.fabric.done == [("crash", ["mds1", "mds3"], {})]
 
 
-@pytest.mark.parametrize("verb", ["clog", "duplicate", "drift_clock", "fill_disk", "expire_session", "fly"])
+@pytest.mark.parametrize("verb", ["clog", "hold", "drift_clock", "fill_disk", "expire_session", "fly"])
 def test_what_processes_cannot_do_is_unsupported(faults: RealFaults, verb: str) -> None:
     with pytest.raises(FaultUnsupported):
         faults.do(verb, ["mds1"])

@@ -21,9 +21,14 @@ const DATA: Journals = {
 };
 
 it("says the first operations of a journal group, and how many there are beside them", () => {
-  const made = ["/a", "/b", "/c", "/d"].map((path) => ({ kind: "Mkdir", op_id: ["c", 1], path }));
-  expect(operationWords(made.slice(0, 1))).toBe("mkdir /a");
-  expect(operationWords(made)).toBe("mkdir /a, mkdir /b, mkdir /c and 1 more");
+  const made = ["a", "b", "c", "d"].map((name) => ({
+    kind: "MakeRecord",
+    op_id: ["c", 1],
+    parent: 1,
+    names: ["d", name],
+  }));
+  expect(operationWords(made.slice(0, 1))).toBe("make d/a");
+  expect(operationWords(made)).toBe("make d/a, make d/b, make d/c and 1 more");
   expect(operationWords([])).toBe("no operation");
 });
 

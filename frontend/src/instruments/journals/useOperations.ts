@@ -6,10 +6,16 @@ import { shownPicture, useLab } from "../../store/store";
 const PAUSE_MS = 180;
 const SHOWN_MOST = 3;
 
-/** A record in a few words: "mkdir /a/b". */
+/** A record in a few words: "make a/b". */
 function inWords(record: Record<string, unknown>): string {
-  const paths = Object.values(record).filter((value) => typeof value === "string" && value.startsWith("/"));
-  return [String(record.kind).toLowerCase(), ...paths].join(" ");
+  const names = Object.entries(record).flatMap(([field, value]) => {
+    if (!field.includes("name")) return [];
+    return Array.isArray(value) ? [value.join("/")] : [String(value)];
+  });
+  const kind = String(record.kind)
+    .replace(/Record$/, "")
+    .toLowerCase();
+  return [kind, ...names].join(" ");
 }
 
 /** The records of a journal group in a few words: the first ones, and how many there are beside them. */

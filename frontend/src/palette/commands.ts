@@ -1,0 +1,78 @@
+/** Everything that can be done from the palette: pages, the tour, time, and every fault at every target that it accepts now. */
+
+import { perform } from "../actions/perform";
+import { toggleFrozen } from "../store/moment";
+import { canAct, type LabState, type PageName, useLab } from "../store/store";
+import { goTo } from "../store/url";
+import { openTour } from "../tour/store";
+
+export interface Command {
+  title: string;
+  /** Its key, where it has one. */
+  key: string;
+  run: () => void;
+}
+
+const PAGES: readonly (readonly [PageName, string])[] = [
+  ["cluster", "Cluster"],
+  ["namespace", "Namespace"],
+  ["pool", "Storage pool"],
+  ["checkpoints", "Checkpoints"],
+  ["compare", "Compare"],
+];
+
+function faults({ verbs, live, processes }: LabState): Command[] {
+  const known = new Map(processes.map(({ name, process }) => [name, process]));
+  const servers = Object.values(live.servers).map((server) => ({
+    name: server.name,
+    kind: "server",
+    process: known.get(server.name) ?? server.process,
+  }));
+  const nodes = Object.values(live.nodes).map(({ name, kind, process }) => ({ name, kind, process }));
+  return verbs.flatMap((verb) => {
+    const { label, label_one, key, targets, states, asks } = verb;
+    if (targets.includes("cluster")) return [{ title: label, key, run: () => void perform(verb.verb, []) }];
+    return [...servers, ...nodes]
+      .filter(
+        ({ kind, process }) => targets.includes(kind) && (states.length === 0 || states.includes(process)),
+      )
+      .map(({ name, kind }) => ({
+        title: `${targets.includes("link") ? label_one : label}: ${name}`,
+        key,
+        run: (): void => {
+          if (!asks) return void perform(verb.verb, [name]);
+          goTo("cluster");
+          if (kind === "server") useLab.setState({ menu: { kind: "server", name, asks: verb.verb } });
+        },
+      }));
+  });
+}
+
+/** The commands that are possible now. */
+export function commandsOf(state: LabState, lacks: readonly string[]): Command[] {
+  const pages = PAGES.filter(([page]) => page !== state.page && !lacks.includes(page)).map(
+    ([page, name]) => ({
+      title: `Go to ${name}`,
+      key: "",
+      run: () => goTo(page),
+    }),
+  );
+  const tour = (): void => {
+    goTo("cluster");
+    openTour();
+  };
+  return [
+    ...pages,
+    { title: "Take the tour", key: "", run: tour },
+    { title: "Freeze or unfreeze the picture", key: "Space", run: toggleFrozen },
+    ...(canAct(state) ? faults(state) : []),
+  ];
+}
+
+/** The commands that have every word, those that begin with the text first. */
+export function matching(commands: readonly Command[], text: string): Command[] {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  const found = commands.filter(({ title }) => words.every((word) => title.toLowerCase().includes(word)));
+  const begins = ({ title }: Command): number => (title.toLowerCase().startsWith(text.toLowerCase()) ? 0 : 1);
+  return found.toSorted((a, b) => begins(a) - begins(b));
+}

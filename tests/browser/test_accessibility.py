@@ -1,0 +1,95 @@
+"""Every page in light and dark, at the sizes of a laptop and of a projector: axe finds nothing, and the keyboard reaches everything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.families.looks import faultless
+from tests.browser.looking import TAKEOVER_MS, active, card, goes_on, opened, visit
+from tests.browser.running import Running
+from tests.browser.test_access import AXE
+
+PAGES = ("", "namespace", "storage-pool", "checkpoints", "compare")
+PROJECTOR = (1024, 768)
+LEAST_PX = 11.5
+"""Smallest type on a page, in pixels of a projector of 1024 by 768."""
+
+SMALLEST = """() => Math.min(...[...document.querySelectorAll('main *, header *')]
+  .filter(each => each.checkVisibility() && [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim()))
+  .map(each => parseFloat(getComputedStyle(each).fontSize)))"""
+REACHED = """() => {
+  const here = document.activeElement, box = here.getBoundingClientRect(), style = getComputedStyle(here);
+  return [here.tagName, box.width > 0 && box.height > 0, style.outlineStyle !== 'none' || style.boxShadow !== 'none'];
+}"""
+
+
+def page_of(browser: Browser, size: tuple[int, int], scheme: Any) -> Page:
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    return context.new_page()
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_on_any_page(browser: Browser, lab: Running, scheme: Any) -> None:
+    page = page_of(browser, PROJECTOR, scheme)
+    for path in PAGES:
+        visit(page, lab.url + path)
+        expect(page.locator("main")).to_be_visible()
+        expect(page.locator(".brand-cluster")).to_contain_text("MAMS")
+        faultless(page, PROJECTOR[0], path or "cluster")
+        assert page.evaluate(SMALLEST) >= LEAST_PX, path
+        page.keyboard.press("?")
+        expect(page.get_by_role("dialog")).to_be_visible()
+        faultless(page, PROJECTOR[0], f"help of {path or 'cluster'}")
+    page.context.close()
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_where_faults_are_in_force(browser: Browser, lab: Running, scheme: Any) -> None:
+    page = page_of(browser, PROJECTOR, scheme)
+    opened(page, lab.url)
+    name = active(page)
+    goes_on(page, name)
+    card(page, name).focus()
+    page.keyboard.press("k")
+    expect(page.get_by_test_id(f"marks-{name}")).to_be_visible(timeout=TAKEOVER_MS)
+    page.keyboard.press("c")
+    expect(page.get_by_test_id(f"kept-{name}")).to_be_visible(timeout=TAKEOVER_MS)
+    faultless(page, PROJECTOR[0], "a crashed card")
+    page.get_by_test_id("faults").click()
+    expect(page.get_by_role("dialog")).to_contain_text("Faults in force")
+    faultless(page, PROJECTOR[0], "the list of faults")
+    page.keyboard.press("Escape")
+    page.keyboard.press("Space")
+    expect(page.get_by_test_id("time")).to_have_attribute("data-state", "frozen")
+    faultless(page, PROJECTOR[0], "a frozen picture")
+    page.context.close()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_the_focus_is_seen_wherever_tab_goes(browser: Browser, lab: Running, path: str) -> None:
+    page = page_of(browser, PROJECTOR, "light")
+    visit(page, lab.url + path)
+    expect(page.locator("main")).to_be_visible()
+    for _ in range(25):
+        page.keyboard.press("Tab")
+        tag, has_size, marked = page.evaluate(REACHED)
+        if tag == "BODY":
+            break
+        assert has_size and marked, page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+    page.context.close()
+
+
+def test_with_reduced_motion_nothing_moves_by_itself(browser: Browser, lab: Running) -> None:
+    page = page_of(browser, PROJECTOR, "light")
+    opened(page, lab.url)
+    goes_on(page, active(page))
+    moving = "document.getAnimations().filter(each => each.playState === 'running').length"
+    assert page.evaluate(moving) == 0
+    page.context.close()
