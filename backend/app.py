@@ -30,6 +30,7 @@ from backend.gate import Gate
 from backend.handover.router import router as handover
 from backend.headers import Headers
 from backend.key import key_in
+from backend.labs.router import router as labs
 from backend.page_files import answer
 from backend.pool.router import router as pool
 from backend.removal.router import router as removal
@@ -39,7 +40,7 @@ PAGES = frozenset({"", "namespace", "storage-pool", "checkpoints", "compare"})
 """Addresses that the page gives its parts (frontend/src/store/url.ts)."""
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 ROUTERS = (
-    backup, checkpoints, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, pool, removal, stream,
+    backup, checkpoints, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, labs, pool, removal, stream,
     metrics.router, probes.router, api_page.router,
 )  # fmt: skip
 

@@ -95,9 +95,11 @@ def wrong_answer(asked: PredictionPart, answer: Answer) -> str:
 
 
 def answer_text(answer: Answer) -> str:
-    """YAML reads yes and no as booleans."""
+    """YAML reads yes and no as booleans, and the command line reads every number as a fraction."""
     if isinstance(answer, bool):
         return "yes" if answer else "no"
+    if isinstance(answer, float) and answer.is_integer():
+        return str(int(answer))
     return str(answer).strip().lower()
 
 

@@ -135,11 +135,20 @@ def read_script(path: Path) -> ScriptPart:
         script = msgspec.convert(document, ScriptPart)
     except msgspec.ValidationError as error:
         raise lines.wrong(*reading.reported(str(error))) from None
+    check_actions(script, lines)
+    return script
+
+
+def check_script(script: ScriptPart) -> None:
+    """Checks a script that is no file. Raises Malformed."""
+    check_actions(script, Lines(Path("actions"), None))
+
+
+def check_actions(script: ScriptPart, lines: Lines) -> None:
     for place, action in enumerate(script.actions):
         if action.expect is not None:
             raise lines.wrong("an action is a fault, workload, mark or recover", ["actions", place])
         reading.check_step(action, lines, ["actions", place])
-    return script
 
 
 def scenario_of(lab: LabFile, script: ScriptPart) -> Scenario:

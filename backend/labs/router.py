@@ -1,0 +1,31 @@
+"""`/api/labs`: the lessons, and runs of them on clusters of their own in virtual time."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+
+from backend.labs import service
+from backend.labs.models import LabOut, LabRow, LabRunRequest, LabVerdict
+
+router = APIRouter(prefix="/api", tags=["labs"])
+
+Student = Annotated[str, Query(min_length=1, max_length=60)]
+
+
+@router.get("/labs", response_model=list[LabRow])
+async def read_labs() -> list[dict[str, Any]]:
+    return service.listed()
+
+
+@router.get("/labs/{name}", response_model=LabOut)
+async def read_lab(name: str, student: Student = "student") -> dict[str, Any]:
+    """A lab with the numbers of this student."""
+    return service.of_student(name, student)
+
+
+@router.post("/labs/{name}/runs", response_model=LabVerdict)
+async def run_lab(name: str, request: LabRunRequest) -> dict[str, Any]:
+    """Runs the lab from the beginning with the student's actions, and grades it. 409 when too many runs are under way."""
+    return await service.run(name, request.student, request.answers, request.actions)
