@@ -83,6 +83,11 @@ def choice_of(cluster: ClusterConfig) -> Choice:
 
 def start_server(world: World, config: ServerConfig) -> None:
     """Starts a metadata server of the cluster's family in this world. Raises ValueError for an unknown one."""
+    start_with(REPLICATION[family_named(config.cluster.protocol).replication], world, config)
+
+
+def start_with(start: Start, world: World, config: ServerConfig) -> None:
+    """Starts a metadata server with this agreement, in place of the one that its family names."""
     replication = family_named(config.cluster.protocol).replication
     counted = CountedWorld(world, REPLICATING.get(replication, Replicating(())))
-    REPLICATION[replication](counted, config, choice_of(config.cluster))
+    start(counted, config, choice_of(config.cluster))

@@ -14,18 +14,27 @@ from nodes.explore.calls import Call, Caller
 from nodes.explore.content import Written
 from nodes.explore.script import Script
 from nodes.explore.stage import in_words
-from nodes.sim.cluster import SimCluster
+from nodes.mechanisms import start_server
+from nodes.sim.cluster import SimCluster, StartServer
 from nodes.sim.conditions import Conditions
 from nodes.sim.loop import Machine
 from nodes.sim.triggers import Armed, Trigger
+from nodes.wire.messages import Message
 
 
 class SimStage(SimCluster):
     """A simulated cluster with further parts that a trial needs."""
 
-    def __init__(self, config: ClusterConfig, seed: int, conditions: Conditions):
+    def __init__(
+        self,
+        config: ClusterConfig,
+        seed: int,
+        conditions: Conditions,
+        start: StartServer = start_server,
+        messages: Sequence[type[Message]] = (),
+    ):
         """Raises BadConditions."""
-        super().__init__(config, seed, conditions=conditions)
+        super().__init__(config, seed, conditions=conditions, start=start, messages=messages)
         self._armed: list[Armed] = []
         self._asked: list[tuple[str, Machine, asyncio.Task[Any]]] = []
 

@@ -8,7 +8,7 @@ only advice: safety comes from the answers that the elected server must collect 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from random import Random
 
 from nodes.config import MILLISECOND
@@ -32,7 +32,7 @@ def contenders(places: dict[str, Place], electable: Collection[str] | None = Non
     return in_step or [server for server, place in drawing.items() if place.state in BEHIND]
 
 
-def winner(draws: dict[str, Draw], drawing: list[str]) -> str:
+def winner(draws: Mapping[str, Draw], drawing: list[str]) -> str:
     """The server with the largest (epoch, sn, number), names breaking ties; empty when there is no draw."""
     best = max(
         ((draws[s].epoch, draws[s].sn, draws[s].number, s) for s in drawing if s in draws), default=None
@@ -52,12 +52,19 @@ class Election:
     """One server's part in the rounds of the draw."""
 
     def __init__(
-        self, world: World, view: GlobalView, draw_wait_ns: int, electable: Collection[str] | None = None
+        self,
+        world: World,
+        view: GlobalView,
+        draw_wait_ns: int,
+        electable: Collection[str] | None = None,
+        winner: Callable[[Mapping[str, Draw], list[str]], str] = winner,
     ):
+        """`winner` chooses the server that takes the lock."""
         self._world = world
         self._view = view
         self._draw_wait_ns = draw_wait_ns
         self._electable = electable
+        self._winner = winner
         self._key = world.rng.getrandbits(64)
         """Key that makes the number together with the round, so that one seed draws the same numbers on every fabric."""
         self._drawn = asyncio.Event()
@@ -81,7 +88,7 @@ class Election:
         if self._world.name not in drawing:
             return False
         draws = await view.draws(round)
-        best = winner(draws, drawing)
+        best = self._winner(draws, drawing)
         drawn = [(s, draws[s].epoch, draws[s].sn, draws[s].number) for s in sorted(drawing) if s in draws]
         self._world.trace.emit(Drawn(view.group, round, drawn, best, decider(draws, drawing)))
         if best != self._world.name:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
@@ -45,11 +45,13 @@ from nodes.trace.base import Event
 from nodes.trace.events import Configured, FaultInjected, Placed, Stamped, Started, StepTaken
 from nodes.trace.present import UNKNOWN, Cause
 from nodes.wire.codec import Codec
-from nodes.wire.messages import Answer
+from nodes.wire.messages import Answer, Message
 from nodes.workloads.generator import Workload, start_workload
+from nodes.world import World
 
 CLIENT = "client1"
 LIMIT_NS = 600 * SECOND
+StartServer = Callable[[World, ServerConfig], None]
 
 
 class SimClient:
@@ -101,10 +103,13 @@ class SimCluster:
         seed: int,
         workload: WorkloadConfig | None = None,
         conditions: Conditions = CALM,
+        start: StartServer = start_server,
+        messages: Sequence[type[Message]] = (),
     ):
-        """Raises BadConditions."""
+        """`start` starts a metadata server; `messages` are those of a family outside nodes/protocols. Raises BadConditions."""
         check(conditions)
         self.config = config
+        self._start_server = start
         self.conditions = conditions
         self.seed = seed
         self.loop = Loop(self.rng("loop"))  # type: ignore[abstract]
@@ -117,7 +122,7 @@ class SimCluster:
         self.configured: dict[str, list[str]] = {}
         """The members of each group's present configuration, in families where it changes."""
         links = Links(self.rng("links"), conditions)
-        self.net = Net(self.loop, Codec(MESSAGES), links)
+        self.net = Net(self.loop, Codec((*MESSAGES, *messages)), links)
         self._faulted: dict[str, Cause] = {}
         """The last fault of each server."""
         self.ensemble = Ensemble(
@@ -153,7 +158,7 @@ class SimCluster:
 
     def add(self, name: str, group: str) -> None:
         config = ServerConfig(name, group, self.config)
-        self._start_new(name, group, lambda world: start_server(world, config))
+        self._start_new(name, group, lambda world: self._start_server(world, config))
 
     def add_workload(self, workload: WorkloadConfig, name: str = CLIENT) -> None:
         """Adds a client that runs a workload from now on."""

@@ -13,6 +13,7 @@ from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.messages import Promise, Register, Renewed
 from nodes.protocols.mams.recovery import Recovery
 from nodes.protocols.mams.renewal import RenewingSessions
+from nodes.protocols.mams.rules import RenewingRules
 from nodes.protocols.mams.ssp import Ssp
 from nodes.replicas.view import STANDBY
 from nodes.wire.messages import Message
@@ -26,7 +27,13 @@ class Active:
     """The active server, from step 4 of the upgrade to the end of the tenure."""
 
     def __init__(
-        self, replica: Replica, leader: JournalLeader, recovery: Recovery, sync: Ssp, writer: JournalWriter
+        self,
+        replica: Replica,
+        leader: JournalLeader,
+        recovery: Recovery,
+        sync: Ssp,
+        writer: JournalWriter,
+        rules: RenewingRules,
     ):
         assert leader.imaging is not None
         self._replica = replica
@@ -34,8 +41,8 @@ class Active:
         self._recovery = recovery
         self.sync = sync
         self.writer = writer
-        self._keeper = ConfigurationKeeper(replica, sync, leader.grants, replica.log.last.sn)
-        renewing = RenewingSessions(replica, sync, self._keeper, leader.answering, leader.imaging)
+        self._keeper = ConfigurationKeeper(replica, sync, leader.grants, replica.log.last.sn, rules)
+        renewing = RenewingSessions(replica, sync, self._keeper, leader.answering, leader.imaging, rules)
         self._renewing = renewing
         self._handlers: dict[type[Message], Callable[[str, Any], None]] = {
             **sync.handlers,

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
+from nodes.protocols.mams.rules import RenewingRules
 from nodes.protocols.mams.ssp import Ssp
 from nodes.replicas.grants import Grants
 from nodes.replicas.view import JUNIOR, STANDBY, Configuration, LostLock, Place, ViewMoved
@@ -40,8 +41,11 @@ class Wish(NamedTuple):
 class ConfigurationKeeper:
     """Changes the configuration on behalf of one active, one change at a time."""
 
-    def __init__(self, replica: Replica, sync: Ssp, grants: Grants, acknowledged_sn: int):
+    def __init__(
+        self, replica: Replica, sync: Ssp, grants: Grants, acknowledged_sn: int, rules: RenewingRules
+    ):
         self._replica = replica
+        self._rules = rules
         self._sync = sync
         self._grants = grants
         self._acknowledged_sn = acknowledged_sn
@@ -135,7 +139,8 @@ class ConfigurationKeeper:
         present = list(sync.participants.values())
         late = self._requires_late(old, new)
         sync.configurations = [old] if late else both
-        if wish.members != old.members and not sync.quorum_has(new, self._acknowledged()):
+        proven = self._rules.may_count(new.members, sync.holders(self._acknowledged()))
+        if wish.members != old.members and not proven:
             sync.configurations = [old]
             return False
         if wish.members != old.members:

@@ -22,6 +22,7 @@ from nodes.protocols.mams import messages as m
 from nodes.protocols.mams.handover import Outcome, Succession, reported
 from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
 from nodes.protocols.mams.reading import read_from_pool
+from nodes.protocols.mams.rules import RULES, MamsRules
 from nodes.protocols.mams.ssp import Ssp
 from nodes.protocols.mams.stream import Stream
 from nodes.protocols.mams.two_phase import TwoPhase
@@ -53,20 +54,24 @@ class Mams:
         replica: Replica,
         choice: Choice,
         sync: type[Ssp],
+        rules: MamsRules,
     ):
         self._server = server
         self._world = server.world
         self._group = server.group
         self._replica = replica
-        pool = self._pool = PoolNode(replica, sync.acknowledged, self)
+        pool = self._pool = PoolNode(replica, sync.acknowledged, self, rules.election)
         self._choice = choice
         self._ignoring = Ignoring(server.world)
         self._sync = sync
+        self._rules = rules
         following = self._following = ViewWatcher(replica)
         self.session: Session[Elected] = Session(replica, following, self, server.snapshot_writer.stop)
         cluster = server.config.cluster
         self._draw_wait_ns = cluster.timing.draw_wait_ms * MILLISECOND
-        self._election = Election(server.world, server.replica.view, self._draw_wait_ns)
+        self._election = Election(
+            server.world, server.replica.view, self._draw_wait_ns, winner=rules.election.winner
+        )
         self._by_number_alone = cluster.holes.election_ignores_sn
         """The draw of the paper: the random number alone decides, and the winner trusts its own journal."""
         self._reading: Scope | None = None
@@ -272,7 +277,14 @@ class Mams:
 
     def _begin(self, tenure: Tenure, over: Callable[[], None]) -> Elected:
         return Elected(
-            self._replica, self._pool, self._choice, self._sync, tenure, over, self._by_number_alone
+            self._replica,
+            self._pool,
+            self._choice,
+            self._sync,
+            tenure,
+            over,
+            self._by_number_alone,
+            self._rules,
         )
 
     def _step(self, step: str, detail: str) -> None:
@@ -283,7 +295,7 @@ JOURNAL_SYNC: dict[str, type[Ssp]] = {"ssp": Ssp, "two_phase": TwoPhase, "backup
 """Mechanisms of the slot `journal_sync` by name. Each decides when a journal group is safe."""
 
 
-def start(world: World, config: ServerConfig, choice: Choice) -> None:
+def start(world: World, config: ServerConfig, choice: Choice, rules: MamsRules = RULES) -> None:
     """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, UnknownSeal, OSError of the files on the disk.
 
     A server whose disk cannot be read quarantines the content and begins with an empty disk. It belongs to no quorum until it is renewed.
@@ -294,7 +306,7 @@ def start(world: World, config: ServerConfig, choice: Choice) -> None:
     def begin() -> None:
         replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
         server: MetadataServer = MetadataServer(
-            world, config, replica, lambda server: Mams(server, replica, choice, sync)
+            world, config, replica, lambda server: Mams(server, replica, choice, sync, rules)
         )
         server.start()
 

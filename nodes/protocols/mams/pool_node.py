@@ -27,6 +27,7 @@ from nodes.protocols.mams.messages import (
     Recover,
     Stale,
 )
+from nodes.protocols.mams.rules import ElectionRules
 from nodes.replicas.grants import Granter
 from nodes.replicas.log import decode_group, mark_of
 from nodes.replicas.messages import AskGrant, Granted
@@ -57,11 +58,12 @@ class Listener(Protocol):
 class PoolNode:
     """Keeps one replica's journal. `promised` is the epoch below which it refuses everything (safety rule 2)."""
 
-    def __init__(self, replica: Replica, acknowledges: bool, listener: Listener):
+    def __init__(self, replica: Replica, acknowledges: bool, listener: Listener, rules: ElectionRules):
         """Raises UnknownSeal, OSError."""
         world = self._world = replica.world
         self._replica = replica
         self._listener = listener
+        self._rules = rules
         self._ignoring = Ignoring(world)
         self._log = replica.log
         self._state = replica.state
@@ -192,7 +194,7 @@ class PoolNode:
     async def _on_prepare(self, peer: str, message: Prepare) -> None:
         if self._cannot_be(peer, message.epoch):
             return
-        if message.epoch < self.promised:
+        if self._rules.refuses(self.promised, message.epoch):
             reported = f"of epoch {message.epoch}; epoch {self.promised} is promised"
             self._ignoring.report(peer, message, reported)
             self._replies.append((peer, Stale(self.promised)))
@@ -257,7 +259,7 @@ class PoolNode:
         ours = message.incarnation == replica.origin.incarnation
         if replica.unfit is not None or not ours or self._cannot_be(peer, message.epoch):
             return
-        if message.epoch < self.promised:
+        if self._rules.refuses(self.promised, message.epoch):
             reported = f"of epoch {message.epoch}; epoch {self.promised} is promised"
             self._ignoring.report(peer, message, reported)
             self._replies.append((peer, Stale(self.promised)))

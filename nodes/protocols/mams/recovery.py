@@ -13,6 +13,7 @@ from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
 from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Promise, Recover
 from nodes.protocols.mams.pool_node import PoolNode
+from nodes.protocols.mams.rules import ElectionRules
 from nodes.replicas.disks import Roll
 from nodes.replicas.grants import NEVER_NS
 from nodes.replicas.view import Configuration
@@ -26,9 +27,17 @@ FETCH_NS = 2_000 * MILLISECOND
 class Recovery:
     """Collects promises for one epoch and adopts the journal that ends last."""
 
-    def __init__(self, replica: Replica, pool: PoolNode, epoch: int, configuration: Configuration):
+    def __init__(
+        self,
+        replica: Replica,
+        pool: PoolNode,
+        epoch: int,
+        configuration: Configuration,
+        rules: ElectionRules,
+    ):
         self._replica = replica
         self._pool = pool
+        self._rules = rules
         self.epoch = epoch
         self.configuration = configuration
         """The last recorded configuration."""
@@ -68,7 +77,7 @@ class Recovery:
     def suffices(self) -> bool:
         """Whether a read quorum of members that count has promised, or every member has."""
         roll, disks = self._roll(self.configuration)
-        return roll.suffices(self.configuration.read_quorum, disks)
+        return roll.suffices(self._rules.read_quorum(len(self.configuration.members)), disks)
 
     def is_recorded(self, configuration: Configuration, peer: str) -> bool:
         """Whether the record names the disk with which this server promised."""
@@ -119,26 +128,21 @@ class Recovery:
         """The member whose journal ends last; this server when none ends later (safety rule 18)."""
         if self._replica.config.cluster.holes.checksum_vote:
             return self._outvoted()
-        best, name = self._rank(self._replica.log.last), self._replica.name
-        for peer in sorted(self.promises):
-            rank = self._rank(self.promises[peer].tails[-1])
-            if peer in self.configuration.members and rank > best:
-                best, name = rank, peer
-        return name
+        return self._rules.newest(self._ends(), self._replica.name)
 
-    def _outvoted(self) -> str:
-        """The hole: the most frequent checksum of a last group wins (VSSP §III.B), however far the journals reach."""
-        ends = {self._replica.name: self._replica.log.last}
-        ends |= {
+    def _ends(self) -> dict[str, Mark]:
+        """The ends of the journals of this server and of the members that have promised."""
+        return {self._replica.name: self._replica.log.last} | {
             peer: promise.tails[-1]
             for peer, promise in sorted(self.promises.items())
             if peer in self.configuration.members
         }
+
+    def _outvoted(self) -> str:
+        """The hole: the most frequent checksum of a last group wins (VSSP §III.B), however far the journals reach."""
+        ends = self._ends()
         votes = Counter(mark.crc for mark in ends.values())
         return max(ends, key=lambda name: votes[ends[name].crc])
-
-    def _rank(self, mark: Mark) -> tuple[int, int, int]:
-        return mark.incarnation, mark.epoch, mark.sn
 
     async def adopt(self, source: str) -> bool:
         """Makes this journal equal to the source's, durably; False when they share no mark or the source does not answer."""

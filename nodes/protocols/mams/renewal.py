@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 
 from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
@@ -11,7 +12,8 @@ from nodes.metadata_server.request_handler import RequestHandler
 from nodes.metadata_server.snapshots import Imaging
 from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.messages import Register, Renew, Renewed
-from nodes.protocols.mams.ssp import Ssp
+from nodes.protocols.mams.rules import RenewingRules, Waiting
+from nodes.protocols.mams.ssp import Participant, Ssp
 from nodes.replicas.log import NOTHING
 from nodes.wire.messages import Mark
 
@@ -37,8 +39,10 @@ class RenewingSessions:
         keeper: ConfigurationKeeper,
         answering: RequestHandler,
         imaging: Imaging,
+        rules: RenewingRules,
     ):
         self._replica = replica
+        self._rules = rules
         self._sync = sync
         self._keeper = keeper
         self._answering = answering
@@ -119,8 +123,9 @@ class RenewingSessions:
         self._seen = set(self.juniors)
         if not waiting:
             return ""
-        common = {name: self._common(self.juniors[name]) for name in waiting}
-        junior = min(waiting, key=lambda name: (self._attempts[name], -common[name], name))
+        junior = self._rules.next_junior(
+            {name: Waiting(self._attempts[name], self._common(self.juniors[name])) for name in waiting}
+        )
         self._attempts[junior] += 1
         return junior
 
@@ -138,7 +143,7 @@ class RenewingSessions:
         log = self._replica.log
         direct = self._replica.config.cluster.knobs.direct_groups or DIRECT_GAP
         gap = log.last.sn - common
-        while gap > direct or common < log.base.sn:
+        while self._rules.reads_from_pool(gap, direct, common < log.base.sn):
             mark = await self._let_read(junior, common)
             common, before = self._common([mark]) if mark is not None else common, gap
             gap = log.last.sn - common
@@ -156,7 +161,8 @@ class RenewingSessions:
     def _wants_image(self, common: int) -> bool:
         """Whether this log no longer has the groups after `common`, or reading them would take longer than an image."""
         gap = self._replica.log.last.sn - common
-        return gap > self._replica.config.cluster.image_gap or common < self._replica.log.base.sn
+        pruned = common < self._replica.log.base.sn
+        return self._rules.wants_image(gap, self._replica.config.cluster.image_gap, pruned)
 
     def _awaits_image(self, junior: str, common: int) -> bool:
         """Whether the junior waits for an image. It waits for one at most: under steady writes the next has as large a gap."""
@@ -209,7 +215,7 @@ class RenewingSessions:
         began_ns = self._replica.world.clock.monotonic_ns()
         self._answering.backlog.hold()
         try:
-            grown = await self._comes_within(junior, 0) and await self._keeper.grow(junior)
+            grown = await self._comes_in_step(junior) and await self._keeper.grow(junior)
         finally:
             self._answering.backlog.release()
         if grown:
@@ -226,10 +232,21 @@ class RenewingSessions:
 
     async def _comes_within(self, junior: str, gap: int) -> bool:
         """Waits until the participant lacks no more than `gap` groups; False when it is no participant any more."""
+        return await self._comes(
+            junior, lambda p: p.confirmed and self._replica.log.last.sn - p.matched.sn <= gap
+        )
+
+    async def _comes_in_step(self, junior: str) -> bool:
+        """Waits until the participant has every group; False when it is no participant any more."""
+        return await self._comes(
+            junior, lambda p: self._rules.in_step(self._replica.log.last.sn, p.matched.sn, p.confirmed)
+        )
+
+    async def _comes(self, junior: str, near: Callable[[Participant], bool]) -> bool:
         while True:
             participant = self._sync.participants.get(junior)
             if participant is None:
                 return False
-            if participant.confirmed and self._replica.log.last.sn - participant.matched.sn <= gap:
+            if near(participant):
                 return True
             await self._replica.world.clock.sleep(LOOK_NS)

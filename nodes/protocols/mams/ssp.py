@@ -225,10 +225,6 @@ class Ssp:
             name for name, each in self.participants.items() if each.confirmed and each.matched.sn >= sn
         ]
 
-    def quorum_has(self, configuration: Configuration, sn: int) -> bool:
-        """Whether a write quorum of this configuration has everything up to sn durably."""
-        return configuration.has_write_quorum(self.holders(sn))
-
     def safe(self, sn: int) -> bool:
         """Whether sn is held by a write quorum of every configuration that may be the last."""
         if self.own_durable_sn < sn:

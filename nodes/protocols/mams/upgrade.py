@@ -17,6 +17,7 @@ from nodes.protocols.mams.messages import Promise
 from nodes.protocols.mams.pool_node import PoolNode
 from nodes.protocols.mams.receivers import follow_receivers
 from nodes.protocols.mams.recovery import Recovery
+from nodes.protocols.mams.rules import MamsRules
 from nodes.protocols.mams.ssp import Ssp
 from nodes.protocols.mams.stream import Stream
 from nodes.replicas.leader import Stopped, wait_out_old_leases, write_epoch
@@ -42,11 +43,13 @@ class Elected(JournalLeader):
         tenure: Tenure,
         ended: Callable[[], None],
         trusts_own_journal: bool,
+        rules: MamsRules,
     ):
         super().__init__(replica, choice, tenure, ended)
         self._pool = pool
         self._make_sync = sync
         self._standby_trusts_own = trusts_own_journal
+        self._rules = rules
         self._epoch = 0
         self._by_juniors = False
         self._recovery: Recovery | None = None
@@ -155,17 +158,18 @@ class Elected(JournalLeader):
         self._confirm_lease()
 
     def _begin(self, last: EpochNode) -> int:
-        newest = max(last.epoch, self._pool.promised)
-        if self._replica.config.cluster.mutations.reused_epoch and newest:
-            newest -= 1
-        self._epoch = newest + 1
+        self._epoch = self._rules.election.next_epoch(last.epoch, self._pool.promised)
+        if self._replica.config.cluster.mutations.reused_epoch and self._epoch > 1:
+            self._epoch -= 1
         return self._epoch
 
     async def _recover(self) -> Recovery:
         """Step 2b (safety rules 1-4): the elected adopts every group that the last configuration acknowledged. Raises Stopped."""
         replica = self._replica
         configuration = await self._last_configuration()
-        recovery = self._recovery = Recovery(replica, self._pool, self.epoch, configuration)
+        recovery = self._recovery = Recovery(
+            replica, self._pool, self.epoch, configuration, self._rules.election
+        )
         self._members_lease.begin(recovery)
         if self._trusts_own_journal():
             recovery.ask(configuration.members)
@@ -227,7 +231,7 @@ class Elected(JournalLeader):
             replica.world, self.epoch, replica.log, replica.state, self._pool, recovery.configuration, cluster.holes.silent_shrink,
             cluster.mutations, self._on_lost,
         )  # fmt: skip
-        active = Active(replica, self, recovery, sync, self._open_writer(sync, sync))
+        active = Active(replica, self, recovery, sync, self._open_writer(sync, sync), self._rules.renewing)
         self._tenure.spawn(active.ticks(), "ticks")
         self._tenure.spawn(
             self._give_way(active.out_of_reach, _may_lead, lambda: True), "who cannot be reached"

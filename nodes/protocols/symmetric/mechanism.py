@@ -12,6 +12,7 @@ from nodes.metadata_server.tenure import Choice
 from nodes.protocols.symmetric import messages as m
 from nodes.protocols.symmetric.member import Member
 from nodes.protocols.symmetric.membership import Membership
+from nodes.protocols.symmetric.order import MakeOrder, order_of
 from nodes.protocols.symmetric.replica import Replica, open_replica
 from nodes.protocols.symmetric.requests import Requests
 from nodes.protocols.symmetric.session import MemberSession
@@ -106,14 +107,14 @@ class Symmetric:
             member.on_alive(peer, message)
 
 
-def start(world: World, config: ServerConfig, choice: Choice) -> None:
+def start(world: World, config: ServerConfig, choice: Choice, make_order: MakeOrder = order_of) -> None:
     """Starts a server. Raises UnknownFormat, UnknownJournal, UnknownSeal, OSError of damaged files on disk.
 
     A server whose journal is damaged before its end begins with an empty one. Its new disk counts in no view before it has caught up with the others.
     """
 
     def begin() -> None:
-        replica = open_replica(world, config, group_of(config.cluster, config.group), choice)
+        replica = open_replica(world, config, group_of(config.cluster, config.group), choice, make_order)
         server = MetadataServer(world, config, replica.common, lambda server: Symmetric(server, replica))
         world.scope.spawn(_begin_life(replica, server), "start")
 

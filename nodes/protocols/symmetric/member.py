@@ -15,7 +15,6 @@ from nodes.protocols.symmetric.agreement import Agreed
 from nodes.protocols.symmetric.causal import CausalBroadcast
 from nodes.protocols.symmetric.holdings import holdings_of
 from nodes.protocols.symmetric.messages import Alive, Broadcast, Held, Leaving, Missing, Numbered
-from nodes.protocols.symmetric.order import order_of
 from nodes.protocols.symmetric.presence import Presence
 from nodes.protocols.symmetric.replica import Replica
 from nodes.protocols.symmetric.requests import Requests
@@ -60,7 +59,7 @@ class Member:
         self._heartbeats = cluster.order == "plain"
         self._window = cluster.knobs.broadcasts or WINDOW
         self._causal = CausalBroadcast(own, size)
-        self._order = order_of(cluster.order, holes.fast_literal_order, own, size)
+        self._order = replica.make_order(cluster.order, holes.fast_literal_order, own, size)
         self._stability = Stability(own, size, view.start.sn, holes)
         by_sn = cluster.mutations.settled_groups_counted
         self._holdings = holdings_of(by_sn, replica.log, self._stability, own, size, view.start)

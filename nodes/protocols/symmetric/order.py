@@ -8,6 +8,7 @@ one (communication history).
 from __future__ import annotations
 
 import heapq
+from collections.abc import Callable
 from typing import Protocol
 
 from nodes.protocols.symmetric.messages import Numbered
@@ -178,6 +179,10 @@ class LiteralOrder:
 
     def undelivered(self) -> list[Numbered]:
         return sorted((message for queue in self._pending for message in queue), key=key_of)
+
+
+MakeOrder = Callable[[str, bool, int, int], Order]
+"""(`fast` or `plain`, whether the paper's rule is taken literally, own id, members of the view)."""
 
 
 def order_of(name: str, literal: bool, own: int, size: int) -> Order:

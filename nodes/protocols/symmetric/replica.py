@@ -15,6 +15,7 @@ from nodes.metadata_server.replica import open_replica as open_common
 from nodes.metadata_server.tenure import Choice
 from nodes.protocols.symmetric.agreement import Agreed, Agreement
 from nodes.protocols.symmetric.execution import Execution, Outcome, Submitted
+from nodes.protocols.symmetric.order import MakeOrder
 from nodes.replicas.disks import DOUBTFUL, OTHER, WHOLE, Roll
 from nodes.replicas.lease import Term, term_of
 from nodes.replicas.log import ReplicaLog, encode_group
@@ -28,7 +29,9 @@ from nodes.world import World
 class Replica:
     """Groups are appended by `append`, made durable by `sync`, and submitted, visible to all, by `show`."""
 
-    def __init__(self, common: CommonReplica, execution: Execution, appended: Wake):
+    def __init__(self, common: CommonReplica, execution: Execution, appended: Wake, make_order: MakeOrder):
+        self.make_order = make_order
+        """Makes the total order of one view."""
         self.common = common
         """The parts that every metadata server has. The shorter names serve the code of the members."""
         self.world: World = common.world
@@ -200,7 +203,9 @@ class Replica:
         )
 
 
-def open_replica(world: World, config: ServerConfig, group: GroupConfig, choice: Choice) -> Replica:
+def open_replica(
+    world: World, config: ServerConfig, group: GroupConfig, choice: Choice, make_order: MakeOrder
+) -> Replica:
     """Opens a member's replica from its disk. Raises Damaged, UnknownFormat, OSError."""
     appended = Wake()
     session_ttl_ns = config.cluster.session_ttl_ms * MILLISECOND
@@ -211,4 +216,4 @@ def open_replica(world: World, config: ServerConfig, group: GroupConfig, choice:
         return executions[-1]
 
     common = open_common(world, config, group, choice.image_store, execution)
-    return Replica(common, executions[-1], appended)
+    return Replica(common, executions[-1], appended, make_order)
