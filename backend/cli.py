@@ -38,6 +38,7 @@ MODULES = {
     "journal": "dump",
     "image": "dump",
     "lab": "labs",
+    "grade": "grade",
     "run": "trials",
     "explore": "trials",
     "test": "benchmarks",

@@ -117,6 +117,15 @@ ALLOWED: dict[str, set[str]] = {
         "nodes.invariants",
         "nodes.mechanisms",
     },
+    "nodes.grading": FLOOR
+    | {
+        "nodes.explore",
+        "nodes.grading",
+        "nodes.mechanisms",
+        "nodes.protocols",
+        "nodes.replicas",
+        "nodes.sim",
+    },
     **dict.fromkeys(sorted(SCRIPT), FLOOR | SCRIPT | {"nodes.client"}),
     "nodes.__main__": {"nodes.kinds", "nodes.real"},
     "nodes.supervisor": {

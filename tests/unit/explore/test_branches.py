@@ -8,7 +8,7 @@ from nodes.explore.plan import Caller, Plan
 from nodes.explore.trial import run
 
 INSTRUMENTS = (
-    "backup", "coordination", "dump", "explore", "faults", "invariants", "real", "sim", "supervisor", "trace", "wire",
+    "backup", "coordination", "dump", "explore", "faults", "grading", "invariants", "real", "sim", "supervisor", "trace", "wire",
     "workloads",
 )  # fmt: skip
 """Packages of worlds, tests and messages, without a decision of a protocol."""
