@@ -122,6 +122,8 @@ async def start(fleet: Fleet, settings: Settings) -> None:
     lab = fleet.main
     with console.status(f"Starting {lab.home.name} in {lab.home.path} …"):
         await lab.start()
+        if lab.fabric.notice:
+            say(lab.fabric.notice)
         await fleet.start()
         green = await wait_until(lab.fabric.settled, GREEN_TIMEOUT_S)
     if not green:

@@ -9,9 +9,9 @@ import threading
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
+from backend.code_digest import ROOT, code_digest
 from backend.errors import Impossible
 from backend.explore.executors import leave_signals
-from backend.explore.version import ROOT, code_digest
 from backend.explore.work import work
 
 IDLE_S = 60

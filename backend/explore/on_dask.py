@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
+from backend.code_digest import code_digest
 from backend.errors import CannotStart, Malformed
 from backend.explore.executors import WorkersLost
-from backend.explore.version import code_digest
 
 ADDRESS = re.compile(r"^(?:(?:tcp|tls|ws|wss)://)?(?:[\w.-]{1,253}|\[[\da-fA-F:.%\w]{2,64}\]):(\d{1,5})$")
 CONNECT_S = 5

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from backend.code_digest import code_digest
 from backend.errors import Unavailable
 from backend.repository import REPOSITORY
 from nodes.real.private_files import replace_file
@@ -32,6 +33,8 @@ class Recorded(msgspec.Struct):
     pid: int
     began: str
     role: str
+    code: str = ""
+    """Digest of the code that it runs; empty in entries of versions that did not record it."""
 
 
 def began(pid: int) -> str:
@@ -55,7 +58,13 @@ class Child:
     """One process in a session of its own; it outlives the control plane unless it is stopped."""
 
     def __init__(
-        self, name: str, role: str, pid: int, start: str, popen: subprocess.Popen[bytes] | None = None
+        self,
+        name: str,
+        role: str,
+        pid: int,
+        start: str,
+        code: str = "",
+        popen: subprocess.Popen[bytes] | None = None,
     ):
         self.name = name
         self.role = role
@@ -63,6 +72,7 @@ class Child:
         self.paused = False
         self.ended = ""
         self.ready: dict[str, Any] = {}
+        self.code = code
         self._began = start
         self._popen = popen
 
@@ -79,7 +89,7 @@ class Child:
         return "paused" if self.paused else "running"
 
     def recorded(self) -> Recorded:
-        return Recorded(self.pid, self._began, self.role)
+        return Recorded(self.pid, self._began, self.role, self.code)
 
     def signal(self, number: int) -> None:
         if self.running:
@@ -132,7 +142,7 @@ class Children:
             known = msgspec.json.decode(self._file.read_bytes(), type=dict[str, Recorded])
         except (FileNotFoundError, msgspec.DecodeError):
             return {}
-        found = {name: Child(name, old.role, old.pid, old.began) for name, old in known.items()}
+        found = {name: Child(name, old.role, old.pid, old.began, old.code) for name, old in known.items()}
         return {name: child for name, child in found.items() if child.running}
 
     def adopt(self, child: Child) -> None:
@@ -148,7 +158,7 @@ class Children:
                 [sys.executable, "-m", module, *arguments],
                 stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=REPOSITORY, start_new_session=True,
             )  # fmt: skip
-        child = Child(name, role, popen.pid, began(popen.pid), popen)
+        child = Child(name, role, popen.pid, began(popen.pid), code_digest(), popen)
         self.starts[name] += 1
         self.adopt(child)
         child.ready = await wait_ready(child, output, errors, mark)

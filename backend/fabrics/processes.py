@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from backend.code_digest import code_digest
 from backend.errors import Impossible, Unavailable
 from backend.fabrics import launch
 from backend.fabrics.children import Child, Children
@@ -32,7 +33,7 @@ from nodes.real.control import BadQuestion
 from nodes.real.rot import corrupt
 from nodes.real.synced import lose_power
 from nodes.real.wipe import wipe
-from nodes.trace.events import Stamped
+from nodes.trace.events import Stamped, Warned
 from nodes.trace.lease_events import LockRemoved
 from nodes.trace.reader import TraceReader
 
@@ -61,7 +62,7 @@ class ProcessFabric(ClusterFabric):
     # --- life -------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        leftovers = self.children.leftovers()
+        leftovers = await self._leftovers()
         for child in leftovers.values():
             await child.resume()
             self.children.adopt(child)
@@ -79,18 +80,26 @@ class ProcessFabric(ClusterFabric):
         if self.workload is not None:
             await self.start_client()
 
+    async def _leftovers(self) -> dict[str, Child]:
+        """The processes of an earlier control plane that can be adopted. If any runs other code than this, all of them are ended instead: they
+        would not understand those that are started from now on."""
+        leftovers = self.children.leftovers()
+        if all(child.code == code_digest() for child in leftovers.values()):
+            return leftovers
+        self.notice = f"{len(leftovers)} processes of another version of the code were running: started anew"
+        self.report(CONTROL, Warned(self.notice))
+        for last in (False, True):
+            await stop_all(leftovers, last)
+        return {}
+
     async def stop(self) -> None:
         """Ends every process, dependencies last."""
         self.ending = True
         self.ends.close()
-        by_name = self.children.by_name
-        rank = {COORDINATION: 2, RELAYS: 2}
-        clients = [child for name, child in by_name.items() if name == CLIENT]
-        servers = [child for name, child in by_name.items() if name not in rank and name != CLIENT]
-        await asyncio.gather(*(child.stop() for child in clients + servers))
+        await stop_all(self.children.by_name, last=False)
         self.report_rest()
         await self.end_watching()
-        await asyncio.gather(*(child.stop() for name, child in by_name.items() if name in rank))
+        await stop_all(self.children.by_name, last=True)
         self.report_rest()
 
     def _follow(self, name: str) -> None:
@@ -175,3 +184,10 @@ class ProcessFabric(ClusterFabric):
             return corrupt(launch.server_directory(self.home, name), what)
         except BadQuestion as error:
             raise Impossible(f"{name}: {error}") from None
+
+
+async def stop_all(children: dict[str, Child], last: bool) -> None:
+    """Stops the processes on which the others depend, or all others."""
+    await asyncio.gather(
+        *(child.stop() for name, child in children.items() if (name in (COORDINATION, RELAYS)) == last)
+    )

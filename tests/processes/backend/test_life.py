@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 
 import pytest
 
+from backend import remote
 from backend.fabrics.home import socket_place
 from tests.processes.backend.running import alive, up
 
@@ -88,6 +90,23 @@ def test_servers_outlive_a_killed_control_plane_and_the_next_adopts_them(tmp_pat
             assert second.end() < 6
             assert alive({**pids, **kept}) == {}
             assert not socket_place(tmp_path / "data").exists()
+
+
+def test_servers_of_another_version_are_started_anew(tmp_path: Path) -> None:
+    with up(tmp_path / "data", "--standbys", "1", "--data-nodes", "0") as first:
+        remote.ask(first.port, "POST", "/api/fs", {"do": "mkdir", "path": "/kept"})
+        first.process.kill()
+        first.process.wait()
+        pids, roster = first.pids(), tmp_path / "data" / "processes.json"
+        entries = json.loads(roster.read_text())
+        roster.write_text(json.dumps({name: {**each, "code": "older"} for name, each in entries.items()}))
+        with up(tmp_path / "data") as second:
+            assert not alive(pids) and not set(pids.values()) & set(second.pids().values())
+            assert f"{len(pids)} processes of another version of the code were running" in second.words()
+            listed = remote.ask(second.port, "POST", "/api/fs", {"do": "ls", "path": "/"})["result"]["names"]
+            assert "kept" in listed
+            second.end()
+            assert "Traceback" not in second.words()
 
 
 def test_no_event_is_lost_by_a_killed_control_plane(tmp_path: Path) -> None:

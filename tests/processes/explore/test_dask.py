@@ -18,11 +18,11 @@ import pytest
 from msgspec.structs import replace
 
 from backend.cli import entry
+from backend.code_digest import ROOT
 from backend.errors import Exit
 from backend.explore.campaign import Campaign, Tally, Target
 from backend.explore.executors import Here, WorkersLost
 from backend.explore.on_dask import Dask
-from backend.explore.version import ROOT
 from backend.explore.work import Job, encode, outcome_of
 from nodes.explore.plan import Outcome
 from tests.processes.backend.running import until
