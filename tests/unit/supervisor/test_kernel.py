@@ -27,6 +27,7 @@ def test_a_name_server_out_of_reach_stops_nothing_and_loses_no_address(
     async def play() -> tuple[str, int]:
         kernel = Kernel("mds1", 7700, Reaper())
         assert await kernel.address() == "10.0.0.7"
+        monkeypatch.setattr(kernels, "RESOLVE_S", 0.05)
         cut.set()
         asking, turns = asyncio.create_task(kernel.address()), 0
         while not asking.done():
@@ -36,6 +37,5 @@ def test_a_name_server_out_of_reach_stops_nothing_and_loses_no_address(
         return await asking, turns
 
     monkeypatch.setattr(kernels, "resolve", resolve)
-    monkeypatch.setattr(kernels, "RESOLVE_S", 0.05)
     address, turns = asyncio.run(play())
     assert address == "10.0.0.7" and turns > 10
