@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
+import logging
 import os
 import signal
 import socket
@@ -24,12 +25,14 @@ from backend.holders import holder_of
 from backend.key import key_in, link
 from backend.lab import Lab
 from backend.metrics import serve_metrics
+from backend.names import CONTROL
 from backend.registry import ControlPlane, registered
 from backend.service_manager import READY, STOPPING, notify
 from backend.settings import Settings
 from backend.simulated.workers import Workers
 from backend.status import table
 from backend.unfinished import Unfinished
+from nodes.log_lines import FORMAT, LogLines, log
 
 GREEN_TIMEOUT_S = 60.0
 BEAT_S = 1.0
@@ -45,12 +48,13 @@ console = Console(stderr=True, highlight=False)
 def run_up(settings: Settings) -> int:
     """Returns the exit code: 0 after Ctrl-C, another with one line when it cannot start."""
     os.umask(0o077)
+    logging.basicConfig(handlers=[LogLines(CONTROL)], level=logging.WARNING)
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
     try:
         return uvloop.run(up(settings))
     except LabError as error:
-        say(f"cloverlab up: {error.message}")
+        refuse(error.message)
         return error.exit_code
 
 
@@ -136,8 +140,20 @@ async def start(fleet: Fleet, settings: Settings) -> None:
         say(f"Ready after {lab.start_s:.1f} s: open the link in a browser. Ctrl-C stops all of it.")
 
 
+def refuse(line: str) -> None:
+    """An error of the command line, unless a form of logs is chosen."""
+    if FORMAT in os.environ:
+        log("error", CONTROL, line)
+    else:
+        console.print(f"cloverlab up: {line}", markup=False, soft_wrap=True)
+
+
 def say(line: str) -> None:
-    console.print(line, markup=False, soft_wrap=True)
+    """To a person at a terminal, else to the log."""
+    if console.is_terminal and FORMAT not in os.environ:
+        console.print(line, markup=False, soft_wrap=True)
+    else:
+        log("info", CONTROL, line)
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -169,6 +185,7 @@ def web_config(fleet: Fleet) -> uvicorn.Config:
     return uvicorn.Config(
         Unfinished(create_app(fleet)),
         lifespan="off",
+        log_config=None,
         log_level="warning",
         access_log=False,
         ws="websockets-sansio",

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from nodes.kinds import KINDS
+from nodes.log_lines import log
 from nodes.real.caller import run_caller
 from nodes.real.loop import CausalLoop
 from nodes.real.process import (
@@ -51,9 +52,9 @@ def main() -> int:
             os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
         return code
     except (CannotStart, OSError) as error:
-        print(error, file=sys.stderr)
+        log("error", arguments.config.stem, str(error))
     except msgspec.DecodeError as error:
-        print(f"{arguments.config}: {error}", file=sys.stderr)
+        log("error", arguments.config.stem, f"{arguments.config}: {error}")
     return WRONG_INPUT_EXIT
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,10 +17,23 @@ from backend.places import default_data
 from backend.settings import Settings, data_of
 from backend.shape import Shape, new_config
 from backend.store.retention import KEPT_S, seconds_of
+from nodes import log_lines
 from nodes.families import FAMILIES
 from nodes.kinds import KINDS
 
 app = typer.Typer()
+
+
+class LogFormat(StrEnum):
+    TEXT = "text"
+    JSON = "json"
+
+
+class LogLevel(StrEnum):
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
 
 
 def with_nodes(command: Callable[..., None]) -> Callable[..., None]:
@@ -178,6 +193,20 @@ def up(
             metavar="AGE", help="Age up to which runs and their events are kept: 12h, 7d (default), 4w."
         ),
     ] = None,
+    log_format: Annotated[
+        LogFormat | None,
+        typer.Option(
+            envvar=log_lines.FORMAT, metavar="text|json", help="Form of the log of every process (text)."
+        ),
+    ] = None,
+    log_level: Annotated[
+        LogLevel | None,
+        typer.Option(
+            envvar=log_lines.LEVEL,
+            metavar="LEVEL",
+            help=f"Lowest level that every process logs: {', '.join(log_lines.LEVELS)} (info).",
+        ),
+    ] = None,
     **nodes: int | None,
 ) -> None:
     """Start the control plane, the page and a cluster of real processes, or a simulated one; Ctrl-C stops all of it.
@@ -186,6 +215,9 @@ def up(
     afresh by its seed."""
     if data is not None and name is not None:
         raise Malformed("--data and --name both choose the data directory: give one of them")
+    for variable, word in ((log_lines.FORMAT, log_format), (log_lines.LEVEL, log_level)):
+        if word is not None:
+            os.environ[variable] = word.value
     holes = tuple(sorted(set(hole))) if hole else None
     shape = Shape(
         groups, standbys, protocol, placement, granularity, cross_group, order, holes, variant=variant,

@@ -11,6 +11,7 @@ import uvloop
 
 from nodes.coordination.log import ROTATE_BYTES
 from nodes.coordination.server import CannotServe, Settings, serve
+from nodes.log_lines import log
 
 
 def _positive(text: str) -> int:
@@ -46,7 +47,7 @@ def main() -> int:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(serve(settings))
     except CannotServe as refused:
-        print(refused, file=sys.stderr)
+        log("error", "coordination", str(refused))
         return 1
     return 0
 

@@ -7,12 +7,12 @@ import contextlib
 import fcntl
 import os
 import signal
-import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from nodes import log_lines
 from nodes.coordination.clocks import monotonic_ms, wall_ms
 from nodes.coordination.connection import Connection
 from nodes.coordination.control import LINE_BYTES, Control
@@ -53,7 +53,7 @@ def _restored(settings: Settings, log: Log) -> Tree:
     tree = Tree(settings.tick_ms, 2 * settings.tick_ms, settings.max_timeout_ms, first_session=wall_ms() << 8)
     log.open(tree, monotonic_ms())
     if log.cut_bytes:
-        print(f"cut a torn tail of {log.cut_bytes} bytes from the log", file=sys.stderr)
+        log_lines.log("warning", "coordination", f"cut a torn tail of {log.cut_bytes} bytes from the log")
     return tree
 
 

@@ -11,8 +11,6 @@ import json
 import os
 import random
 import signal
-import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,7 @@ import msgspec
 from nodes.config import MILLISECOND, ClientConfig, NodeConfig, ServerConfig
 from nodes.errors import Damaged
 from nodes.kinds import Kind, start_node
+from nodes.log_lines import log
 from nodes.real.clock import RealClock, monotonic_ns
 from nodes.real.connection import identity_of
 from nodes.real.control import BadQuestion, Control, Step
@@ -143,6 +142,8 @@ class Process:
     def _warn(self, peer: str, what: str) -> None:
         """Warns at most once a second about each peer. A warning is the cause of no other event."""
         if self._throttle.passes(peer):
+            with contextlib.suppress(OSError):
+                log("warning", self._name, f"{peer}: {what}" if peer else what)
             cause = self.trace.at()
             self.trace.emit(Warned(what))
             self.trace.follows(cause)
@@ -156,9 +157,7 @@ class Process:
         reason = self._reason(error)
         self._stop(reason)
         with contextlib.suppress(OSError):
-            if not isinstance(error, OSError | Damaged):
-                traceback.print_exception(error, file=sys.stderr)
-            print(f"{self._name}: {reason}", file=sys.stderr, flush=True)
+            log("error", self._name, reason, None if isinstance(error, OSError | Damaged) else error)
 
     def _reason(self, error: BaseException) -> str:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
@@ -176,6 +175,8 @@ class Process:
     def _stop(self, reason: str) -> None:
         if not self._ending.is_set():
             self.trace.emit(Stopped(" ".join(reason.split())))
+            with contextlib.suppress(OSError):
+                log("info", self._name, f"stops: {reason}")
             self._ending.set()
 
     # --- life ------------------------------------------------------------------------------------------------------
@@ -198,6 +199,7 @@ class Process:
         if file.coordination:
             world.coordination = Zookeeper(file.coordination, session_timeout_ms, self._keys.coordination)
         self.trace.emit(Started(os.getpid(), world.network.address, world.clock.wall_ns()))
+        log("info", self._name, f"process {os.getpid()} starts at {world.network.address or file.control}")
         gc.set_threshold(50_000, 20, 100)
         try:
             start(world)

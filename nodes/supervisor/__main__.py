@@ -9,6 +9,7 @@ import signal
 import sys
 from pathlib import Path
 
+from nodes.log_lines import log
 from nodes.supervisor.exposition import Exposition
 from nodes.supervisor.messages import PORT
 from nodes.supervisor.metrics import ProcessCollector
@@ -54,7 +55,7 @@ def main() -> int:
     try:
         asyncio.run(run(reported, metrics_port))
     except OSError as error:
-        print(f"supervisor of {reported.name}: {error}", file=sys.stderr)
+        log("error", f"supervisor of {reported.name}", str(error))
         return WRONG_INPUT_EXIT
     return 0
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from nodes.log_lines import log
 from nodes.real.connection import Connection, Identity, Ungreeted
 from nodes.real.control import BadQuestion
 from nodes.real.throttle import Throttle
@@ -80,7 +80,7 @@ class Calls:
 
     def _warn_of(self, peer: str, line: str) -> None:
         if self._throttle.passes(peer):
-            print(f"supervisor of {self._name}: {line}", file=sys.stderr, flush=True)
+            log("warning", f"supervisor of {self._name}", line)
 
     def _opened(self, connection: Connection) -> None:
         self._ungreeted.remove(connection)

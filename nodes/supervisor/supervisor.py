@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from nodes.kinds import KINDS
+from nodes.log_lines import log
 from nodes.real.clock import monotonic_ns
 from nodes.real.connection import Connection
 from nodes.real.control import LINE_MAX, BadQuestion
@@ -150,7 +151,7 @@ class Supervisor:
             await asyncio.sleep(BEAT_S)
 
     def _say(self, line: str) -> None:
-        print(f"supervisor of {self.settings.name}: {line}", file=sys.stderr, flush=True)
+        log("warning", f"supervisor of {self.settings.name}", line)
 
     # --- events and status ----------------------------------------------------------------------------------------
 

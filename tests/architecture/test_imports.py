@@ -55,7 +55,14 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.calls": {"nodes.ignoring", "nodes.wire", "nodes.world"},
     "nodes.storage": PURE
     | {"nodes.config", "nodes.mutations", "nodes.trace", "nodes.world", "nodes.storage"},
-    "nodes.coordination": {"nodes.coordination", "nodes.errors", "nodes.format_number", "nodes.units"},
+    "nodes.log_lines": set(),
+    "nodes.coordination": {
+        "nodes.coordination",
+        "nodes.errors",
+        "nodes.format_number",
+        "nodes.log_lines",
+        "nodes.units",
+    },
     "nodes.counting": FLOOR,
     "nodes.slots": FLOOR,
     "nodes.replicas": FLOOR | {"nodes.slots", "nodes.replicas"},
@@ -92,7 +99,15 @@ ALLOWED: dict[str, set[str]] = {
         "nodes.invariants",
     },
     "nodes.real": FLOOR
-    | {"nodes.kinds", "nodes.real", "nodes.mechanisms", "nodes.servers", "nodes.workloads", "nodes.client"}
+    | {
+        "nodes.kinds",
+        "nodes.log_lines",
+        "nodes.real",
+        "nodes.mechanisms",
+        "nodes.servers",
+        "nodes.workloads",
+        "nodes.client",
+    }
     | SCRIPT,
     "nodes.sim": FLOOR
     | TREE
@@ -127,9 +142,10 @@ ALLOWED: dict[str, set[str]] = {
         "nodes.sim",
     },
     **dict.fromkeys(sorted(SCRIPT), FLOOR | SCRIPT | {"nodes.client"}),
-    "nodes.__main__": {"nodes.kinds", "nodes.real"},
+    "nodes.__main__": {"nodes.kinds", "nodes.log_lines", "nodes.real"},
     "nodes.supervisor": {
         "nodes.kinds",
+        "nodes.log_lines",
         "nodes.states",
         "nodes.supervisor",
         "nodes.real",

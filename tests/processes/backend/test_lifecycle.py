@@ -45,7 +45,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
 
 
 def test_a_detached_cluster_from_start_to_end(shell: Shell) -> None:
-    started = shell.run("up", "--protocol", "single", "--detach")
+    started = shell.run("up", "--protocol", "single", "--log-format", "json", "--detach")
     assert started.returncode == 0, started.stderr
     assert started.stdout.startswith(f"http://127.0.0.1:{shell.port}/?key=")
     [plane] = shell.planes()
@@ -57,6 +57,9 @@ def test_a_detached_cluster_from_start_to_end(shell: Shell) -> None:
     late = shell.run("wait", "2 standbys in g1", "--timeout", "0.2")
     assert late.returncode == 1 and "not within 0.2 s" in late.stderr
     assert "Ready after" in shell.run("logs", "control").stdout
+    for name in ("control", "mds1"):
+        lines = [json.loads(line) for line in shell.run("logs", name).stdout.splitlines() if line[:1] == "{"]
+        assert {(line["name"], line["level"]) for line in lines} == {(name, "info")}
     unknown = shell.run("logs", "msd1")
     assert unknown.returncode == 2 and "did you mean mds1?" in unknown.stderr
 
