@@ -54,8 +54,6 @@ class ClusterFabric(WatchedCluster, Driver):
         self._tasks: list[asyncio.Task[None]] = []
         self.skews_ms: dict[str, int] = {}
         """Clock skews in ms by server. A server that starts again receives its skew."""
-        self.notice = ""
-        """One line about the start for the person who started it; empty for none."""
         self.ending = False
         """True while the control plane itself ends the processes."""
 

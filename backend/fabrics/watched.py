@@ -72,6 +72,8 @@ class WatchedCluster:
         """Announces changes of the processes, links, throttle and clock, but not the progress of the clock."""
         self.trouble = ""
         """Why the cluster cannot go on, in one line; empty while it can."""
+        self.notice = ""
+        """One line about the start for the person who started it; empty for none."""
         self._on_events = on_events
         self._numbers: dict[str, int] = {}
 
