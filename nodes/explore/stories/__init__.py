@@ -61,6 +61,7 @@ def stories_of(family: Family, lonely: bool = False) -> list[Story]:
             gaps_on_return,
             shores,
             last_moments,
+            last_moments,
             takeovers,
             unheard,
             alone,

@@ -50,7 +50,9 @@ def last_moments(scene: Scene) -> None:
     """A lease is about to expire, by clocks that drift apart or under a session that is shorter than requested. The next leader has no time to
     wait."""
     rng = scene.rng
-    scene.shape(sizes=(2, 3))
+    # Mostly without leases of the members, which end earlier.
+    detection = scene.cluster.detection if scene.chance(0.2) else "session"
+    scene.shape(sizes=(2, 3), detection=detection)
     scene.timed(client_timeout_ms=30, session_timeout_ms=2_000, heartbeat_ms=rng.choice((500, 600)))
     session, victim = scene.session_ms, scene.leader()
     cut_ms = BEGIN_MS + rng.randrange(session)
