@@ -43,7 +43,8 @@ PAPER_12 = {"read_share_least": 0.20}
 class Bandwidth:
     """Data nodes that take time for each message and for each byte of content. Bytes are charged when they are sent to a node or asked of it."""
 
-    def __init__(self, cluster: SimCluster, nodes: list[str]):
+    def __init__(self, cluster: SimCluster, nodes: list[str], bytes_per_s: int = BYTES_PER_S):
+        self._bytes_per_s = bytes_per_s
         self._owed_ns: Counter[str] = Counter()
         for name in nodes:
             machine = cluster.servers[name].machine
@@ -53,9 +54,9 @@ class Bandwidth:
 
     def _on_sent(self, sender: str, receiver: str, message: Message) -> None:
         if type(message) is Packet:
-            self._owed_ns[receiver] += len(message.data) * SECOND // BYTES_PER_S
+            self._owed_ns[receiver] += len(message.data) * SECOND // self._bytes_per_s
         elif type(message) is ReadBlock:
-            self._owed_ns[receiver] += message.length * SECOND // BYTES_PER_S
+            self._owed_ns[receiver] += message.length * SECOND // self._bytes_per_s
 
     def _take(self, name: str) -> int:
         return self._owed_ns.pop(name, 0)
