@@ -16,6 +16,7 @@ from typing import IO, Any
 import msgspec
 
 from backend.repository import REPOSITORY
+from nodes.grading.limits import SEED_CPU_S
 from nodes.grading.refusal import Failed, Passed, Refused, Result, Started
 
 SILENCE_S = 300.0
@@ -45,8 +46,8 @@ class Graded(msgspec.Struct):
 class Worker:
     """One process. Each line of its standard output is a result."""
 
-    def __init__(self, task: str, file: Path, seeds: range, directory: str):
-        arguments = [task, str(file), str(seeds.start), str(seeds[-1]), str(seeds.step)]
+    def __init__(self, task: str, file: Path, seeds: range, seed_cpu_s: float, directory: str):
+        arguments = [task, str(file), str(seeds.start), str(seeds[-1]), str(seeds.step), str(seed_cpu_s)]
         self.printed: IO[bytes] = tempfile.TemporaryFile(dir=directory)  # noqa: SIM115
         self.process = subprocess.Popen(
             [sys.executable, "-m", "nodes.grading.worker", *arguments],
@@ -93,13 +94,20 @@ def environment() -> dict[str, str]:
 
 
 def grade(
-    task: str, file: Path, seeds: range, jobs: int, on_passed: Callable[[int], None] = lambda count: None
+    task: str,
+    file: Path,
+    seeds: range,
+    jobs: int,
+    on_passed: Callable[[int], None] = lambda count: None,
+    seed_cpu_s: float = SEED_CPU_S,
 ) -> Graded:
-    """Runs the trials. Ends at the failing trial with the smallest seed, or at the first refusal."""
+    """Runs the trials, each with so much processor time. Ends at the failing trial with the smallest seed, or at the first refusal."""
     began_s, graded = time.monotonic(), Graded()
     jobs = min(jobs, len(seeds))
     with tempfile.TemporaryDirectory(prefix="cloverlab-grade-") as directory:
-        workers = [Worker(task, file.absolute(), seeds[place::jobs], directory) for place in range(jobs)]
+        workers = [
+            Worker(task, file.absolute(), seeds[place::jobs], seed_cpu_s, directory) for place in range(jobs)
+        ]
         try:
             while not graded.refused and not over(workers, graded):
                 take(workers, graded, on_passed)

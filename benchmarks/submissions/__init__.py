@@ -58,18 +58,16 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
     ),
     "renewing": (
         Mistake(
-            "counts without proof",
-            "return 2 * sum(member in holders for member in members) > len(members)",
-            "return True",
-            LOST,
-        ),
-        Mistake("half is enough", "> len(members)", ">= len(members)", LOST),
-        Mistake("one holder is enough", "> len(members)", ">= 2", LOST),
-        Mistake(
             "is never in step", "return confirmed and matched_sn >= last_sn", "return False", ("service",)
         ),
         Mistake(
             "waits for one group too many", "matched_sn >= last_sn", "matched_sn > last_sn", ("service",)
+        ),
+        Mistake(
+            "believes old messages only",
+            "return confirmed and matched",
+            "return not confirmed and matched",
+            ("service",),
         ),
         Mistake(
             "never counts",
@@ -77,10 +75,8 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "return False",
             ("service",),
         ),
+        Mistake("counts with less than half", "> len(members)", "< len(members)", ("service",)),
         Mistake("always reads from the pool", "return gap > direct or pruned", "return True", ("service",)),
-        Mistake(
-            "forgets what is pruned", "return gap > direct or pruned", "return gap > direct", ("service",)
-        ),
     ),
     "fast-acknowledgement": (
         Mistake(
@@ -133,7 +129,12 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "return self._own_sn >= sn",
             LOST,
         ),
-        Mistake("takes over without asking", "        await self._adopt()\n", "", (*LOST, "no exception")),
+        Mistake(
+            "asks and keeps its own journal",
+            "if best is None or rank(best.last) <= rank(log.last):",
+            "if True:",
+            (*LOST, "no exception"),
+        ),
         Mistake(
             "compares serial numbers only",
             "return mark.incarnation, mark.epoch, mark.sn",

@@ -60,14 +60,15 @@ def limit_process(cpu_s: int) -> None:
 class SeedTimer:
     """Ends the process when one trial uses too much CPU time. Only code without an end does."""
 
-    def __init__(self, file: str):
+    def __init__(self, file: str, limit_s: float):
         self._file = file
+        self._limit_s = limit_s
         self.seed = 0
         signal.signal(signal.SIGPROF, self._on_alarm)
 
     def begin(self, seed: int) -> None:
         self.seed = seed
-        signal.setitimer(signal.ITIMER_PROF, SEED_CPU_S)
+        signal.setitimer(signal.ITIMER_PROF, self._limit_s)
 
     def end(self) -> None:
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -77,7 +78,7 @@ class SeedTimer:
             frame = frame.f_back
         where = "" if frame is None else f", in {frame.f_code.co_name}, line {frame.f_lineno}"
         refuse(
-            f"seed {self.seed} has used {SEED_CPU_S:g} s of processor time{where}: does the code loop for ever?"
+            f"seed {self.seed} has used {self._limit_s:g} s of processor time{where}: does the code loop for ever?"
         )
 
 

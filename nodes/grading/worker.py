@@ -1,6 +1,6 @@
 """The process of one submission: it loads the module under limits, runs one trial after the other, and reports each on its own descriptor.
 
-`python -m nodes.grading.worker TASK FILE FIRST LAST STEP`: the seeds from FIRST to LAST, every STEP-th.
+`python -m nodes.grading.worker TASK FILE FIRST LAST STEP SECONDS`: the seeds from FIRST to LAST, every STEP-th, each with so much processor time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nodes.grading.refusal import Failed, Passed, Started, refuse, report
 from nodes.grading.tasks import TASKS, StartServer, messages_of
 from nodes.wire.messages import Message
 
-SHRINK_CPU_S = 8.0
+SHRINK_CPU_S = 5.0
 """Most processor time for making a failing trial smaller."""
 SHRINK_TRIALS = 300
 CPU_S = 600
@@ -80,7 +80,7 @@ def failed(seed: int, first: Failure, outcome: Outcome) -> Failed:
     )
 
 
-def main(task_name: str, file: str, first: int, last: int, step: int) -> None:
+def main(task_name: str, file: str, first: int, last: int, step: int, seed_cpu_s: float) -> None:
     task, watch = TASKS[task_name], Watch()
     limit_process(CPU_S)
     try:
@@ -93,7 +93,7 @@ def main(task_name: str, file: str, first: int, last: int, step: int) -> None:
         refuse(f"{file}: {error.strerror}")
     except BadSubmission as bad:
         refuse(str(bad))
-    run = partial(bounded, start=start, messages=messages, timer=SeedTimer(file))
+    run = partial(bounded, start=start, messages=messages, timer=SeedTimer(file, seed_cpu_s))
     for seed in range(first, last + 1, step):
         report(Started(seed))
         outcome = judge(task.plan(seed), run)
@@ -105,4 +105,5 @@ def main(task_name: str, file: str, first: int, last: int, step: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], *(int(each) for each in sys.argv[3:6]))
+    name, path, first, last, step, seconds = sys.argv[1:]
+    main(name, path, int(first), int(last), int(step), float(seconds))

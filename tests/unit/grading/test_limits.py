@@ -15,7 +15,7 @@ START = "        return members - members // 2"
 def refused(tmp_path: Path, source: str) -> str:
     file = tmp_path / "part.py"
     file.write_text(source)
-    found = grade("election", file, range(1, 3), 1)
+    found = grade("election", file, range(1, 3), 1, seed_cpu_s=2)
     assert not found.well
     assert "\n" not in found.refused
     return found.refused
@@ -80,7 +80,7 @@ def test_the_environment_of_a_submission_has_no_keys(tmp_path: Path, monkeypatch
     body = "import collections\nraise ValueError(sorted(collections._sys.modules['os'].environ))"
     file = tmp_path / "part.py"
     file.write_text(in_method(body))
-    found = grade("election", file, range(1, 2), 1)
+    found = grade("election", file, range(1, 2), 1, seed_cpu_s=5)
     assert found.failed is not None
     assert "PYTHONPATH" in found.failed.explanation
     assert "CLOVERLAB" not in found.failed.explanation
