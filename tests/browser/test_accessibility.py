@@ -66,7 +66,7 @@ def test_axe_finds_nothing_where_faults_are_in_force(browser: Browser, lab: Runn
     expect(page.get_by_role("dialog")).to_contain_text("Faults in force")
     faultless(page, PROJECTOR[0], "the list of faults")
     page.keyboard.press("Escape")
-    page.keyboard.press("Space")
+    page.get_by_role("button", name="Freeze the picture").click()
     expect(page.get_by_test_id("time")).to_have_attribute("data-state", "frozen")
     faultless(page, PROJECTOR[0], "a frozen picture")
     page.context.close()
