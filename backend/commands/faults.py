@@ -78,6 +78,8 @@ def parameter(option: Option) -> inspect.Parameter:
             fields["metavar"] = "|".join((*option.choices, *option.simulated_choices))
         case "names":
             kind, fields["metavar"] = list[str], "NAME"
+        case "word":
+            fields["metavar"] = "WORD"
         case "switch":
             kind = bool
             flags = ["--on/--off"] if option.name == "on" else flags
