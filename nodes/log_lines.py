@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import os
@@ -19,7 +20,7 @@ LEVELS: tuple[Level, ...] = ("debug", "info", "warning", "error")
 
 
 def log(level: Level, name: str, line: str, error: BaseException | None = None) -> None:
-    """Writes a line of the process `name`, with the traceback of an error below it. Raises OSError."""
+    """Writes a line of the process `name`, with the traceback of an error below it. A line for which there is no room is lost: it ends no process."""
     if LEVELS.index(level) < lowest():
         return
     trace = "".join(traceback.format_exception(error)) if error is not None else ""
@@ -31,8 +32,9 @@ def log(level: Level, name: str, line: str, error: BaseException | None = None) 
         written = json.dumps(fields | ({"traceback": trace} if trace else {})) + "\n"
     else:
         written = f"{at} {level} {name}: {line}\n{trace}"
-    sys.stderr.write(written)
-    sys.stderr.flush()
+    with contextlib.suppress(OSError):
+        sys.stderr.write(written)
+        sys.stderr.flush()
 
 
 def lowest() -> int:

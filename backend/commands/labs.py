@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from backend.commands.output import Format, Output, show
@@ -183,10 +184,13 @@ def hint(name: Name, student: Student = None) -> None:
 
 
 @lab.command()
-def status(name: Name, student: Student = None) -> None:
+def status(name: Name, student: Student = None, output: Output = Format.TABLE) -> None:
     """Show your answers, actions and passed steps."""
     who = named(student)
     each, saved = lab_of(name, who), store.begun(name, who)
+    if output is Format.JSON:
+        show(output, msgspec.to_builtins(saved))
+        return
     print_steps(each, saved)
     for number, action in enumerate(saved.actions, 1):
         print(f"action {number}: {in_words(action)}")

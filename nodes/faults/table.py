@@ -161,7 +161,7 @@ OF_LINKS = (
         done="Duplicates {share} of the messages on {way}", rule="duplicates {share}",
     ),
     Verb(
-        verb="reorder", key="Z", label="Reorder", targets=("link",), counts=(1, 2), undo=HEAL, drawn=True,
+        verb="reorder", key="I", label="Reorder", targets=("link",), counts=(1, 2), undo=HEAL, drawn=True,
         options=(SHARE, *ENDS),
         does="a share of the messages arrives late by up to 5 ms, behind later ones. Links to coordination are TCP and keep the order",
         done="Reorders {share} of the messages on {way}", rule="reorders {share}",

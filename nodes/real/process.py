@@ -142,8 +142,7 @@ class Process:
     def _warn(self, peer: str, what: str) -> None:
         """Warns at most once a second about each peer. A warning is the cause of no other event."""
         if self._throttle.passes(peer):
-            with contextlib.suppress(OSError):
-                log("warning", self._name, f"{peer}: {what}" if peer else what)
+            log("warning", self._name, f"{peer}: {what}" if peer else what)
             cause = self.trace.at()
             self.trace.emit(Warned(what))
             self.trace.follows(cause)
@@ -156,8 +155,7 @@ class Process:
         self._code = AGAIN_EXIT if self._began and isinstance(error, JournalCorrupt) else BUG_EXIT
         reason = self._reason(error)
         self._stop(reason)
-        with contextlib.suppress(OSError):
-            log("error", self._name, reason, None if isinstance(error, OSError | Damaged) else error)
+        log("error", self._name, reason, None if isinstance(error, OSError | Damaged) else error)
 
     def _reason(self, error: BaseException) -> str:
         if isinstance(error, OSError) and error.errno == errno.ENOSPC:
@@ -175,8 +173,7 @@ class Process:
     def _stop(self, reason: str) -> None:
         if not self._ending.is_set():
             self.trace.emit(Stopped(" ".join(reason.split())))
-            with contextlib.suppress(OSError):
-                log("info", self._name, f"stops: {reason}")
+            log("info", self._name, f"stops: {reason}")
             self._ending.set()
 
     # --- life ------------------------------------------------------------------------------------------------------

@@ -212,8 +212,9 @@ SILENT = {
     "help", "man", "completion", "up", "down", "wait", "logs", "watch", "explore", "test", "bench", "reproduce",
     "fs mkdir", "fs create", "fs touch", "fs chmod", "fs mv",
     "fs ln", "fs rm", "fs cat", "fs tail",
+    "lab start", "lab answer", "lab do", "lab undo", "lab hint",
 }  # fmt: skip
-"""Commands that print nothing, the content of a file, or lines of progress; bench, reproduce and watch always print JSON."""
+"""Commands that print nothing, a text, or lines of progress; bench, reproduce and watch always print JSON."""
 
 
 def leaves(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:

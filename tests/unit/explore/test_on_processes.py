@@ -131,7 +131,7 @@ def test_every_time_of_a_plan_is_longer_but_no_offset_of_a_clock() -> None:
     faults = [Fault("delay", ["a", "b"], {"ms": 50}, 100, for_ms=30), Fault("skew_clock", ["a"], {"ms": 500})]
     caller = Caller("c1", ["stat /"], every_us=10, start_ms=3, dies_ms=5)
     slow = scaled(Plan(1, one_group(2), callers=[caller], faults=faults, span_ms=1_000), 2.0)
-    assert slow.cluster.timing == Timing(4_000, 10_000, 1_000, 200, 400, 800, 120_000)
+    assert slow.cluster.timing == Timing(4_000, 10_000, 1_000, 200, 400, 800, 800, 120_000)
     assert slow.cluster.data.heartbeat_ms == 2 * one_group(2).data.heartbeat_ms
     assert slow.faults == [
         Fault("delay", ["a", "b"], {"ms": 100}, 200, for_ms=60),

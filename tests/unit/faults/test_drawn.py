@@ -13,8 +13,8 @@ from nodes.families import FAMILIES
 from nodes.faults.check import resolved, verb_named
 from nodes.faults.table import BY_NAME
 
-QUESTIONS = ("mark", "recover")
-"""Actions drawn beside faults: orders about checkpoints."""
+ORDERS = ("mark", "recover", "hand_over")
+"""Actions drawn beside faults: orders of an operator."""
 
 
 def drawn(protocol: str) -> list[Fault]:
@@ -27,7 +27,7 @@ def drawn(protocol: str) -> list[Fault]:
 
 @pytest.mark.parametrize("protocol", FAMILIES)
 def test_drawn_options_are_those_of_the_table(protocol: str) -> None:
-    faults = [fault for fault in drawn(protocol) if fault.verb not in QUESTIONS]
+    faults = [fault for fault in drawn(protocol) if fault.verb not in ORDERS]
     assert faults
     for fault in faults:
         assert (
