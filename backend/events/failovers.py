@@ -37,6 +37,11 @@ class Failover(msgspec.Struct, frozen=True):
     """What ended the old active's role: `session`, `silence` or `death`; empty when it gave the lock up, or an operator took it."""
 
 
+def completed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Stored takeovers; those of an earlier version get the fields that they lack."""
+    return [msgspec.structs.asdict(msgspec.convert(row, Failover)) for row in rows]
+
+
 class Watch:
     """State of one group between two takeovers."""
 

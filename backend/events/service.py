@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from backend.errors import Malformed, NotThere, Unavailable
+from backend.events.failovers import completed
 from backend.events.journal import journal
 from backend.events.timeline import timeline
 from backend.evidence import evidence
@@ -79,7 +80,7 @@ async def read_failovers(lab: Running, run: int) -> list[dict[str, Any]]:
     """The newest takeovers of a run, in order."""
     row = await run_of(lab, run)
     await lab.store.flush()
-    return await queries.newest_failovers(lab.store.reader, row.run, FAILOVERS_MOST)
+    return completed(await queries.newest_failovers(lab.store.reader, row.run, FAILOVERS_MOST))
 
 
 async def read_evidence(lab: Running, group: str, epoch: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 
 import aiosqlite
 
+from backend.events.failovers import completed
 from backend.store import queries
 from backend.store.latencies import Latencies
 from backend.store.queries import RunRow
@@ -171,6 +172,6 @@ async def timeline(
     reported["faults"] = faults(found, from_ns, to_ns)
     reported["views"] = views(found, from_ns, to_ns)
     reported["barriers"] = barriers(found, from_ns, to_ns)
-    splits = await queries.failovers(reader, run.run, from_ns, to_ns)
+    splits = completed(await queries.failovers(reader, run.run, from_ns, to_ns))
     reported["failovers"] = splits
     return reported
