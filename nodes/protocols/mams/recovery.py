@@ -101,7 +101,7 @@ class Recovery:
         quorum, counted = self.configuration.read_quorum, roll.whole(disks)
         if len(counted) < quorum:
             quorum, counted = len(roll.members), roll.members
-        return sorted(self._grants_end_ns[member] for member in counted)[quorum - 1]
+        return sorted(self._grants_end_ns.get(member, NEVER_NS) for member in counted)[quorum - 1]
 
     def force(self) -> None:
         """Reports the possible loss when the elected continues without a read quorum."""
