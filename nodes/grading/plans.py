@@ -37,8 +37,8 @@ def plan_of(seed: int, protocol: str) -> Plan:
 
 
 def of_family(plan: Plan, protocol: str, verbs: tuple[str, ...]) -> Plan:
-    """The same trial for a family that the explorer does not know, whose members grant no leases, with these faults only, and none at a place in a server's progress: such
-    places are steps and messages of the family that it was drawn for."""
+    """The same trial for a family that the explorer does not know, whose members grant no leases. It has these faults only, and none at a place in a
+    server's progress: such places are steps and messages of the family that it was drawn for."""
     faults = [fault for fault in plan.faults if fault.verb in verbs and not of_whoever(fault)]
     cluster = replace(plan.cluster, protocol=protocol, detection="session")
     return replace(plan, cluster=cluster, faults=[replace(fault, on=None) for fault in faults])

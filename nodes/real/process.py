@@ -154,7 +154,7 @@ class Process:
             return
         self._code = AGAIN_EXIT if self._began and isinstance(error, JournalCorrupt) else BUG_EXIT
         reason = self._reason(error)
-        self._stop(reason)
+        self._will_end(reason)
         log("error", self._name, reason, None if isinstance(error, OSError | Damaged) else error)
 
     def _reason(self, error: BaseException) -> str:
@@ -172,8 +172,12 @@ class Process:
 
     def _stop(self, reason: str) -> None:
         if not self._ending.is_set():
-            self.trace.emit(Stopped(" ".join(reason.split())))
             log("info", self._name, f"stops: {reason}")
+            self._will_end(reason)
+
+    def _will_end(self, reason: str) -> None:
+        if not self._ending.is_set():
+            self.trace.emit(Stopped(" ".join(reason.split())))
             self._ending.set()
 
     # --- life ------------------------------------------------------------------------------------------------------
