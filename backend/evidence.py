@@ -130,7 +130,11 @@ class Calls:
 
 
 def evidence(kept: Kept, servers: Iterable[str], found: Iterable[Stamped]) -> Evidence:
-    """`found`: Durable, Committed and Cut events of the group's servers, in order, from the first acknowledged sn on."""
+    """`found`: Durable, Committed and Cut events of the group's servers, in order, from the first acknowledged sn on.
+
+    The checksum of a journal group covers the mark of the one before: who holds one holds all before it, or an image of them. So events that a killed
+    server could not write are not missed.
+    """
     takeover, wanted = kept.takeover, {(call.client, call.number): call for call in kept.acknowledged}
     writes: dict[tuple[str, int], tuple[int, int]] = {}
     """(sn, crc) of the acknowledged writes."""
@@ -149,13 +153,14 @@ def evidence(kept: Kept, servers: Iterable[str], found: Iterable[Stamped]) -> Ev
             held[stamped.server] = {sn: crc for sn, crc in held[stamped.server].items() if sn <= event.sn}
     own = held.get(takeover.new, {})
     last = max(writes.values(), default=(0, 0))
+    common_sn = max((sn for sn, crc in writes.values() if own.get(sn) == crc), default=0)
     answered = [call for call in kept.waited if call.error != "ETIMEDOUT"]
     return Evidence(
         takeover.group, takeover.epoch, takeover.old, takeover.new,
         last_sn=last[0], last_epoch=epochs.get(last[0], 0),
         holders=[server for server, groups in held.items() if last[0] and groups.get(last[0]) == last[1]],
         acknowledged=len(writes),
-        found=sum(own.get(sn) == crc for sn, crc in writes.values()),
+        found=sum(sn <= common_sn for sn, _ in writes.values()),
         from_sn=min((sn for sn, _ in writes.values()), default=0),
         waited=len(kept.waited), answered=len(answered), given_up=len(kept.waited) - len(answered),
         longest_ms=max(((call.returned_ns - call.invoked_ns) / MS for call in answered), default=0.0),

@@ -49,6 +49,11 @@ def test_a_write_that_the_new_active_lacks_or_has_replaced_is_not_found() -> Non
     assert (replaced.acknowledged, replaced.found, replaced.holders) == (3, 2, ["mds1", "mds3"])
 
 
+def test_a_write_below_one_that_is_found_is_found_though_its_event_was_lost() -> None:
+    journals = [*written(1, *SERVERS), *written(2, "mds1"), *written(3, *SERVERS)]
+    assert found_in(kept_of(), *journals).found == 3
+
+
 def test_reads_and_refused_calls_are_no_acknowledged_writes() -> None:
     refused = called(4, 95, error="EEXIST")
     shown = found_in(kept_of(before=(*BEFORE, refused)), *written(1, *SERVERS), *written(4, *SERVERS))
