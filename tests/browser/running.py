@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.key import authorization, key_of
+from nodes.faults.table import BY_NAME
 from tests.slowness import slower
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,22 +97,26 @@ class Running:
         with urllib.request.urlopen(self.request(path, json.dumps(body).encode()), timeout=10) as answer:
             return json.load(answer)
 
-    def do(self, verb: str, *targets: str) -> None:
+    def do(self, verb: str, *targets: str, **options: Any) -> None:
         """Injects a fault through the API; a fault that is impossible now is skipped."""
-        body = json.dumps({"verb": verb, "targets": targets}).encode()
+        body = json.dumps({"verb": verb, "targets": targets, "options": options}).encode()
         try:
             urllib.request.urlopen(self.request("faults", body), timeout=10).close()
         except urllib.error.HTTPError as error:
             assert error.code == 409, error.read()
 
     def mend(self) -> None:
-        """Every server runs, no link is broken, each group has one active and its other servers are in step."""
+        """Every server runs, no fault is in force, each group has one active and its other servers are in step."""
         self.do("heal_all")
         for server in self.ask("cluster")["servers"]:
             if server["process"] == "paused":
                 self.do("resume", server["name"])
             elif server["process"] == "stopped":
                 self.do("restart", server["name"])
+        for fault in self.ask("cluster")["faults"]:
+            undo = BY_NAME[fault["verb"]].undo
+            if undo is not None and undo.options:
+                self.do(undo.verb, *fault["targets"], **undo.options)
         wait_for(self.in_step, START_S, "an active and standbys only in each group")
 
     def in_step(self) -> bool:
