@@ -125,7 +125,7 @@ class Calls:
         )
 
     def _concerns(self, call: Call, group: str) -> bool:
-        """A call without a server concerns every group: nobody knows where it would have been answered."""
+        """A call without a server concerns every group: where it would have been answered is unknown."""
         return not call.server or self._home_of(call.server) == group
 
 

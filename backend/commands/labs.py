@@ -198,24 +198,15 @@ def status(name: Name, student: Student = None, output: Output = Format.TABLE) -
 
 
 def in_words(action: StepPart) -> str:
-    when = (
-        f"at {action.at} "
-        if action.at
-        else f"after {action.after} "
-        if action.after
-        else f"when {action.when} "
-        if action.when
-        else ""
-    )
-    what = action.fault or (
-        f"mark {action.mark}"
-        if action.mark
-        else f"recover {action.recover}"
-        if action.recover
-        else "workload"
-    )
+    when = first_given(action, "at", "after", "when")
+    what = action.fault or first_given(action, "mark", "recover") or "workload"
     targets = [action.target] if isinstance(action.target, str) else action.target or []
-    return f"{when}{what} {' '.join(targets)}".strip()
+    return " ".join(filter(None, (when, what, *targets)))
+
+
+def first_given(action: StepPart, *names: str) -> str:
+    """The first of these fields that is set, behind its name; empty when none is."""
+    return next((f"{name} {value}" for name in names if (value := getattr(action, name))), "")
 
 
 @lab.command("run")

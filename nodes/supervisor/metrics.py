@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -72,16 +73,16 @@ class ProcessMetrics:
         fields = (process / "stat").read_text().rpartition(")")[2].split()
         self._resident.add_metric(values, pages * PAGE_BYTES)
         self._cpu.add_metric(values, (int(fields[11]) + int(fields[12])) / TICKS_PER_S)
-        self._began.add_metric(values, boot_time_s() + int(fields[19]) / TICKS_PER_S)
+        self._began.add_metric(values, self._boot_s + int(fields[19]) / TICKS_PER_S)
         self._descriptors.add_metric(values, len(os.listdir(process / "fd")))
 
-
-def boot_time_s() -> int:
-    """Unix time of the machine's boot. Raises OSError."""
-    for line in Path("/proc/stat").read_text().splitlines():
-        if line.startswith("btime "):
-            return int(line.split()[1])
-    return 0
+    @cached_property
+    def _boot_s(self) -> int:
+        """Unix time of the machine's boot, read once per scrape. Raises OSError."""
+        for line in Path("/proc/stat").read_text().splitlines():
+            if line.startswith("btime "):
+                return int(line.split()[1])
+        return 0
 
 
 class ProcessCollector(Collector):

@@ -28,7 +28,7 @@ function brokenText(facts: Facts, { leader, served, session_timeout_ms }: Scene,
   if (locked !== null)
     return "One of the others holds the lock and makes all journals equal before it answers.";
   if (ended !== null) return `The session has ended and its lock is free. ${words.election}`;
-  return `${old} is gone and no server answers, yet the others must wait: nobody can tell from outside whether ${old} is dead or only slow. If another one answered now and ${old} came back, two servers would answer differently. So ${old} keeps its lock until its session ends: ${session_timeout_ms / 1000} s without a heartbeat.`;
+  return `${old} is gone and no server answers, yet the others must wait: it cannot be known from outside whether ${old} is dead or only slow. If another one answered now and ${old} came back, two servers would answer differently. So ${old} keeps its lock until its session ends: ${session_timeout_ms / 1000} s without a heartbeat.`;
 }
 
 /** The tour of families whose leader holds a lock. */
@@ -92,7 +92,7 @@ export function takeoverSteps(words: Vocabulary): Step[] {
       title: "Was anything lost?",
       exhibit: "evidence",
       text: ({ serving }) =>
-        `What clients were told is compared with the journal of ${serving?.server ?? "the new one"}, entry by entry, by checksums.`,
+        `What clients were answered is compared with the journal of ${serving?.server ?? "the new one"}, entry by entry, by checksums.`,
       done: ALWAYS,
     },
     {
@@ -112,7 +112,7 @@ export function takeoverSteps(words: Vocabulary): Step[] {
       title: "You have caused a failover, and seen why nothing was lost",
       exhibit: "stories",
       text: () =>
-        "Next, drag a server to “Cut off”: it lives, but nobody can reach it. Or go on with a page of its own:",
+        "Next, drag a server to “Cut off”: it lives, but no other server can reach it. Or go on with a page of its own:",
       done: ALWAYS,
     },
   ];
