@@ -57,6 +57,7 @@ class Dask:
         self._open: set[Any] = set()
         self._done: queue.Queue[Any] = queue.Queue()
         self._looked_s = self._seen_s = time.monotonic()
+        self._gone = False
         self._client: Any = self._connected()
         try:
             self._threads = self._greeted()
@@ -142,7 +143,7 @@ class Dask:
 
     def _look(self, now: bool = False) -> None:
         """Raises WorkersLost when no worker is left."""
-        if self._client.status != "running":
+        if self._gone or self._client.status != "running":
             raise WorkersLost(GONE)
         now_s = time.monotonic()
         if now_s - self._looked_s < LOOK_S and not now:
@@ -151,6 +152,8 @@ class Dask:
         try:
             self._threads = sum(self._asked().values())
         except (TimeoutError, OSError):
+            # the client may see the end of its connection only later
+            self._gone = True
             raise WorkersLost(GONE) from None
         if self._threads:
             self._seen_s = now_s
