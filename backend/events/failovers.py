@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from nodes.faults.table import lasts
 from nodes.trace import events as e
 from nodes.trace.base import Event
 from nodes.trace.lease_events import LockRemoved
@@ -17,7 +18,7 @@ NOT_OURS = ("heal", "heal_all", "resume", "restart", "add_server", "remove_serve
 
 
 class Failover(msgspec.Struct, frozen=True):
-    """One takeover. `fault_ns` is the time of the fault at the old active, or else of its last answer to a client."""
+    """One takeover. `fault_ns` is the time of the first fault at the old active which it did not survive, or else of its last answer to a client."""
 
     group: str
     fault_ns: int
@@ -42,13 +43,22 @@ def completed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [msgspec.structs.asdict(msgspec.convert(row, Failover)) for row in rows]
 
 
+class Interval:
+    """Times of one fault; `ended_ns` is 0 while it is in force."""
+
+    def __init__(self, began_ns: int, ended_ns: int):
+        self.began_ns = began_ns
+        self.ended_ns = ended_ns
+
+
 class Watch:
     """State of one group between two takeovers."""
 
     def __init__(self, group: str):
         self.group = group
         self.active = ""
-        self.fault_ns = 0
+        self.faults: dict[int, Interval] = {}
+        """Faults at the active, or at the group, after which the active has not answered yet."""
         self.last_answer_ns = 0
         self.lost_ns = 0
         self.obtained_ns = 0
@@ -58,9 +68,12 @@ class Watch:
         self.old = ""
         self.evidence = ""
 
-    def faulted(self, at_ns: int) -> None:
-        if not self.fault_ns:
-            self.fault_ns = at_ns
+    def faulted(self, fault: int, at_ns: int, ended_ns: int) -> None:
+        self.faults[fault] = Interval(at_ns, ended_ns)
+
+    def fault_ended(self, fault: int, at_ns: int) -> None:
+        if fault in self.faults:
+            self.faults[fault].ended_ns = at_ns
 
     def lost(self, at_ns: int) -> None:
         if not self.lost_ns and self.active:
@@ -73,16 +86,24 @@ class Watch:
     def served(self, server: str, epoch: int, at_ns: int) -> None:
         self.active, self.epoch, self.serving_ns = server, epoch, at_ns
 
-    def answered(self, server: str, epoch: int, returned_ns: int) -> Failover | None:
+    def answered(self, server: str, epoch: int, invoked_ns: int, returned_ns: int) -> Failover | None:
         waiting = self.lost_ns and self.serving_ns > self.lost_ns
         if waiting and epoch == self.epoch and server == self.active:
             return self.finish(returned_ns)
         if server == self.active and not self.lost_ns:
             self.last_answer_ns = max(self.last_answer_ns, returned_ns)
+            self.survived(invoked_ns)
         return None
 
+    def survived(self, invoked_ns: int) -> None:
+        """Forgets the faults that had ended when a call began that the active has answered: no takeover is due to them."""
+        for fault, interval in list(self.faults.items()):
+            if 0 < interval.ended_ns < invoked_ns:
+                del self.faults[fault]
+
     def finish(self, answered_ns: int | None) -> Failover:
-        start = min(self.fault_ns or self.last_answer_ns or self.lost_ns, self.lost_ns)
+        fault_ns = min((interval.began_ns for interval in self.faults.values()), default=0)
+        start = min(fault_ns or self.last_answer_ns or self.lost_ns, self.lost_ns)
         obtained = min(max(self.obtained_ns, self.lost_ns), self.serving_ns)
         end = answered_ns or self.serving_ns
         split = Failover(
@@ -92,7 +113,7 @@ class Watch:
             self.active, self.epoch, self.evidence,
         )  # fmt: skip
         self.evidence = ""
-        self.fault_ns = self.lost_ns = 0
+        self.faults, self.lost_ns = {}, 0
         self.last_answer_ns = answered_ns or 0
         return split
 
@@ -111,7 +132,7 @@ class Failovers:
         self._report = on_failover
         self._groups: dict[str, Watch] = {}
         self._steps: dict[type[Event], Callable[[e.Stamped, Any], None]] = {
-            e.FaultInjected: self._faulted, e.SessionEnded: self._session_ended, e.LockHeld: self._lock_held,
+            e.FaultInjected: self._faulted, e.FaultEnded: self._fault_ended, e.SessionEnded: self._session_ended, e.LockHeld: self._lock_held,
             LockRemoved: self._lock_removed, e.Placed: self._placed, e.Serving: self._serving, e.Called: self._called,
         }  # fmt: skip
 
@@ -128,7 +149,11 @@ class Failovers:
     def _faulted(self, stamped: e.Stamped, event: e.FaultInjected) -> None:
         for watch in self._groups.values():
             if (event.verb not in NOT_OURS and watch.active in event.targets) or watch.group in event.targets:
-                watch.faulted(stamped.at_ns)
+                watch.faulted(event.fault, stamped.at_ns, 0 if lasts(event.verb) else stamped.at_ns)
+
+    def _fault_ended(self, stamped: e.Stamped, event: e.FaultEnded) -> None:
+        for watch in self._groups.values():
+            watch.fault_ended(event.fault, stamped.at_ns)
 
     def _session_ended(self, stamped: e.Stamped, event: e.SessionEnded) -> None:
         for watch in self._groups.values():
@@ -169,6 +194,6 @@ class Failovers:
         if event.error:
             return
         for watch in self._groups.values():
-            split = watch.answered(event.server, event.epoch, event.returned_ns)
+            split = watch.answered(event.server, event.epoch, event.invoked_ns, event.returned_ns)
             if split is not None:
                 self._report(split.fault_ns, split)

@@ -60,6 +60,32 @@ def test_an_answer_of_the_old_active_or_a_failed_call_does_not_end_it() -> None:
     assert split.reconnect_ms == 20
 
 
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        ((20, "control", e.FaultInjected(1, "corrupt", ["mds1"], {})),),
+        (
+            (20, "control", e.FaultInjected(1, "slow_disk", ["mds1"], {})),
+            (60, "control", e.FaultEnded(1, "slow_disk", ["mds1"])),
+        ),
+    ],
+)
+def test_a_fault_that_the_active_survived_does_not_begin_it(
+    harmless: tuple[tuple[float, str, Event], ...],
+) -> None:
+    crash = (100, "control", e.FaultInjected(2, "crash", ["mds1"], {}))
+    *before, answered = BEFORE
+    (split,) = splits(*before, *harmless, answered, crash, *TAKEOVER, ANSWERED)
+    assert split.fault_ns == 100 * MS and split.detection_ms == 4_900
+
+
+def test_a_fault_in_force_begins_it_though_calls_are_answered_meanwhile() -> None:
+    cut = (20, "control", e.FaultInjected(1, "cut", ["mds1", "coordination"], {}))
+    *before, answered = BEFORE
+    (split,) = splits(*before, cut, answered, *TAKEOVER, ANSWERED)
+    assert split.fault_ns == 20 * MS
+
+
 def test_a_fault_at_a_standby_is_none_of_its() -> None:
     assert (
         splits(
