@@ -37,6 +37,9 @@ LABEL org.opencontainers.image.title="Cloverlab" \
       org.opencontainers.image.description="Highly available metadata services of cluster file systems, to watch and to break" \
       org.opencontainers.image.licenses="Apache-2.0"
 EXPOSE 8080 9100
+# The first process touches the file once a second. compose.yaml and the stack ask more often where others wait.
+HEALTHCHECK --interval=10s --timeout=10s --start-period=60s --retries=3 \
+    CMD test -n "$(find /tmp/healthy -newermt '-6 seconds')"
 CMD ["python3", "-m", "nodes.supervisor", "--help"]
 
 # Debian's ZooKeeper and the part of Debian's headless Java that it uses.

@@ -13,6 +13,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from backend.fabrics.inventory import Inventory
+from nodes.log_lines import FORMAT, LEVEL
 
 ROOT = Path(__file__).resolve().parents[3]
 DEPLOY = ROOT / "deploy"
@@ -142,6 +143,29 @@ def test_the_stack_has_the_services_of_compose_with_the_same_commands_and_networ
         for key in ("command", "networks", "read_only", "cap_drop", "cap_add"):
             assert service.get(key) == stack[name].get(key), (name, key)
     assert compose["control"]["environment"] == stack["control"]["environment"]
+
+
+def test_the_image_by_itself_is_checked_as_compose_checks_it() -> None:
+    (checked,) = re.findall(
+        r"^HEALTHCHECK .*\\\n +CMD (.+)$", (ROOT / "Dockerfile").read_text(), re.MULTILINE
+    )
+    services = loaded(ROOT / "compose.yaml")["services"]
+    assert {service["healthcheck"]["test"][1].replace("$$", "$") for service in services.values()} == {
+        checked
+    }
+
+
+def test_the_log_of_every_container_is_set_in_one_place() -> None:
+    """An empty value would count as a chosen form, so there are defaults."""
+    wanted = {FORMAT: f"${{{FORMAT}:-text}}", LEVEL: f"${{{LEVEL}:-info}}"}
+    for path in (ROOT / "compose.yaml", DEPLOY / "swarm" / "stack.yaml"):
+        for name, service in loaded(path)["services"].items():
+            assert wanted.items() <= service["environment"].items(), (path.name, name)
+    (generated,) = loaded(DEPLOY / "kubernetes" / "kustomization.yaml")["configMapGenerator"]
+    assert generated["literals"] == [f"{FORMAT}=text", f"{LEVEL}=info"]
+    for name, document in pods():
+        (container,) = document["spec"]["template"]["spec"]["containers"]
+        assert {"configMapRef": {"name": generated["name"]}} in container["envFrom"], name
 
 
 def test_the_stack_opens_no_port_to_the_network() -> None:
