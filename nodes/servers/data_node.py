@@ -161,9 +161,9 @@ class DataNode:
     # --- reports ---------------------------------------------------------------------------------------------------
 
     def _space(self) -> tuple[int, int]:
-        """Capacity in bytes, reduced by other users of the disk, and used bytes."""
+        """Capacity in bytes, reduced by the reserve and by other users of the disk, and used bytes."""
         used = self._store.used
-        return min(self._config.capacity, used + self._world.disk.free()), used
+        return used + self._store.room(), used
 
     def _row(self, block: int) -> Row | None:
         replica = self._store.replicas.get(block)

@@ -37,6 +37,9 @@ WRITING_MAX = 256
 """Largest number of replicas being written: each has an open file."""
 READ_BYTES = 1 << 16
 """Largest number of bytes of one read."""
+RESERVE_BYTES = 1 << 30
+RESERVE_SHARE = 20
+"""Of its medium the store leaves a twentieth free, at most `RESERVE_BYTES`: for the trace of events and the states of replicas."""
 GROUPS_MAX = 1 << 16
 STAMP_MAX = (1 << 32) - 1
 
@@ -63,6 +66,7 @@ class BlockStore:
     def __init__(self, disk: Disk, capacity: int):
         self._disk = disk
         self.capacity = capacity
+        self.reserve = min(disk.capacity() // RESERVE_SHARE, RESERVE_BYTES)
         self.replicas: dict[int, Replica] = {}
         self.used = 0
         """Bytes of all replicas, quarantined ones included."""
@@ -106,6 +110,15 @@ class BlockStore:
                 return offset + bad
         return length
 
+    def room(self) -> int:
+        """Number of bytes that it may still take."""
+        return max(0, min(self.capacity - self.used, self._disk.free() - self.reserve))
+
+    def _check_room(self, size: int, path: str) -> None:
+        if size > self.room():
+            line = f"no room: the data node takes {self.capacity} bytes, and leaves {self.reserve} of its disk free"
+            raise OSError(errno.ENOSPC, line, path)
+
     # --- writing ---------------------------------------------------------------------------------------------------
 
     async def begin(self, block: int, stamp: int, length: int) -> None:
@@ -133,6 +146,7 @@ class BlockStore:
             raise BlockRefused(f"no group numbers a block {block:x} with stamp {stamp}")
 
     def _create(self, block: int, stamp: int) -> None:
+        self._check_room(HEAD_BYTES, _data(block))
         if block in self.replicas:
             self.remove(block)
         file = self._open[block] = self._disk.open_append(_data(block))
@@ -162,8 +176,7 @@ class BlockStore:
             raise BlockRefused(f"block {block:016x} has {replica.length} bytes here; {offset} were expected")
         if offset + len(data) > BLOCK_SIZE_MAX:
             raise BlockRefused(f"a block has at most {BLOCK_SIZE_MAX} bytes")
-        if self.used + len(data) > self.capacity:
-            raise OSError(errno.ENOSPC, f"the data node takes {self.capacity} bytes", _data(block))
+        self._check_room(len(data), _data(block))
         bad = first_bad(data, sums)
         if bad >= 0:
             raise BlockRefused(f"block {block:016x} came with a wrong checksum at offset {offset + bad}")

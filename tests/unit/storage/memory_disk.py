@@ -34,7 +34,8 @@ class MemoryFile:
 
 
 class MemoryDisk:
-    def __init__(self) -> None:
+    def __init__(self, capacity: int = 1 << 40) -> None:
+        self._capacity = capacity
         self.files: dict[str, bytearray] = {}
         self.durable: dict[str, bytes] = {}
         self.fails = False
@@ -54,6 +55,12 @@ class MemoryDisk:
 
     def size(self, path: str) -> int:
         return len(self.files[path])
+
+    def capacity(self) -> int:
+        return self._capacity
+
+    def free(self) -> int:
+        return self._capacity - sum(map(len, self.files.values()))
 
     def open_append(self, path: str) -> MemoryFile:
         return MemoryFile(self, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from typing import Any
 
 import pytest
@@ -207,3 +208,26 @@ def test_another_format_is_left_as_it_is() -> None:
 @given(st.integers(0, 100_000))
 def test_sizes_and_lengths_fit(length: int) -> None:
     assert length_of(size_of(length)) == length
+
+
+def test_a_disk_is_not_filled_to_the_last_byte() -> None:
+    disk = MemoryDisk(capacity=100_000)
+    store = opened(disk)
+    asyncio.run(store.begin(BLOCK, 1, 0))
+    with pytest.raises(OSError) as full:
+        put(store, b"x" * 100_000)
+    assert full.value.errno == errno.ENOSPC and "leaves 5000 of its disk free" in str(full.value)
+    assert 5_000 <= disk.free() < 7_000 and store.room() < 1_024
+    replica = asyncio.run(store.finish(BLOCK))
+    assert replica.final and whole(store) == b"x" * replica.length, (
+        "what came before is made whole from the reserve"
+    )
+    for name in ("trace", "journal"):
+        disk.files[name] = bytearray(1_000)
+    with pytest.raises(OSError, match="no room"):
+        asyncio.run(store.begin(BLOCK + 1, 1, 0))
+    assert BLOCK + 1 not in store.replicas and f"blocks/{BLOCK + 1:016x}.blk" not in disk.files
+
+
+def test_a_large_disk_keeps_a_gigabyte() -> None:
+    assert opened(MemoryDisk(capacity=1 << 43)).reserve == 1 << 30
