@@ -1,19 +1,15 @@
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
+import { toControlPlane } from "./devProxy.ts";
 
 const controlPlane = process.env.CLOVERLAB_URL ?? "http://127.0.0.1:8080";
-const target = new URL(controlPlane);
 
 export default defineConfig({
   plugins: [react()],
   build: { outDir: "dist", emptyOutDir: true, chunkSizeWarningLimit: 1500 },
-  server: {
-    proxy: {
-      "/api": { target: controlPlane, ws: true, headers: { host: target.host, origin: target.origin } },
-    },
-  },
+  server: { proxy: { "/api": toControlPlane(controlPlane) } },
   test: {
-    include: ["src/**/*.test.{ts,tsx}"],
+    include: ["src/**/*.test.{ts,tsx}", "*.test.ts"],
     environment: "node",
     passWithNoTests: true,
     testTimeout: 10_000,
