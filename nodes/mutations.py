@@ -47,6 +47,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A symmetric member that has not begun its view yet reports no grant, though those of the previous view still hold."""
     begins_after_promise: bool = False
     """A symmetric member begins a view, and grants leases in it, after it has promised an attempt to end it."""
+    stale_reports_counted: bool = False
+    """A wedged symmetric member, which takes no reports of journals, takes the others for stalled by their old ones."""
     configured_not_negotiated: bool = False
     """A lease is as long as the configured session time-out, even if the service negotiated a shorter one."""
     cut_off_leader_stays: bool = False

@@ -16,6 +16,7 @@ MUTANT_FAMILY = {
     "own_grant_counted": "symmetric",
     "older_grants_forgotten": "symmetric",
     "begins_after_promise": "symmetric",
+    "stale_reports_counted": "symmetric",
     "stale_settle_adopted": "symmetric",
     "frees_what_others_made": "symmetric",
     "late_acceptance_cuts": "qjm",
@@ -28,6 +29,29 @@ MUTANT_FAMILY = {
     "ensemble_changed_while_closing": "bookkeeper",
 }
 """Families of mutations that are not searched in mams."""
+DETECTION_OF = {
+    **dict.fromkeys(
+        (
+            "grant_forgotten",
+            "grant_of_old_configuration",
+            "grant_from_arrival",
+            "grant_outrun",
+            "grant_of_other_disk",
+            "end_of_any_generation",
+        ),
+        "members",
+    ),
+    **dict.fromkeys(
+        (
+            "session_ended_early",
+            "heartbeat_by_follower_read",
+            "configured_not_negotiated",
+            "cut_off_leader_stays",
+        ),
+        "session",
+    ),
+}
+"""Kinds of detection of the bugs that do no harm with the other kind: the leases of the members end before that of the session."""
 NOT_BY_AUDIT = {
     "view_unreachable": "needs clients that outlive every server of their configuration",
     "clock_jump_stamps": "is seen by the stamps of writes, but clocks are seldom skewed: about one seed in 700",
@@ -38,6 +62,11 @@ NOT_BY_AUDIT = {
     "checkpoint_copies_thin_out": "is seen only where more disks are damaged than the group survives",
 }
 """Bugs that change no answer and no state, or none within what a family promises to survive; dedicated tests show them."""
+
+
+def detection_of(mutations: Mutations) -> str:
+    """The kind of detection with which these bugs are searched; empty when either will do."""
+    return next((kind for name, kind in DETECTION_OF.items() if getattr(mutations, name)), "")
 
 
 class Bug(NamedTuple):

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from nodes.config import ClusterConfig, Holes
 from nodes.explore.atlas import within
+from nodes.explore.bugs import detection_of
 from nodes.explore.draw_cluster import NO_HOLES, draw_cluster
 from nodes.explore.draw_conditions import draw_conditions
 from nodes.explore.draw_episodes import Episodes
@@ -52,9 +53,10 @@ def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Muta
 
 
 def detecting(seed: int, cluster: ClusterConfig) -> ClusterConfig:
-    """The cluster with the leases of its members in half of the seeds, where its family has them."""
+    """The cluster with the leases of its members in half of the seeds, where its family has them; with the kind of detection that its bugs need."""
     rng = random.Random(f"{seed}/detection")
-    if family_named(cluster.protocol).cannot_grant or rng.random() < 0.5:
+    kind = ("session", "members")[rng.random() >= 0.5]
+    if family_named(cluster.protocol).cannot_grant or (detection_of(cluster.mutations) or kind) == "session":
         return cluster
     grant_ms = cluster.timing.session_timeout_ms // rng.choice((2, 4))
     return replace(cluster, detection="members", timing=replace(cluster.timing, grant_ms=grant_ms))
@@ -68,9 +70,9 @@ def recording(seed: int, conditions: Conditions) -> Conditions:
 def reported(rng: random.Random, seed: int, cluster: ClusterConfig) -> Plan:
     """A trial by a story, on a cluster of this family."""
     scene = Scene(rng, cluster)
-    rng.choice(stories_of(scene.family, scene.lonely))(scene)
+    rng.choice(stories_of(scene.family, scene.lonely, cluster.detection))(scene)
     conditions = CALM if rng.random() < 0.7 else bearable(draw_conditions(rng), scene.cluster)
-    conditions = recording(seed, replace(conditions, **scene.weather))
+    conditions = replace(recording(seed, conditions), **scene.weather)
     beyond = scene.beyond or rng.random() < BEYOND
     span_ms = min(SPAN_MAX_MS, scene.span_ms)
     callers, faults = accompanied(rng, scene.cluster, scene.callers), scene.faults

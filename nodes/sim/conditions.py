@@ -59,6 +59,8 @@ class Conditions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The longest session that coordination negotiates, whatever is configured."""
     ends_recorded: bool = False
     """With `detection: members`, the owner of the servers' processes records their ends, sooner or later."""
+    ends_late_ms: int = 400
+    """Such a record lands up to this much later than it was read; mostly soon."""
 
 
 CALM = Conditions()
@@ -74,6 +76,7 @@ def check(conditions: Conditions) -> None:
     for name in ("lose", "duplicate", "reorder"):
         _within(name, getattr(conditions, name), 1)
     _within("reorder_us", conditions.reorder_us, LARGEST_US)
+    _within("ends_late_ms", conditions.ends_late_ms, LARGEST_US // 1_000)
     _within("disk_capacity", conditions.disk_capacity, CAPACITY)
     _within("session_max_ms", conditions.session_max_ms, SESSION_MAX_MS)
 

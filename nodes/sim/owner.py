@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 OWNER = "control"
 SEEN_NS = MILLISECOND
-LATE_NS = 400 * MILLISECOND
-"""A record lands up to this much later than it was read."""
 
 
 class Owner:
@@ -39,7 +37,7 @@ class Owner:
         if server.machine is not life:
             return
         cluster = self._cluster
-        late_ns = int(self._rng.random() ** 3 * LATE_NS)
+        late_ns = int(self._rng.random() ** 2 * cluster.conditions.ends_late_ms * MILLISECOND)
         cluster.loop.at(cluster.now_ns + late_ns, self._write, server, self.prepare(server))
 
     def _write(self, server: Server, changes: list[Change]) -> None:

@@ -14,9 +14,11 @@ from nodes.explore.stories.changes import (
     growing,
     joining,
     outnumbered,
+    promiser_gone,
     takeovers,
     unheard,
 )
+from nodes.explore.stories.grants import ended_late, forgotten_promise, under_grants
 from nodes.explore.stories.groups import barriers, between_groups, moved_meanwhile, moving, said_twice
 from nodes.explore.stories.handovers import passed_on
 from nodes.explore.stories.images import going_back, images, outgrown, rots_while_away
@@ -41,7 +43,7 @@ from nodes.families import Family
 Story = Callable[[Scene], None]
 
 
-def stories_of(family: Family, lonely: bool = False) -> list[Story]:
+def stories_of(family: Family, lonely: bool = False, detection: str = "session") -> list[Story]:
     """Stories that fit this family; a repeated one is drawn more often. `lonely`: those of groups of one server."""
     standbys = family.standbys and not lonely
     reported: list[Story] = [
@@ -71,13 +73,24 @@ def stories_of(family: Family, lonely: bool = False) -> list[Story]:
             back_in_turn,
         ]
     if standbys and not family.cannot_force:
-        reported.append(too_few)
+        reported += [too_few, too_few]
     if standbys and family.locked and not family.journal_nodes:
-        reported.append(outnumbered)
+        reported += [outnumbered, *3 * [promiser_gone]]
+    if standbys and detection == "members":
+        reported += [*4 * [under_grants], *2 * [ended_late], *2 * [forgotten_promise]]
     if standbys and not family.cannot_hand_over:
         reported.append(passed_on)
     if standbys and not family.locked:
-        reported += [views, views_twice, rejoins, rejoins, half_made, old_words, given_out]
+        reported += [
+            views,
+            views_twice,
+            rejoins,
+            rejoins,
+            half_made,
+            half_made,
+            *3 * [old_words],
+            *3 * [given_out],
+        ]
     if family.groups_max > 1:
         reported += [between_groups, between_groups, said_twice, moving, moved_meanwhile]
     if family.groups_max > 1 and family.checkpoints:
@@ -88,7 +101,7 @@ def stories_of(family: Family, lonely: bool = False) -> list[Story]:
     if standbys:
         reported.append(rots_while_away)
     if standbys and family.journal_nodes >= 3:
-        reported += [closing, closed_by_two, overtaken]
+        reported += [closing, *3 * [closed_by_two], overtaken]
     if standbys and family.journal_nodes >= 3 and family.journal_role == "journal-node":
         reported += [closed_late, begins_late, begins_late]
     return reported

@@ -265,6 +265,26 @@ def alone(scene: Scene) -> None:
         scene.apply_fault(at_ms + rng.randrange(session), rng.choice(others), session)
 
 
+def promiser_gone(scene: Scene) -> None:
+    """Half of the members stop for good, and the rest is too few. One of these has promised when it is cut off; only those that return can replace
+    it."""
+    rng = scene.rng
+    scene.shape(sizes=(4,))
+    session, members = scene.session_ms, scene.members()
+    at_ms = BEGIN_MS + rng.randrange(2 * session)
+    down = rng.sample(members, len(members) // 2)
+    if scene.chance(0.8):
+        down = [scene.leader(), *(name for name in down if name != scene.leader())][: len(down)]
+    there = [name for name in members if name not in down]
+    scene.writes(at_ms - 100, at_ms, 30, hot=2)
+    for name in there:
+        if scene.chance(0.8):
+            scene.fault(1, "cut", [rng.choice(down), name])
+    for name in down:
+        scene.fault(at_ms, "crash", [name])
+    scene.span_ms += rng.choice((2, 3)) * session
+
+
 def outnumbered(scene: Scene) -> None:
     """Too few members are left to elect a leader, and try in vain. When others return one by one, a member that has already replied is gone."""
     rng = scene.rng

@@ -44,7 +44,7 @@ def half_made(scene: Scene) -> None:
         from_ms = at_ms - rng.choice((10, 15, 20, 40))
         scene.fault(from_ms, "slow_disk", [name], rng.choice((slow_ms, until_ms - from_ms)), ms=slow_ms)
         scene.fault(at_ms, "cut", [name, COORDINATION], until_ms - at_ms - lease, where)
-        slow_ms = slow_ms * rng.randint(15, 35) // 10
+        slow_ms = min(slow_ms * rng.randint(15, 35) // 10, 10 * lease)
     if scene.chance(0.15):
         scene.fault(at_ms + lease, "crash", [rng.choice(others)], lease, scene.place(rng.choice(others)))
 

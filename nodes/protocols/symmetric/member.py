@@ -338,13 +338,17 @@ class Member:
         self._world.network.send(self.view.members[member], alive)
 
     def gone(self) -> list[str]:
-        """Members that are silent or whose journal is stalled."""
+        """Members that are silent or whose journal is stalled.
+
+        A wedged member takes no reports of journals. Then only silence counts: who is too slow does not answer the attempt that ends the view.
+        """
         now_ns = self._now_ns()
         silent = set(self.presence.silent(now_ns))
         # An idle member of the plain protocol delays the journals of the others until its next heartbeat.
         stuck_ns = STUCK_LEASES * self.lease_ns + (HEARTBEAT_NS if self._heartbeats else 0)
         last_sn = self._replica.log.last.sn
-        for member, moved_ns in enumerate(self._moved_ns):
+        reported = not self.wedged or self._replica.config.cluster.mutations.stale_reports_counted
+        for member, moved_ns in enumerate(self._moved_ns) if reported else ():
             behind = self._stability.held_by(member) < last_sn
             if member != self.own and behind and now_ns - moved_ns > stuck_ns:
                 silent.add(member)

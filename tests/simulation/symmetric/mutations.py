@@ -165,6 +165,30 @@ def stale_settle_adopted(lab: SymmetricLab) -> None:
     lab.run_ms(6_000)
 
 
+def stale_reports_counted(lab: SymmetricLab) -> None:
+    """Two members' disks are slow when the view is wedged, so that nobody learns that they hold the last group. No attempt can be made for a while;
+    then two others are gone for ever. The remaining four of six are a majority."""
+    begin_sessions(lab)
+    first, *others, slow, too = lab.names
+    for name in (slow, too):
+        lab.faults.slow_disk(name, 300)
+    lab.begin(lab.ada, Mkdir("/under-way"))
+    lab.run_ms(20)
+    settling = [hold(lab, name, Settle, sender=first) for name in (*others, slow, too)]
+    lab.faults.force_view("g1")
+    lab.cluster.run_until(lambda: bool(settling[0].messages))
+    for name in lab.names:
+        lab.faults.cut(name, COORDINATION)
+    lab.run_ms(3_000)
+    for held in settling:
+        held.drop()
+    for name in others[:2]:
+        lab.faults.crash(name)
+    lab.faults.heal_all()
+    written = lab.begin(lab.ada, Mkdir("/after"))
+    lab.cluster.run_until(written.done)
+
+
 def frees_what_others_made(lab: SymmetricLab) -> None:
     """The member that commands data nodes learns late that all hold a group, in which another member has allocated a block."""
     begin_sessions(lab)
@@ -233,6 +257,11 @@ SCHEDULES: dict[str, tuple[Callable[[SymmetricLab], None], set[str], dict[str, A
         sync_failed_then_trusted,
         {"ETIMEDOUT"},
         {"timing": Timing(call_deadline_ms=15_000)},
+    ),
+    "stale_reports_counted": (
+        stale_reports_counted,
+        {"ETIMEDOUT"},
+        {"members": 6, "timing": Timing(call_deadline_ms=15_000)},
     ),
     "stale_settle_adopted": (stale_settle_adopted, {"no lost write"}, {}),
 }

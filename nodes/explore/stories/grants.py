@@ -1,0 +1,126 @@
+"""Leases that the members of a group grant: an old active, its readers and a few of its members at the moment when the next one begins."""
+
+from __future__ import annotations
+
+from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene
+from nodes.sim.triggers import Trigger
+
+HOT = 2
+NEXT = ("Recover", "Prepare", "Commit", "AskGrant")
+"""Messages of the next active that a former one would obey."""
+LATE_MS = 2_500
+"""The record of an end lands up to this much later."""
+
+
+def granted(scene: Scene, sizes: tuple[int, ...]) -> int:
+    """Shapes a group whose grants are much shorter than its sessions, and whose members stay though they are silent. The length of a grant in ms."""
+    rng = scene.rng
+    scene.shape(sizes=sizes, detection="members")
+    session, grant = rng.choice((2_000, 5_000)), rng.choice((200, 300, 400))
+    scene.timed(
+        session_timeout_ms=session,
+        heartbeat_ms=session // 4,
+        grant_ms=grant,
+        draw_wait_ms=10,
+        ack_timeout_ms=rng.choice((800, 3_000)),
+        client_timeout_ms=rng.choice((30, 30, 100)),
+    )
+    return grant
+
+
+def readers_and_writers(scene: Scene, at_ms: int, until_ms: int, early_ms: int = 100) -> None:
+    """Readers ask the old active alone, writers all others alone, from early on: a write that it cannot replicate would hold its reads back."""
+    rng, leader = scene.rng, scene.leader()
+    reader = scene.reads(at_ms - 50, until_ms, (until_ms - at_ms) // 8, HOT)
+    for other in scene.others():
+        scene.fault(at_ms - 49, "cut", [reader, other], until_ms - at_ms)
+    first_ms = at_ms - early_ms
+    for _ in range(2):
+        writer = scene.writes(
+            first_ms, until_ms, (until_ms - first_ms) // 12, HOT, rng.choice(("open", "closed"))
+        )
+        scene.fault(first_ms + 1, "cut", [writer, leader], until_ms - first_ms)
+
+
+def apart(scene: Scene, at_ms: int, until_ms: int) -> None:
+    """The old active is cut off and does not learn that its session has ended."""
+    leader = scene.leader()
+    for name in (*scene.others(), COORDINATION):
+        scene.fault(at_ms, "cut", [leader, name], until_ms - at_ms)
+    scene.fault(at_ms + scene.rng.choice((0, 0, 1, 5)), "expire_session", [leader])
+
+
+def under_grants(scene: Scene) -> None:
+    """The active is deposed and cut off while grants that few members gave it last. One of these may restart, or its grant was late."""
+    rng = scene.rng
+    grant = granted(scene, (3, 3, 3, 4))
+    leader, others = scene.leader(), scene.others()
+    at_ms = BEGIN_MS + 3 * grant + rng.randrange(grant)
+    until_ms = at_ms + 2 * grant + 200
+    way = rng.choice(("cut", "restart", "late"))
+    keeps = rng.sample(others, (len(others) + 1) // 2) if way != "cut" or scene.chance(0.5) else others
+    for name in others:
+        if name not in keeps:
+            cut_ms = at_ms - grant * rng.randint(12, 15) // 10
+            scene.fault(cut_ms, "cut", [leader, name], until_ms - cut_ms)
+    if way == "late":
+        late_ms = grant * rng.randint(5, 9) // 10
+        for name in keeps:
+            scene.fault(at_ms - late_ms, "hold", [name, leader], late_ms - 2, kind="Granted", direction="to")
+            first = Trigger("delivered", leader, 1, "after", "AskGrant", name)
+            scene.fault(
+                at_ms - late_ms, "cut", [leader, name], late_ms + until_ms - at_ms, first, direction="to"
+            )
+    apart(scene, at_ms, until_ms)
+    if way == "restart":
+        for name in keeps:
+            scene.fault(at_ms + rng.choice((0, 1, 5)), "crash", [name], rng.choice((1, 1, 5)))
+    if scene.chance(0.15):
+        scene.drift(leader)
+    readers_and_writers(scene, at_ms, until_ms, 2 * grant)
+
+
+def ended_late(scene: Scene) -> None:
+    """An active restarts, and the lead is handed back to it. The record of its first end lands only later, when it does not learn of it."""
+    rng = scene.rng
+    granted(scene, (3, 3, 3, 4))
+    scene.timed(renew_scan_ms=50)
+    leader = scene.leader()
+    scene.weather |= {"ends_recorded": True, "ends_late_ms": LATE_MS}
+    at_ms = BEGIN_MS + rng.randrange(100)
+    back_ms = at_ms + rng.choice((200, 300, 500))
+    scene.fault(at_ms, "crash", [leader], rng.choice((5, 20)))
+    scene.fault(at_ms + 2, "expire_session", [leader])
+    scene.fault(back_ms, "hand_over", ["active of g1", leader])
+    from_ms = back_ms + rng.choice((100, 200))
+    until_ms = from_ms + scene.session_ms // 2
+    scene.fault(from_ms, "cut", [leader, COORDINATION], until_ms - from_ms)
+    for name in scene.others():
+        for kind in NEXT:
+            scene.fault(
+                from_ms, "hold", [name, leader], until_ms - from_ms, kind=kind, lost=True, direction="to"
+            )
+    readers_and_writers(scene, from_ms, until_ms)
+
+
+def forgotten_promise(scene: Scene) -> None:
+    """A member that has promised the next epoch loses its disk, and with it the promise. It meets the old active first, which has a write open."""
+    rng = scene.rng
+    grant = granted(scene, (3,))
+    leader, others = scene.leader(), scene.others()
+    forgets = rng.choice(others)
+    at_ms = BEGIN_MS + grant + rng.randrange(grant)
+    lost_ms = at_ms + grant + rng.choice((100, 150, 250))
+    until_ms = lost_ms + 2 * grant + 200
+    scene.calls([f"create /open-{at_ms}"], at_ms + 1, at_ms + 2, 1, "open")
+    for name in others:
+        scene.fault(at_ms, "cut", [f"c{len(scene.callers)}", name], until_ms - at_ms)
+        scene.fault(at_ms, "cut", [leader, name], (lost_ms + 2 if name == forgets else until_ms) - at_ms)
+    scene.fault(at_ms, "cut", [leader, COORDINATION], until_ms - at_ms)
+    scene.fault(at_ms + 1, "expire_session", [leader])
+    scene.fault(at_ms, "cut", [forgets, COORDINATION], until_ms - at_ms)
+    for name in others:
+        if name != forgets:
+            scene.fault(lost_ms - 1, "cut", [forgets, name], until_ms - lost_ms)
+    scene.fault(lost_ms, "new_disk", [forgets], rng.choice((1, 5, 20)))
+    readers_and_writers(scene, at_ms, until_ms)
