@@ -17,6 +17,7 @@ from backend import remote
 from backend.clusters import views
 from backend.errors import Malformed
 from backend.store import queries
+from backend.store.readers import Readers
 from backend.store.schema import FORMAT, MAGIC, pragma
 from backend.vocabulary import terms_of
 from nodes.format_number import of_other_version
@@ -52,10 +53,11 @@ def newest_events(port: int) -> list[dict[str, Any]]:
 async def from_store(path: Path) -> Members:
     """The state at the end of the newest run takes the place of the status. Raises Malformed when the store cannot be read."""
     try:
-        async with reading(path) as reader:
-            found = await pragma(reader, "application_id"), await pragma(reader, "user_version")
+        async with reading(path) as connection:
+            found = await pragma(connection, "application_id"), await pragma(connection, "user_version")
             if found != (MAGIC, FORMAT):
                 raise Malformed(f"{path} {of_other_version(found[1], FORMAT)}")
+            reader = Readers([connection])
             runs = await queries.runs(reader, 0, 0)
             picture = await queries.last_picture(reader)
             events = await queries.last(reader, EVENTS)
@@ -73,11 +75,11 @@ async def from_store(path: Path) -> Members:
 @contextlib.asynccontextmanager
 async def reading(path: Path) -> AsyncIterator[aiosqlite.Connection]:
     """The store, opened so that nothing in it can be changed."""
-    reader = await aiosqlite.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    connection = await aiosqlite.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     try:
-        yield reader
+        yield connection
     finally:
-        await reader.close()
+        await connection.close()
 
 
 def document(value: Any) -> bytes:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import aiosqlite
-
 from backend.events.failovers import completed
 from backend.store import queries
 from backend.store.latencies import Latencies
 from backend.store.queries import RunRow
+from backend.store.readers import Readers
 from backend.store.tiers import tier_of
 from nodes.faults.table import lasts
 from nodes.roles import LETTERS
@@ -23,7 +22,7 @@ KINDS = ("Placed", "Configured", "FaultInjected", "FaultEnded", "BarrierWritten"
 
 
 async def calls(
-    reader: aiosqlite.Connection, run: RunRow, from_ns: int, to_ns: int, last_ns: int, buckets: int
+    reader: Readers, run: RunRow, from_ns: int, to_ns: int, last_ns: int, buckets: int
 ) -> dict[str, Any]:
     """Calls in at most `buckets` buckets, each as wide as some of the narrowest ones that are still kept. Raises Malformed."""
     wanted = -(-(to_ns - from_ns) // buckets)
@@ -157,7 +156,7 @@ def views(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[di
 
 
 async def timeline(
-    reader: aiosqlite.Connection,
+    reader: Readers,
     run: RunRow,
     homes: dict[str, str],
     from_ns: int,

@@ -17,6 +17,7 @@ from backend.picture import Picture
 from backend.store.buckets import Bucket
 from backend.store.encoding import row_of, worth_storing
 from backend.store.pending import ROWS_MOST, Pending
+from backend.store.readers import Readers
 from backend.store.retention import KEPT_EVENTS, KEPT_S, forget_runs, prune, thin
 from backend.store.schema import connect, put_buckets
 from backend.store.tiers import SECOND_NS
@@ -37,7 +38,7 @@ class Store:
         self,
         path: Path,
         writer: aiosqlite.Connection,
-        reader: aiosqlite.Connection,
+        reader: Readers,
         kept_events: int,
         kept_s: int,
         on_trouble: Callable[[str], None],
@@ -74,7 +75,7 @@ class Store:
     ) -> Store:
         """Raises CannotStart when the file is damaged or of another format."""
         writer = await connect(path)
-        reader = await aiosqlite.connect(path, isolation_level=None)
+        reader = await Readers.open(path)
         store = cls(path, writer, reader, kept_events, kept_s, on_trouble)
         row = await (await writer.execute("SELECT max(seq) FROM events")).fetchone()
         last = await (await writer.execute("SELECT max(last_seq) FROM runs")).fetchone()
@@ -145,6 +146,7 @@ class Store:
             with contextlib.suppress(sqlite3.OperationalError):
                 await self._writer.execute("UPDATE runs SET ended_at = ? WHERE run = ?", (wall(), self.run))
         finally:
+            await self.reader.interrupt()
             await self.reader.close()
             await self._writer.close()
 

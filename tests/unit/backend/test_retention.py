@@ -38,7 +38,7 @@ async def opened(path: Path, **options: Any) -> AsyncIterator[Store]:
 
 
 async def count(store: Store, table: str, where: str = "1") -> int:
-    [[found]] = await store.reader.execute_fetchall(f"SELECT count(*) FROM {table} WHERE {where}")
+    [found] = await store.reader.first(f"SELECT count(*) FROM {table} WHERE {where}")
     return int(found)
 
 
@@ -126,10 +126,10 @@ def test_the_past_of_a_run_ends_where_it_is_told_but_states_stay(tmp_path: Path)
             store.append([story(0, "coordination", e.Placed("g1", "mds1", "active", 1, 0))])
             await live(store, 24, 30)
             oldest = {
-                table: (await store.reader.execute_fetchall(f"SELECT min(at_ns) FROM {table}"))
+                table: await store.reader.first(f"SELECT min(at_ns) FROM {table}")
                 for table in ("pictures", "buckets")
             }
-            for [[at_ns]] in oldest.values():
+            for [at_ns] in oldest.values():
                 assert 17 * HOUR_NS < at_ns <= 18 * HOUR_NS
             assert await count(store, "events", "kind = 'Warned'") <= 7 * 60
             assert await count(store, "events", "kind = 'Placed'") == 1

@@ -13,6 +13,7 @@ from backend.store import queries
 from backend.store import store as store_module
 from backend.store.buckets import BUCKET_NS, Buckets
 from backend.store.latencies import Latencies
+from backend.store.readers import READERS
 from backend.store.schema import FENCED_IN_FORMAT_2, picture_of_format_3, picture_of_format_4
 from backend.store.store import Store
 from nodes.config import one_group
@@ -266,3 +267,25 @@ def test_nodes_of_the_third_format_are_in_one_table_of_the_fourth() -> None:
     assert msgspec.convert(picture, Picture).nodes["jn1"] == NodeState(
         "jn1", "journal_node", {"sn": 4, "epoch": 2}, "running"
     )
+
+
+def test_a_long_question_does_not_hold_up_the_next_ones(tmp_path: Path) -> None:
+    """With one connection the second question waits for the first to end."""
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT 1 FROM n WHERE i < 0"
+
+    async def body() -> None:
+        store = await opened(tmp_path)
+        store.append([Story()(1, "mds1", durable(1))])
+        await store.flush()
+        scans = [asyncio.create_task(store.reader.first(endless)) for _ in range(READERS - 1)]
+        await asyncio.sleep(0)
+        for _ in range(3):
+            assert len(await queries.events(store.reader, 1, 0, 10, 10, (), ())) == 1
+        assert not any(scan.done() for scan in scans)
+        while not all(scan.done() for scan in scans):
+            await store.reader.interrupt()
+            await asyncio.sleep(0.01)
+        assert all(isinstance(scan.exception(), sqlite3.Error) for scan in scans)
+        await store.close()
+
+    asyncio.run(body())
