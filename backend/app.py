@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from fastapi import FastAPI, Request
@@ -11,6 +12,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from backend import api_page, metrics, probes
 from backend.access import Access
+from backend.attempts.router import router as attempts
+from backend.attempts.service import Attempts
 from backend.backup.router import router as backup
 from backend.checkpoints.router import router as checkpoints
 from backend.clock.router import router as clock
@@ -36,11 +39,13 @@ from backend.pool.router import router as pool
 from backend.removal.router import router as removal
 from nodes.errors import FsError
 
-PAGES = frozenset({"", "namespace", "storage-pool", "checkpoints", "compare"})
+PAGES = frozenset({"", "namespace", "storage-pool", "checkpoints", "compare", "labs"})
 """Addresses that the page gives its parts (frontend/src/store/url.ts)."""
+LAB = re.compile(r"^labs/[a-z][a-z0-9-]{0,39}$")
+"""The address of a lab on the page."""
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 ROUTERS = (
-    backup, checkpoints, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, labs, pool, removal, stream,
+    attempts, backup, checkpoints, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, labs, pool, removal, stream,
     metrics.router, probes.router, api_page.router,
 )  # fmt: skip
 
@@ -61,6 +66,7 @@ def create_app(fleet: Fleet) -> FastAPI:
     """Raises CannotStart when the key of the API cannot be read or made."""
     app = routes()
     lab, app.state.fleet = fleet.main, fleet
+    app.state.attempts = Attempts(fleet)
     app.add_exception_handler(LabError, lab_error)
     app.add_exception_handler(FsError, fs_error)
     app.add_exception_handler(RequestValidationError, malformed)
@@ -113,7 +119,7 @@ def serve_page(app: FastAPI, page: Path) -> None:
 
     @app.get("/{path:path}", include_in_schema=False)
     async def read_page(request: Request, path: str) -> Response:
-        if path in PAGES:
+        if path in PAGES or LAB.match(path):
             return index(request, root / "index.html")
         file = file_at(root, path)
         if file is None:

@@ -107,6 +107,8 @@ class Lab(Running):
                 self.calls.add(stamped.event)
                 self.call_durations.add((stamped.event.returned_ns - stamped.event.invoked_ns) / 1e9)
         self.checks.on_events(events)
+        for follow in self.followers:
+            follow(events)
         self.store.keep_buckets(self.buckets.changed())
         picture = self.fabric.picture
         picture.seq = self.store.seq

@@ -11,6 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import msgspec
 from pydantic import BaseModel
 
+from backend.attempts import models as attempts
 from backend.checkpoints import models as checkpoints
 from backend.clock import models as clock
 from backend.clusters import models as clusters
@@ -21,6 +22,7 @@ from backend.events.messages import MessageLine
 from backend.faults import models as faults
 from backend.fleet import models as fleet
 from backend.fs import models as fs
+from backend.labs import models as labs
 from backend.pool import models as pool
 from backend.pool.volume import State
 from backend.served import served_as
@@ -48,7 +50,7 @@ READ = (
     "CheckFailed", "Configured", "Drawn", "FaultInjected", "LockHeld", "Placed", "Serving", "SessionEnded", "StepTaken",
 )  # fmt: skip
 """Events of which the page reads more than the sentence."""
-MODULES = (clusters, clock, events, faults, fleet, fs, pool, checkpoints, compare)
+MODULES = (clusters, clock, events, faults, fleet, fs, pool, checkpoints, compare, labs, attempts)
 NAMES = {kind: name for name, kind in ALIASES.items()}
 
 

@@ -101,6 +101,10 @@ class Running:
         self.start_s: float | None = None
         """How long the cluster took to settle."""
         self.trouble = ""
+        self.no_faults = ""
+        """Why nobody may cause a fault now; empty when everybody may."""
+        self.followers: list[Callable[[list[Stamped]], None]] = []
+        """Who else is told the events."""
 
     def _home_of(self, server: str) -> str:
         known = self.fabric.picture.servers.get(server)

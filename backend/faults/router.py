@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from backend.depends import TheLab
+from backend.errors import Impossible
 from backend.faults.models import FaultDone, FaultRequest, VerbOut
 from backend.faults.served import served
 
@@ -22,6 +23,8 @@ async def read_verbs(lab: TheLab) -> list[dict[str, Any]]:
 @router.post("/faults", response_model=FaultDone)
 async def do_fault(request: FaultRequest, lab: TheLab) -> dict[str, Any]:
     """Injects one fault at a time, in the order of the requests."""
+    if lab.no_faults:
+        raise Impossible(lab.no_faults)
     async with lab.fault_lock:
         fault = await lab.faults.do(request.verb, request.targets, request.options)
     lab.fabric.on_states()

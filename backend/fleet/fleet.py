@@ -5,22 +5,26 @@ from __future__ import annotations
 import asyncio
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import msgspec
 
 from backend.errors import Impossible, LabError, Malformed, NotThere, Unavailable
+from backend.fabrics.home import ClusterFile
 from backend.lab import Lab
 from backend.settings import Settings
 from backend.shape import Shape
-from nodes.config import WorkloadConfig
+from nodes.config import ClusterConfig, WorkloadConfig
 from nodes.real.memory import used_share
-from nodes.real.private_files import private_directory
+from nodes.real.private_files import private_directory, replace_file
+from nodes.trace.events import Stamped
 
 MAIN = "main"
 """The name of the cluster that `up` started."""
 NAME = re.compile(r"^[a-z][a-z0-9-]{0,31}$")
+OF_LABS = "lab-"
+"""What the names of the clusters of attempts at labs begin with."""
 DIRECTORY = "beside"
 CLUSTERS_MAX = 64
 MEMORY_MOST = 0.8
@@ -30,6 +34,7 @@ KEPT_EVENTS = 200_000
 RING = 2_000
 """Events of each that a page finds again after a broken connection."""
 LOAD_FILE = "workload.json"
+OnEvents = Callable[[list[Stamped]], None]
 
 
 class Fleet:
@@ -54,7 +59,9 @@ class Fleet:
         return self.main if name == MAIN else self._beside.get(name)
 
     async def start(self) -> None:
-        """Starts the clusters that were created before; one that cannot start is reported, and stays as it is."""
+        """Starts the clusters that were created before; one that cannot start is reported, and stays as it is. Those of labs are removed."""
+        for path in self._root.glob(f"{OF_LABS}*"):
+            shutil.rmtree(path, ignore_errors=True)
         for path in sorted(self._root.glob("*/cluster.json")):
             async with self._changing:
                 try:
@@ -64,10 +71,25 @@ class Fleet:
 
     async def create(self, name: str, shape: Shape, seed: int | None, load: WorkloadConfig) -> Lab:
         """Creates a simulated cluster and starts it. Raises Malformed, Impossible, Unavailable, CannotStart."""
-        if not NAME.match(name) or name == MAIN:
+        if not NAME.match(name) or name == MAIN or name.startswith(OF_LABS):
             raise Malformed(
-                f"the name {name[:40]!r}: small letters, digits and `-`, at most 32, and not {MAIN!r}"
+                f"the name {name[:40]!r}: small letters, digits and `-`, at most 32, not {MAIN!r}, and not {OF_LABS}…"
             )
+        return await self._create(name, lambda: self._open(name, shape, seed, load), load)
+
+    async def create_exactly(self, name: str, cluster: ClusterConfig, seed: int, follow: OnEvents) -> Lab:
+        """Creates a cluster of exactly this configuration, without load, and starts it. `follow` receives all of its events. Raises LabError."""
+
+        async def opened() -> Lab:
+            file = ClusterFile(seed=seed, simulated=True, cluster=cluster)
+            replace_file(self._root / name / "cluster.json", msgspec.json.encode(file))
+            return await self._open(name, Shape(), None, None, follow)
+
+        return await self._create(name, opened)
+
+    async def _create(
+        self, name: str, opened: Callable[[], Awaitable[Lab]], load: WorkloadConfig | None = None
+    ) -> Lab:
         async with self._changing:
             if name in self._beside or (self._root / name / "cluster.json").exists():
                 raise Impossible(f"there is a cluster {name!r} already")
@@ -78,15 +100,23 @@ class Fleet:
             try:
                 private_directory(self._root)
                 private_directory(self._root / name)
-                (self._root / name / LOAD_FILE).write_bytes(msgspec.json.encode(load))
-                return await self._open(name, shape, seed, load)
+                if load is not None:
+                    (self._root / name / LOAD_FILE).write_bytes(msgspec.json.encode(load))
+                return await opened()
             except LabError:
                 shutil.rmtree(self._root / name, ignore_errors=True)
                 raise
             except OSError as error:
                 raise Unavailable(f"cannot use {self._root}: {error.strerror}") from None
 
-    async def _open(self, name: str, shape: Shape, seed: int | None, load: WorkloadConfig | None) -> Lab:
+    async def _open(
+        self,
+        name: str,
+        shape: Shape,
+        seed: int | None,
+        load: WorkloadConfig | None,
+        follow: OnEvents | None = None,
+    ) -> Lab:
         if self._stopped:
             raise Unavailable("the control plane is stopping")
         settings = Settings(
@@ -94,6 +124,8 @@ class Fleet:
             page=self.main.settings.page, kept_s=self.main.settings.kept_s, kept_events=KEPT_EVENTS, ring=RING,
         )  # fmt: skip
         lab = await Lab.open(settings, self._on_trouble, self.main.workers)
+        if follow is not None:
+            lab.followers.append(follow)
         try:
             await lab.start()
         except BaseException:

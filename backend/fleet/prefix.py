@@ -8,7 +8,7 @@ from backend.depends import CLUSTER
 from backend.fleet.fleet import Fleet
 
 PREFIX = "/api/clusters/"
-OF_ALL = ("clusters", "compare")
+OF_ALL = ("attempts", "clusters", "compare", "labs")
 """Routes that are not of one cluster."""
 
 

@@ -10,6 +10,8 @@ from backend.labs.model import Answer, BoundPart, CheckPart, FaultPart, LabStep,
 from backend.labs.reading import StudentLab
 from backend.labs.values import VALUES, Absent
 
+ANSWER_CHARACTERS = 200
+
 
 class StepGrade(msgspec.Struct, frozen=True):
     """The verdict on one step."""
@@ -83,6 +85,8 @@ def of_prediction(id: str, asked: PredictionPart, answer: Answer | None, history
 
 def wrong_answer(asked: PredictionPart, answer: Answer) -> str:
     """Why this cannot be an answer, in one line; empty when it can."""
+    if isinstance(answer, str) and len(answer) > ANSWER_CHARACTERS:
+        return f"an answer has at most {ANSWER_CHARACTERS} characters"
     if asked.choices:
         return (
             "" if answer_text(answer) in asked.choices else f"answer with one of {', '.join(asked.choices)}"

@@ -54,27 +54,40 @@ class Noted:
 class History:
     """The events of a run, reduced as they come."""
 
-    def __init__(
-        self, config: ClusterConfig, clients: list[str], began_ns: int, ended_ns: int, events: list[Stamped]
-    ):
-        """`began_ns` is when the workload began; earlier events only make the state. `ended_ns` is the end of the run."""
-        self.ended_ns = ended_ns
+    def __init__(self, config: ClusterConfig, clients: list[str]):
+        self.ended_ns = 0
+        """The end of the run; until then the present."""
         self._picture = Picture.of(config, {}, clients)
         self.invariants = registry.start(config)
         self.situation = Situation(self._picture)
         self.outages = Outages()
         self.noted = Noted()
-        self._began_ns = began_ns
+        self._began_ns: int | None = None
+        self._counting = False
         self._rows = {group.name: letters.Rows(group.name, list(group.members)) for group in config.groups}
         self._judge = Judge(
             self.situation, self.invariants, self.outages, self._rows, Facts(), lambda text: nanoseconds(text)
         )
-        counting = False
+
+    @classmethod
+    def of(
+        cls, config: ClusterConfig, clients: list[str], began_ns: int, ended_ns: int, events: list[Stamped]
+    ) -> History:
+        """The history of a run that is over."""
+        history = cls(config, clients)
+        history.begin(began_ns)
         for stamped in events:
-            if not counting and stamped.at_ns > began_ns:
-                counting = True
-                self.situation.begin_count()
-            self._on_event(stamped)
+            history.on_event(stamped)
+        history.finish(ended_ns)
+        return history
+
+    def begin(self, at_ns: int) -> None:
+        """The workload begins at this instant; earlier events only make the state."""
+        self._began_ns = at_ns
+
+    def finish(self, at_ns: int) -> None:
+        """The run ends at this instant."""
+        self.ended_ns = at_ns
         self.invariants.finish()
 
     @property
@@ -90,7 +103,11 @@ class History:
         """Violated invariants, the first one first."""
         return list(dict.fromkeys(failure.invariant for failure in self.invariants.failures))
 
-    def _on_event(self, stamped: Stamped) -> None:
+    def on_event(self, stamped: Stamped) -> None:
+        after = self._began_ns is not None and stamped.at_ns > self._began_ns
+        if after and not self._counting:
+            self._counting = True
+            self.situation.begin_count()
         if type(stamped.event) is FaultInjected:
             self._note_fault(stamped, stamped.event)
         self._picture.apply(stamped, self._picture.seq + 1)
@@ -99,7 +116,7 @@ class History:
         self.situation.on_event(stamped)
         for rows in self._rows.values():
             rows.on_event(stamped)
-        if stamped.at_ns > self._began_ns:
+        if after:
             self._note(stamped)
 
     def _note_fault(self, stamped: Stamped, fault: FaultInjected) -> None:

@@ -13,6 +13,7 @@ class LabRow(BaseModel):
     goal: str
     papers: list[str]
     minutes: int
+    done: bool = Field(description="Whether a run of this student has passed every step.")
 
 
 class LabQuestion(BaseModel):
@@ -24,7 +25,7 @@ class LabStepOut(BaseModel):
     id: str
     text: str
     question: LabQuestion | None = Field(description="None for a step that is checked after the run.")
-    hints: list[str]
+    hints: int = Field(description="How many there are.")
 
 
 class LabOut(LabRow):

@@ -9,7 +9,7 @@ import msgspec
 
 from backend.errors import CannotStart, Impossible, Malformed
 from backend.labs.grading import LabGrade, wrong_answer
-from backend.labs.model import ACTIONS_MAX, Answer, ScriptPart
+from backend.labs.model import ACTIONS_MAX, Answer, LabStep, ScriptPart
 from backend.labs.reading import StudentLab
 from backend.places import default_data
 from backend.scenarios.model import StepPart
@@ -131,8 +131,16 @@ def with_grade(progress: Progress, grade: LabGrade) -> Progress:
 def next_hint(progress: Progress, lab: StudentLab) -> tuple[Progress, str, str]:
     """The next hint of the first open step that has one left, and the step; empty texts when none is left."""
     for step in lab.file.steps:
-        shown = progress.hints.get(step.id, 0)
-        if step.id not in progress.passed and shown < len(step.hints):
-            hints = {**progress.hints, step.id: shown + 1}
-            return msgspec.structs.replace(progress, hints=hints), step.id, step.hints[shown]
+        if step.id not in progress.passed:
+            shown, text = hint_of(progress, step)
+            if text:
+                return shown, step.id, text
     return progress, "", ""
+
+
+def hint_of(progress: Progress, step: LabStep) -> tuple[Progress, str]:
+    """The next hint of a step; an empty text when none is left."""
+    shown = progress.hints.get(step.id, 0)
+    if shown >= len(step.hints):
+        return progress, ""
+    return msgspec.structs.replace(progress, hints={**progress.hints, step.id: shown + 1}), step.hints[shown]

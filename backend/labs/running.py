@@ -38,7 +38,7 @@ async def play(lab: StudentLab, script: ScriptPart) -> LabRun:
     except KeyError as error:
         raise Malformed(f"an action refers to {error}, which is not there") from None
     unmet = [f"{each.expected}: {each.seen}" for each in outcome.verdicts if not each.held]
-    history = History(run.config, ["client1"], outcome.started_ns, outcome.ended_ns, events)
+    history = History.of(run.config, ["client1"], outcome.started_ns, outcome.ended_ns, events)
     return LabRun(history, events, outcome.started_ns, unmet)
 
 
@@ -46,7 +46,8 @@ def grade_of(lab: StudentLab, script: ScriptPart, run: LabRun) -> LabGrade:
     """Raises Malformed for an answer to no question."""
     steps = graded(lab, script.answers, run.history)
     steps += [StepGrade("run", False, reason) for reason in run.unmet]
-    return LabGrade(lab.key, script.student, lab.numbers, steps, lost(run))
+    lost = story_of_loss(run.history, run.events, run.began_ns)
+    return LabGrade(lab.key, script.student, lab.numbers, steps, lost)
 
 
 async def run_lab(lab: StudentLab, script: ScriptPart) -> LabGrade:
@@ -58,10 +59,10 @@ def seed_of(lab: str, student: str) -> int:
     return random.Random(f"{lab}/seed/{student.strip().lower()}").randrange(1, 1 << 31)
 
 
-def lost(run: LabRun) -> list[str]:
+def story_of_loss(history: History, events: list[Stamped], began_ns: int) -> list[str]:
     """The story that led to the first violated invariant, or nothing."""
-    failure = next(iter(run.history.invariants.failures), None)
+    failure = next(iter(history.invariants.failures), None)
     if failure is None:
         return []
-    lines = story.failure(run.events, failure.evidence, run.began_ns)
+    lines = story.failure(events, failure.evidence, began_ns)
     return [f"{failure.invariant}: {failure.explanation}", *lines][:STORY_LINES]

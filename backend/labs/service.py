@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from backend.errors import Impossible, Malformed
+from backend.labs import progress
 from backend.labs.model import Answer, ScriptPart
 from backend.labs.reading import StudentLab, check_script, lab_of, names
 from backend.repository import REPOSITORY
@@ -19,13 +20,22 @@ under_way: set[object] = set()
 """The runs under way."""
 
 
-def listed() -> list[dict[str, Any]]:
+def listed(student: str = "student") -> list[dict[str, Any]]:
     """All labs in their order. Raises Malformed."""
-    labs = sorted((lab_of(name, "student") for name in names()), key=lambda each: each.file.number)
-    return [row_of(lab) for lab in labs]
+    labs = sorted((lab_of(name, student) for name in names()), key=lambda each: each.file.number)
+    return [row_of(lab, student) for lab in labs]
 
 
-def row_of(lab: StudentLab) -> dict[str, Any]:
+def is_done(lab: str, student: str) -> bool:
+    """Whether the student has passed the lab; false for a damaged file."""
+    try:
+        saved = progress.loaded(lab, student)
+    except Malformed:
+        return False
+    return saved is not None and saved.done
+
+
+def row_of(lab: StudentLab, student: str) -> dict[str, Any]:
     papers = list(dict.fromkeys(reading.paper for reading in lab.file.read))
     return {
         "lab": lab.key,
@@ -33,6 +43,7 @@ def row_of(lab: StudentLab) -> dict[str, Any]:
         "goal": lab.file.goal,
         "papers": papers,
         "minutes": lab.file.minutes,
+        "done": is_done(lab.key, student),
     }
 
 
@@ -41,14 +52,14 @@ def of_student(name: str, student: str) -> dict[str, Any]:
     lab = lab_of(name, student)
     steps = [
         {
-            "id": step.id, "text": step.text, "hints": step.hints,
+            "id": step.id, "text": step.text, "hints": len(step.hints),
             "question": None if step.predict is None else {"unit": step.predict.unit, "choices": step.predict.choices},
         }
         for step in lab.file.steps
     ]  # fmt: skip
     parts = {name: msgspec.to_builtins(getattr(lab.file, name)) for name in ("cluster", "workload", "read")}
     return {
-        **row_of(lab),
+        **row_of(lab, student),
         **parts,
         "page": lab.page,
         "numbers": lab.numbers,

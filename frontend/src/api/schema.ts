@@ -94,6 +94,18 @@ export interface CompareRequest { scenario: string; seed?: number; configuration
 export interface Family { name: string; says: string; groups_max: number; standbys_max: number; holes: string[] }
 export interface Scenario { file: string; name: string; teaches: string; paper: string; cluster: Record<string, unknown> }
 export interface Choices { families: Family[]; placements: string[]; cross_groups: string[]; scenarios: Scenario[] }
+export interface LabRow { lab: string; name: string; goal: string; papers: string[]; minutes: number; done: boolean }
+export interface LabQuestion { unit: string; choices: Record<string, string> }
+export interface LabStep { id: string; text: string; question: LabQuestion | null; hints: number }
+export interface Lab extends LabRow { page: string; numbers: Record<string, number>; seconds: number; cluster: Record<string, unknown>; workload: Record<string, unknown>; read: Record<string, string>[]; steps: LabStep[] }
+export interface LabRunRequest { student: string; answers: Record<string, boolean | number | number | string>; actions: Record<string, unknown>[] }
+export interface StepVerdict { id: string; passed: boolean; seen: string; why: string }
+export interface LabVerdict { lab: string; student: string; numbers: Record<string, number>; passed: boolean; steps: StepVerdict[]; lost: string[] }
+export interface AttemptRequest { lab: string; student: string }
+export interface Predictions { answers: Record<string, boolean | number | number | string> }
+export interface HintRequest { step: string }
+export interface AttemptStep { id: string; state: "open" | "answered" | "passed" | "failed"; seen: string; why: string; answer: string; hints: string[]; hints_left: number }
+export interface Attempt { name: string; lab: string; student: string; phase: "predict" | "run" | "over"; passed: boolean; run_s: number; steps: AttemptStep[]; lost: string[]; trouble: string }
 export interface Column { field: string; label: string; unit: "count" | "bytes"; summed: boolean; bad: boolean }
 export interface Lane { kind: string; label: string; says: string; sign: string; linked: "servers" | "clients"; counted: boolean; columns: Column[] }
 export interface HelloFrame { type: "hello"; run: number; seq: number; picture: Picture; verbs: Verb[]; lanes: Lane[]; invariants: InvariantStatus[]; now_ns: number; clock: ClockState | null; left_out: number }

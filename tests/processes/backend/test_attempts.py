@@ -1,0 +1,155 @@
+"""Attempts at labs on simulated clusters of their own, over the API."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.app import create_app
+from backend.attempts import service
+from backend.fleet.fleet import Fleet
+from backend.key import authorization, key_in
+from backend.lab import Lab
+from backend.settings import Settings
+
+LAB = "what-is-a-standby"
+RIGHT = {"how-long": 4.5, "standbys-left": 2, "failed-calls": "0"}
+WITHIN_S = 60.0
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+
+
+@contextlib.asynccontextmanager
+async def api(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+    lab = await Lab.open(Settings(tmp_path / "data", simulated=True))
+    fleet = Fleet(lab)
+    transport = httpx.ASGITransport(app=create_app(fleet), raise_app_exceptions=False)
+    headers = authorization(key_in(lab.home.path))
+    try:
+        async with httpx.AsyncClient(
+            transport=transport, base_url="http://127.0.0.1:8080", headers=headers
+        ) as it:
+            yield it
+    finally:
+        await fleet.stop()
+        await lab.stop()
+        await lab.workers.stop()
+
+
+async def post(client: httpx.AsyncClient, path: str, body: Any, status: int = 200) -> Any:
+    answer = await client.post(f"/api/{path}", json=body)
+    assert answer.status_code == status, answer.text
+    return answer.json() if status == 200 else answer.json()["error"]
+
+
+async def started(client: httpx.AsyncClient, lab: str = LAB, student: str = "ada") -> str:
+    name: str = (await post(client, "attempts", {"lab": lab, "student": student}))["name"]
+    await post(client, f"clusters/{name}/clock", {"playing": True, "speed": 10})
+    return name
+
+
+async def until(
+    client: httpx.AsyncClient, name: str, true: Callable[[dict[str, str]], bool]
+) -> dict[str, Any]:
+    """The attempt as soon as the states of its steps are so."""
+    async with asyncio.timeout(WITHIN_S):
+        while True:
+            found: dict[str, Any] = (await client.get(f"/api/attempts/{name}")).json()
+            if true({step["id"]: step["state"] for step in found["steps"]}):
+                return found
+            await asyncio.sleep(0.05)
+
+
+def test_a_student_predicts_breaks_and_passes_and_the_progress_is_kept(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with api(tmp_path) as client:
+            name = await started(client)
+            fault = {"verb": "crash", "targets": ["active of g1"]}
+            assert "predict first" in await post(client, f"clusters/{name}/faults", fault, 409)
+            assert "has not begun" in await post(client, f"attempts/{name}/verdict", {}, 409)
+            found = await post(client, f"attempts/{name}/hints", {"step": "how-long"})
+            assert len(found["steps"][0]["hints"]) == 1 and found["steps"][0]["hints_left"] == 1
+            found = await post(client, f"attempts/{name}/answers", {"answers": RIGHT})
+            assert found["phase"] == "run"
+            await post(client, f"clusters/{name}/faults", fault)
+            found = await until(client, name, lambda steps: steps["nothing-lost"] == "passed")
+            assert not found["passed"] and not found["steps"][0]["why"]
+            found = await post(client, f"attempts/{name}/verdict", {})
+            assert found["passed"] and found["phase"] == "over", found
+            assert "over" in await post(client, f"clusters/{name}/faults", fault, 409)
+            assert (await client.get(f"/api/attempts/{name}")).json() == found
+            rows = (await client.get("/api/labs", params={"student": "ada"})).json()
+            assert [row["lab"] for row in rows if row["done"]] == [LAB]
+            assert (await client.delete(f"/api/attempts/{name}")).json() == []
+            assert [each["name"] for each in (await client.get("/api/clusters")).json()] == ["main"]
+
+    asyncio.run(run())
+
+
+def test_a_wrong_prediction_fails_at_its_step(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with api(tmp_path) as client:
+            name = await started(client)
+            await post(client, f"attempts/{name}/answers", {"answers": {**RIGHT, "failed-calls": "1"}})
+            await post(client, f"clusters/{name}/faults", {"verb": "crash", "targets": ["active of g1"]})
+            await until(client, name, lambda steps: steps["nothing-lost"] == "passed")
+            found = await post(client, f"attempts/{name}/verdict", {})
+            assert [step["id"] for step in found["steps"] if step["state"] == "failed"] == ["failed-calls"]
+
+    asyncio.run(run())
+
+
+def test_attempts_are_few_and_an_idle_one_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def run() -> None:
+        async with api(tmp_path) as client:
+            first, second = await started(client), await started(client, student="Ada ")
+            assert (await client.get(f"/api/attempts/{first}")).status_code == 404
+            monkeypatch.setattr(service, "ATTEMPTS_MAX", 1)
+            wanted = {"lab": LAB, "student": "eve"}
+            assert "under way" in await post(client, "attempts", wanted, 409)
+            monkeypatch.setattr(service, "IDLE_S", 0.0)
+            third = (await post(client, "attempts", wanted))["name"]
+            left = [each["name"] for each in (await client.get("/api/attempts")).json()]
+            assert left == [third] and second not in left
+
+    asyncio.run(run())
+
+
+def test_hostile_requests_are_refused_with_one_line(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with api(tmp_path) as client:
+            surrogate = b'{"lab": "what-is-a-standby", "student": "\\ud800"}'
+            answer = await client.post(
+                "/api/attempts", content=surrogate, headers={"Content-Type": "application/json"}
+            )
+            assert answer.status_code == 422 and "\n" not in answer.json()["error"], answer.text
+            for body in (
+                {}, {"lab": "../x", "student": "a"}, {"lab": LAB, "student": ""}, {"lab": LAB, "student": " "},
+                {"lab": LAB, "student": "a" * 61}, {"lab": LAB, "student": "a", "x": 1},
+            ):  # fmt: skip
+                answer = await client.post("/api/attempts", json=body)
+                assert answer.status_code in (404, 422) and "\n" not in answer.json()["error"], answer.text
+            name = await started(client)
+            for answers in (
+                {},
+                {"how-long": "x" * 201},
+                {**RIGHT, "no": 1},
+                {**RIGHT, "crash": 1},
+                {**RIGHT, "how-long": []},
+            ):
+                answer = await client.post(f"/api/attempts/{name}/answers", json={"answers": answers})
+                assert answer.status_code in (404, 422) and "\n" not in answer.json()["error"], answer.text
+            assert "no step" in await post(client, f"attempts/{name}/hints", {"step": "%00"}, 404)
+            refused = await client.post("/api/clusters", json={"name": "lab-x"})
+            assert refused.status_code == 422
+
+    asyncio.run(run())
