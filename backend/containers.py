@@ -1,6 +1,7 @@
-"""`python -m backend.containers up|run|link`: the control plane inside its container.
+"""`python -m backend.containers up|run|link|keys`: the control plane inside its container.
 
-The environment names the hosts (`backend.fabrics.inventory`); `run` takes a scenario on standard input and prints its outcome as JSON.
+The environment names the hosts (`backend.fabrics.inventory`); `run` takes a scenario on standard input and prints its outcome as JSON;
+`keys` writes a secret for each host, with which it needs no token.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from backend.errors import LabError
+from backend.errors import LabError, Malformed
 from backend.fabrics.home import read_cluster_file
 from backend.fabrics.inventory import TOKEN_FILE, Inventory
 from backend.key import key_in, link
@@ -25,6 +26,8 @@ from backend.settings import Settings
 from backend.shape import PROTOCOL, Shape
 from backend.store.retention import KEPT_S, seconds_of
 from backend.up import run_up
+from nodes.real.private_files import replace_file
+from nodes.wire.keys import WeakToken, read_token
 
 
 def arguments() -> argparse.Namespace:
@@ -49,6 +52,9 @@ def arguments() -> argparse.Namespace:
     )
     shown = verbs.add_parser("link", help="print the link that opens the page")
     shown.add_argument("--data", type=Path, default=Path("/data"))
+    secrets = verbs.add_parser("keys", help="write the keys of each container into a file of its name")
+    secrets.add_argument("directory", type=Path)
+    secrets.add_argument("--token", type=Path, default=TOKEN_FILE)
     one = verbs.add_parser("run", help="run one scenario")
     one.add_argument("--seed", type=int)
     one.add_argument("--scale", type=float, default=1.0)
@@ -63,6 +69,9 @@ def main() -> int:
         published = int(os.environ.get("CLOVERLAB_PORT") or DEFAULT_PORT)
         if reported.verb == "link":
             print(link(published, key_in(reported.data)))
+            return 0
+        if reported.verb == "keys":
+            write_keys(reported.directory, reported.token)
             return 0
         protocol = protocol_of(os.environ, reported.data)
         inventory = Inventory.reported(os.environ).of_family(protocol)
@@ -90,6 +99,19 @@ def shape_of(inventory: Inventory, protocol: str) -> Shape:
         members=tuple(tuple(group) for group in inventory.groups),
         hosts=inventory.nodes,
     )
+
+
+def write_keys(directory: Path, token_file: Path) -> None:
+    """Raises LabError."""
+    try:
+        keys = Inventory.reported(os.environ).keys(read_token(token_file))
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for host, each in keys.items():
+            replace_file(directory / host, msgspec.json.encode(each) + b"\n")
+    except WeakToken as weak:
+        raise Malformed(str(weak)) from None
+    except OSError as error:
+        raise Malformed(f"{error.filename}: {error.strerror}") from None
 
 
 def run_scenario(seed: int | None, scale: float) -> int:

@@ -14,8 +14,10 @@ from backend.names import CLIENT
 from nodes.families import family_named
 from nodes.kinds import KINDS
 from nodes.supervisor.messages import PORT
+from nodes.supervisor.secret import ContainerKeys, container_keys
 from nodes.supervisor.supervisor import SERVER_PORT
 from nodes.supervisor.zookeeper import CLIENT_PORT
+from nodes.wire.keys import Keys, keys_of
 
 TOKEN_FILE = Path("/run/secrets/cloverlab/token")
 """Path of the token that the control plane creates at its first start and the supervisors read."""
@@ -112,6 +114,12 @@ class Inventory(msgspec.Struct, frozen=True):
 
     def hosts(self) -> list[str]:
         return [self.host_of(name) for name in self.processes()]
+
+    def keys(self, token: bytes) -> dict[str, ContainerKeys]:
+        """The keys of every host. A client has none of a server, and a ZooKeeper server those of its supervisor alone. Raises WeakToken."""
+        process = dict.fromkeys(self.hosts(), keys_of(token, serves=True))
+        process |= dict.fromkeys(self.zookeepers, Keys()) | {CLIENT: keys_of(token, serves=False)}
+        return {host: container_keys(token, host, each) for host, each in process.items()}
 
     def host_of(self, process: str) -> str:
         return self.carried.get(process, process)

@@ -24,7 +24,12 @@ def settings() -> tuple[Settings, int]:
     )
     parser.add_argument("--name", required=True, help="the server's name, which resolves on the data network")
     parser.add_argument("--data", type=Path, default=Path("/data"), help="its volume")
-    parser.add_argument("--token", type=Path, default=Path("/run/secrets/cloverlab/token"))
+    parser.add_argument(
+        "--token",
+        type=Path,
+        default=Path("/run/secrets/cloverlab/token"),
+        help="file of the cluster's token, or of the keys of this container alone",
+    )
     parser.add_argument("--port", type=int, default=PORT, help="for the control plane")
     parser.add_argument("--metrics", type=int, default=9100, help="port for Prometheus; 0 for none")
     parser.add_argument("--ensemble", default="", help="the ZooKeeper servers zk1,zk2,… of which this is one")

@@ -15,14 +15,16 @@ from nodes.real.control import BadQuestion
 from nodes.real.throttle import Throttle
 from nodes.supervisor.keeper import NotReady
 from nodes.supervisor.messages import CLUSTER, Question, Reply, SupervisorMessage
+from nodes.supervisor.secret import read_secret
 from nodes.wire.codec import BadFrame
-from nodes.wire.keys import Realm, WeakToken, read_token, supervisor_key
+from nodes.wire.keys import Realm, WeakToken
 
 OPEN_MAX = 32
 """Questions of one connection that may wait for their answers."""
 REFUSALS = (
     BadQuestion,
     NotReady,
+    WeakToken,
     OSError,
     TimeoutError,
     ValueError,
@@ -66,9 +68,9 @@ class Calls:
         )
 
     def _keys(self) -> dict[Realm, bytes]:
-        """This supervisor's key, from the token that the control plane creates at its first start. Without one each connection is closed at once."""
+        """This supervisor's key, from its secret, which may come later. Without one each connection is closed at once."""
         try:
-            return {Realm.SUPERVISOR: supervisor_key(read_token(self._token_file), self._name)}
+            return {Realm.SUPERVISOR: read_secret(self._token_file, self._name).supervisor}
         except OSError as error:
             self._warn(f"no token in {self._token_file}: {error.strerror}; every call is refused")
         except WeakToken as weak:

@@ -34,9 +34,10 @@ from nodes.supervisor.kernel import Kernel
 from nodes.supervisor.messages import Events, Status
 from nodes.supervisor.packets import left_to_transport
 from nodes.supervisor.reaper import Reaper
+from nodes.supervisor.secret import read_secret
 from nodes.trace.files import TraceDamaged
 from nodes.trace.reader import TraceReader
-from nodes.wire.keys import WeakToken, keys_of, read_token
+from nodes.wire.keys import WeakToken
 
 BEAT_S = 1.0
 FOLLOW_S = 0.01
@@ -59,6 +60,7 @@ class Settings(msgspec.Struct, frozen=True):
     data: Path
     """Directory of the volume."""
     token_file: Path
+    """File of its secret: the cluster's token, or the keys of this container alone."""
     port: int
     ensemble: list[str]
     """Names of the ZooKeeper servers when this is one of them, else empty."""
@@ -137,7 +139,7 @@ class Supervisor:
                 self._launch = msgspec.json.decode(self._launch_file.read_bytes(), type=Launch)
                 if self._launch.running:
                     await self._spawn(self._launch)
-        except (OSError, NotReady, msgspec.DecodeError) as error:
+        except (OSError, NotReady, WeakToken, msgspec.DecodeError) as error:
             self._say(f"what ran before cannot go on: {error}")
 
     async def _beat(self) -> None:
@@ -253,7 +255,7 @@ class Supervisor:
         self.keeper.spawn(zookeeper.prepare(settings.name, settings.ensemble, settings.data / "zookeeper"))
 
     async def _spawn(self, launch: Launch) -> None:
-        """Spawns a process. Raises NotReady, OSError."""
+        """Spawns a process. Raises NotReady, WeakToken, OSError."""
         directory = self._directory(launch.cluster)
         directory.mkdir(parents=True, exist_ok=True)
         self._launch = launch
@@ -277,13 +279,10 @@ class Supervisor:
         await self.keeper.ready(READY_S)
 
     def _write_keys(self, kind: str) -> Path:
-        """Writes the keys of a process of this kind. Raises NotReady, OSError."""
+        """Writes the keys of a process of this kind. Raises WeakToken, OSError."""
         file = self.settings.health.parent / f"{self.settings.name}.keys"
-        try:
-            keys = keys_of(read_token(self.settings.token_file), serves=kind in LISTENING)
-        except WeakToken as weak:
-            raise NotReady(str(weak)) from None
-        replace_file(file, msgspec.json.encode(keys))
+        secret = read_secret(self.settings.token_file, self.settings.name)
+        replace_file(file, msgspec.json.encode(secret.of_process(serves=kind in LISTENING)))
         return file
 
     def _keep(self, running: bool) -> None:

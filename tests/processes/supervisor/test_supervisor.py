@@ -11,6 +11,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,12 @@ from backend.fabrics.home import free_port
 from backend.fabrics.host import Host
 from backend.fabrics.watched import wait_until
 from nodes.config import NodeConfig, ServerConfig, one_group
+from nodes.real.connection import Identity
+from nodes.supervisor.messages import CONTROL
+from nodes.supervisor.secret import container_keys
 from nodes.supervisor.supervisor import BEAT_S
 from nodes.trace.events import Started
+from nodes.wire.keys import Realm, keys_of, supervisor_key
 
 ROOT = Path(__file__).resolve().parents[3]
 TOKEN = b"a" * 64
@@ -207,6 +212,35 @@ def test_without_a_whole_token_nobody_is_challenged(tmp_path: Path, token: bytes
             assert await wait_until(lambda: "every call is refused" in play.words(), 15)
             with socket.create_connection(("127.0.0.1", play.port), timeout=5) as unknown_peer:
                 assert unknown_peer.recv(4096) == b""
+
+    asyncio.run(play_it())
+
+
+def test_a_container_with_keys_of_its_own_obeys_the_control_plane_and_nobody_with_anothers(
+    tmp_path: Path,
+) -> None:
+    """An attacker who has another container has its secret, and the keys of servers, which all servers share."""
+    secret = msgspec.json.encode(container_keys(TOKEN, "mds1", keys_of(TOKEN, serves=False)))
+    peer = keys_of(TOKEN, serves=True).peer
+
+    async def play_it() -> None:
+        async with played(tmp_path, token=secret) as (play, host):
+            await reached(host)
+            for stolen in (supervisor_key(TOKEN, "mds2"), peer, TOKEN, secret):
+                attacker = play.host()
+                attacker._identity = Identity(
+                    attacker._identity.cluster, CONTROL, Realm.SUPERVISOR, {Realm.SUPERVISOR: stolen}
+                )
+                refusals = play.words().count("prove")
+                dialling = asyncio.create_task(attacker.keep_connected())
+                refused = partial(lambda before: play.words().count("prove") > before, refusals)
+                assert await wait_until(refused, 10), play.words()
+                with pytest.raises(Unavailable):
+                    await attacker.ask("kill")
+                dialling.cancel()
+            assert (await host.ask("status"))["status"]["name"] == "mds1"
+            with pytest.raises(Unavailable, match="no keys of a server"):
+                await host.start(launch())
 
     asyncio.run(play_it())
 
