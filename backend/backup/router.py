@@ -32,10 +32,11 @@ async def import_backup(
     lab: TheLab,
     into: Annotated[str, Query(max_length=PATH_CHARACTERS)] = "/",
     size: Annotated[int, Query(ge=0, le=1 << 60)] = 0,
+    again: bool = False,
 ) -> dict[str, Any]:
     """Creates the tree of a backup, the body, in a directory that is empty or does not exist; 409 when it has entries.
 
     `size` is the number of bytes of content: with any, a cluster without data nodes refuses the backup at once. After a later error, what was
-    created stays.
+    created stays. `again` goes on behind it: whole objects stay, and half a file is made anew.
     """
-    return msgspec.structs.asdict(await service.restore(lab, request.stream(), into, size))
+    return msgspec.structs.asdict(await service.restore(lab, request.stream(), into, size, again))

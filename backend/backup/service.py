@@ -86,8 +86,8 @@ def header_of(lab: Running, checkpoint: dict[str, Any]) -> BackupHeader:
     )  # fmt: skip
 
 
-async def restore(lab: Running, source: AsyncIterator[bytes], into: str, size: int) -> Totals:
-    """Creates the tree of a backup below `into`, which must not exist or be an empty directory.
+async def restore(lab: Running, source: AsyncIterator[bytes], into: str, size: int, again: bool) -> Totals:
+    """Creates the tree of a backup below `into`, which must not exist or be an empty directory, unless it is done `again` after one that broke off.
 
     `size`: bytes of content that will come. Raises Impossible and Malformed before anything is created; `BrokenOff` afterwards.
     """
@@ -96,7 +96,7 @@ async def restore(lab: Running, source: AsyncIterator[bytes], into: str, size: i
             "the backup has content, and this cluster has no data nodes; start one with --data-nodes 3"
         )
     client = streaming(lab)
-    restoring = Restore(client.smart(), client.files(), into)
+    restoring = Restore(client.smart(), client.files(), into, again)
     try:
         return await restoring.restore(decoded(source))
     except TargetTaken as error:
@@ -131,5 +131,5 @@ class BrokenOff(LabError):
             self.status, cause = file_system_status(error.name), str(error)
         super().__init__(
             f"the import broke off: {cause}; {done.directories - 1} directories and {done.files} files were created "
-            f"in {into[:80]}: remove them before another attempt"
+            f"in {into[:80]}: import again with --continue, or remove them first"
         )

@@ -118,12 +118,18 @@ def import_backup(
     into: Annotated[
         str, typer.Option("--into", metavar="PATH", help="A directory that is empty or does not exist.")
     ] = "/",
+    again: Annotated[
+        bool,
+        typer.Option(
+            "--continue", help="Go on behind an import of this file that broke off: whole objects stay."
+        ),
+    ] = False,
     output: Output = Format.TABLE,
     port: Port = None,
 ) -> None:
     """Create the tree of a backup in the running cluster, of any protocol and number of groups.
 
-    The whole file is checked before anything is created. An import that breaks off says what it has created; it does not go on later.
+    The whole file is checked before anything is created. An import that breaks off says what it has created; `--continue` goes on behind that.
     """
     from backend import remote
 
@@ -131,7 +137,7 @@ def import_backup(
         with file.open("rb") as local:
             size = check(file, local)
             local.seek(0)
-            where = f"{PATH}/import?" + urlencode({"into": into, "size": size})
+            where = f"{PATH}/import?" + urlencode({"into": into, "size": size, "again": again})
             source = SentBackup(local, file.stat().st_size)
             show(output, remote.send(port_of(context, port), "POST", where, source))
     except OSError as error:

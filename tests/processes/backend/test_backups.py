@@ -144,6 +144,9 @@ def test_a_backup_that_is_damaged_on_its_way_says_what_it_has_created(target: Up
     ):
         remote.send(target.port, "POST", path, io.BytesIO(whole[:-5000]))
     assert "half" in fs(target, "ls", "/")["names"]
+    assert command(target, "import", str(backup), "--into", "/half").returncode == 3
+    completed = command(target, "import", str(backup), "--into", "/half", "--continue")
+    assert completed.returncode == 0, completed.stderr
 
 
 def test_a_backup_is_whole_by_its_own_checks(backup: Path) -> None:

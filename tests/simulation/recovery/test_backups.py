@@ -277,6 +277,35 @@ def test_a_restore_that_breaks_off_counts_what_it_has_created() -> None:
     assert (restoring.totals.directories, restoring.totals.files) == (len(found) - len(files), len(files))
 
 
+@pytest.mark.parametrize("lost", [40_000, 20_000, 5_000, 100])
+def test_a_restore_goes_on_behind_one_that_broke_off(lost: int) -> None:
+    data = export(lab := small(), lab.mark("monday"))
+    wanted, other = tree(lab), lab_of(33, "mams", 1, 1)
+    half = Restore(other.ada.client, other.ada.files, "/")
+    with pytest.raises(BackupDamaged, match="cut off"):
+        run(other, other.ada, half.restore(records_of(data[:-lost], BackupReader())))
+    inodes = {path: other.call(Stat(path)).result.inode for path in tree(other)}  # type: ignore[union-attr]
+    again = Restore(other.ada.client, other.ada.files, "/", again=True)
+    totals = run(other, other.ada, again.restore(records_of(data, BackupReader())))
+    assert tree(other) == wanted
+    changed = [path for path, inode in inodes.items() if other.call(Stat(path)).result.inode != inode]  # type: ignore[union-attr]
+    assert len(changed) <= 1, "only the file in which it broke off is made anew"
+    reread = Restore(other.ada.client, other.ada.files, "/", again=True)
+    assert run(other, other.ada, reread.restore(records_of(data, BackupReader()))) == totals
+    assert tree(other) == wanted
+
+
+def test_going_on_does_not_replace_a_directory_by_a_file() -> None:
+    data = export(lab := small(), lab.mark("monday"))
+    other = lab_of(33, "mams", 1, 1)
+    name = next(path for path, each in tree(lab).items() if each[0] == "file")
+    other.call(Mkdir(name, parents=True))
+    again = Restore(other.ada.client, other.ada.files, "/", again=True)
+    with pytest.raises(FsError, match="EEXIST"):
+        run(other, other.ada, again.restore(records_of(data, BackupReader())))
+    assert other.call(Stat(name)).result.kind == "directory"  # type: ignore[union-attr]
+
+
 def test_pages_of_names_and_of_blocks_follow_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
     lab = small()
     for number in range(5):
