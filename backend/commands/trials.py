@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from backend.commands.completion import scenarios
-from backend.commands.output import Format, Output
-from backend.errors import Malformed
+from backend.commands.output import Format, Output, show
+from backend.errors import Exit, Malformed
 from backend.interrupts import watch_signals
 
 app = typer.Typer()
@@ -97,9 +97,16 @@ def explore(
     scale: Annotated[
         float | None, typer.Option(metavar="X", min=0.1, max=100, help="On processes: multiplies every time.")
     ] = None,
+    output: Output = Format.TABLE,
 ) -> None:
-    """Search for schedules that violate an invariant: random clusters, loads and faults, with an audit."""
+    """Search for schedules that violate an invariant: random clusters, loads and faults, audited. Prints the command that repeats each failure."""
     commands = importlib.import_module("backend.explore.cli")
     switched = tuple(mutation or ()), tuple(hole or ())
     wish = commands.Wish(protocol, everything, minutes, seeds, jobs, dask, out, *switched, on, shrink, scale)
-    raise typer.Exit(commands.explore_command(file, wish))
+    result = commands.explore_command(file, wish)
+    if output is Format.JSON:
+        show(output, result.document())
+    else:
+        for line in result.commands():
+            print(line)
+    raise typer.Exit(Exit.FAILED if result.failed else 0)

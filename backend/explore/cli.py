@@ -1,4 +1,4 @@
-"""`./cloverlab explore`: searches with a progress line, groups and shrinks failures, and prints the command that repeats each."""
+"""`./cloverlab explore`: searches with a progress line, groups and shrinks failures, and writes a file of each."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from rich.console import Console
@@ -17,6 +18,7 @@ from backend.explore import found
 from backend.explore.campaign import Campaign, Tally, Target, shrunk
 from backend.explore.executors import Executor, Here, Processes, WorkersLost
 from backend.explore.on_dask import Dask
+from backend.explore.result import Result
 from backend.explore.shrinking import shrink_file
 from backend.explore.steps import explore_steps
 from backend.explore.work import SHRINK_S
@@ -63,8 +65,8 @@ class Wish(msgspec.Struct, frozen=True):
     """Factor for every time on processes; None measures this machine."""
 
 
-def explore_command(file: Path | None, wish: Wish) -> int:
-    """Runs the command. A file without a trial is searched by its own steps with other seeds. Raises LabError."""
+def explore_command(file: Path | None, wish: Wish) -> Result:
+    """Does what the command asks for. A file without a trial is searched by its own steps with other seeds. Raises LabError."""
     watch_signals()
     if file is None:
         if wish.shrink:
@@ -86,8 +88,8 @@ def explore_command(file: Path | None, wish: Wish) -> int:
     )
 
 
-def explore(wish: Wish, base: Plan | None = None) -> int:
-    """Searches; 0 when nothing failed, 1 when something did. Raises LabError."""
+def explore(wish: Wish, base: Plan | None = None) -> Result:
+    """Searches. Raises LabError."""
     target = target_of(wish, base)
     seeds = seeds_of(wish)
     until_s = None if wish.minutes is None else wish.minutes * 60
@@ -100,10 +102,18 @@ def explore(wish: Wish, base: Plan | None = None) -> int:
         files = written(tally, executor, wish)
     finally:
         executor.close()
-    where = " --on processes" if wish.on == "processes" else ""
-    for path in files:
-        print(f"./cloverlab run {path}{where}")
-    return 1 if tally.failures or tally.lost else 0
+    return Result(bool(tally.failures or tally.lost), files, wish.on, figures(tally))
+
+
+def figures(tally: Tally) -> dict[str, Any]:
+    """The counts of a search, and its kinds of failure."""
+    words = ("seeds", "took_s", "by_family", "calls", "answered", "checked", "virtual_ns", "beyond", "skipped", "incomplete")  # fmt: skip
+    failures = [
+        {"protocol": family, "invariant": invariant, "place": place, "count": count}
+        for (family, invariant, place), count in tally.counts.most_common()
+    ]
+    counts = {word: getattr(tally, word) for word in words}
+    return {**counts, "coverage": len(tally.coverage), "failures": failures}
 
 
 def executor_of(wish: Wish) -> Executor:

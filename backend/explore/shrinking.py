@@ -9,6 +9,7 @@ from rich.console import Console
 
 from backend.errors import Malformed
 from backend.explore import found
+from backend.explore.result import Result
 from backend.explore.work import SHRINK_S, bounded, fails_so
 from nodes.explore.plan import Plan
 from nodes.explore.shrink import shrink
@@ -16,8 +17,8 @@ from nodes.explore.shrink import shrink
 console = Console(stderr=True, highlight=False)
 
 
-def shrink_file(file: Path, plan: Plan, seconds: float = SHRINK_S) -> int:
-    """Writes the smallest plan found that fails in the same way beside the file, and prints the command that runs it. Ctrl-C ends the search
+def shrink_file(file: Path, plan: Plan, seconds: float = SHRINK_S) -> Result:
+    """Writes the smallest plan found that fails in the same way beside the file. Ctrl-C ends the search
     and keeps its result. Raises Malformed when the trial does not fail."""
     outcome = bounded(plan)
     if outcome.clean:
@@ -41,8 +42,7 @@ def shrink_file(file: Path, plan: Plan, seconds: float = SHRINK_S) -> int:
     core = shrink(plan, fails, go_on)
     how = f"stopped {stopped}: more may be removed" if stopped else "nothing more can be removed"
     console.print(f"{size_of(plan)} become {size_of(core)}; {how}")
-    print(f"./cloverlab run {found.write_beside(file, bounded(core))}")
-    return 1
+    return Result(True, [found.write_beside(file, bounded(core))])
 
 
 def size_of(plan: Plan) -> str:

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from backend.errors import LabError
 from backend.explore import found
+from backend.explore.result import Result
 from backend.scenarios import report as reports
 from backend.scenarios.model import Scenario, StepPart
 from backend.scenarios.reading import read, targets
@@ -19,9 +20,9 @@ from backend.scenarios.runner import Outcome, run
 console = Console(stderr=True, highlight=False)
 
 
-def explore_steps(file: Path, scenarios: list[Scenario], numbers: range, jobs: int, out: Path) -> int:
+def explore_steps(file: Path, scenarios: list[Scenario], numbers: range, jobs: int, out: Path) -> Result:
     """Runs each scenario of a file with these seeds on the simulator; writes the shortest failing one. Raises LabError."""
-    failed = 0
+    files = []
     for number, scenario in enumerate(scenarios):
         work = [(str(file), number, seed) for seed in numbers]
         failing = sorted(seed for seed, held in outcomes_of(work, jobs) if not held)
@@ -29,9 +30,8 @@ def explore_steps(file: Path, scenarios: list[Scenario], numbers: range, jobs: i
             f"[bold]{scenario.name}[/bold]: {len(numbers) - len(failing)} of {len(numbers)} seeds held"
         )
         if failing:
-            failed += 1
-            show_shortest(scenario, failing[0], out)
-    return 1 if failed else 0
+            files.append(shortest_of(scenario, failing[0], out))
+    return Result(bool(files), files)
 
 
 def outcomes_of(work: list[tuple[str, int, int]], jobs: int) -> list[tuple[int, bool]]:
@@ -46,16 +46,15 @@ def one(item: tuple[str, int, int]) -> tuple[int, bool]:
     return seed, asyncio.run(run(read(Path(file))[number], "simulated", seed)).held
 
 
-def show_shortest(scenario: Scenario, seed: int, out: Path) -> None:
-    """Writes the fewest steps that still fail with this seed, and prints the command that repeats them."""
+def shortest_of(scenario: Scenario, seed: int, out: Path) -> Path:
+    """Writes the fewest steps that still fail with this seed into a file. Raises Malformed."""
     shortest, outcome = shorten(scenario, seed)
     left = [(number, step) for number, step in enumerate(shortest.steps, 1) if deed(step)]
     console.print(f"seed {seed} fails with {len(left)} of {len(scenario.steps)} steps:")
     for number, step in left:
         console.print(f"  {number}, {beginning(step)}: {deed(step)}", markup=False)
     reports.report(console, outcome)
-    path = found.write_scenario(msgspec.structs.replace(shortest, seed=seed), out)
-    print(f"./cloverlab run {path}")
+    return found.write_scenario(msgspec.structs.replace(shortest, seed=seed), out)
 
 
 def beginning(step: StepPart) -> str:

@@ -209,7 +209,7 @@ def test_an_age_to_keep_that_is_none_is_wrong_usage(capsys: pytest.CaptureFixtur
 
 
 SILENT = {
-    "help", "man", "completion", "up", "down", "wait", "logs", "watch", "explore", "test", "bench", "reproduce",
+    "help", "man", "completion", "up", "down", "wait", "logs", "watch", "test", "bench", "reproduce",
     "fs mkdir", "fs create", "fs touch", "fs chmod", "fs mv",
     "fs ln", "fs rm", "fs cat", "fs tail",
     "lab start", "lab answer", "lab do", "lab undo", "lab hint",

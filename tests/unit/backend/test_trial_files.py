@@ -50,7 +50,8 @@ def test_ctrl_c_keeps_the_smaller_plan(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(
         shrinking, "bounded", lambda plan: Outcome(plan, [Failure("service", "core", "none")])
     )
-    assert shrinking.shrink_file(tmp_path / "whole.yaml", plan) == 1
+    result = shrinking.shrink_file(tmp_path / "whole.yaml", plan)
+    assert result.failed and result.document()["files"] == [str(tmp_path / "whole-shrunk.yaml")]
     assert len(read(tmp_path / "whole-shrunk.yaml")[0].plan().faults) == 2
 
 
