@@ -96,6 +96,7 @@ class LabFile(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
     number: Annotated[int, msgspec.Meta(ge=1, le=999)]
     """Its place in the list: labs with small numbers come first."""
+    level: Literal["first steps", "further", "hard"] = "further"
     goal: Text
     minutes: Annotated[int, msgspec.Meta(ge=1, le=120)] = 15
     read: Annotated[list[ReadingPart], msgspec.Meta(min_length=1, max_length=8)]

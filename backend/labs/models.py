@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -11,6 +11,7 @@ class LabRow(BaseModel):
     lab: str
     name: str
     goal: str
+    level: Literal["first steps", "further", "hard"]
     papers: list[str]
     minutes: int
     done: bool = Field(description="Whether a run of this student has passed every step.")

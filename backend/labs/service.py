@@ -41,6 +41,7 @@ def row_of(lab: StudentLab, student: str) -> dict[str, Any]:
         "lab": lab.key,
         "name": lab.file.name,
         "goal": lab.file.goal,
+        "level": lab.file.level,
         "papers": papers,
         "minutes": lab.file.minutes,
         "done": is_done(lab.key, student),

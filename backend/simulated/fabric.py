@@ -234,9 +234,9 @@ class SimulatedFabric(WatchedCluster):
         return msgspec.json.decode(body, type=dict[str, Any])
 
     async def replace_client(self, workload: WorkloadConfig) -> None:
+        self.picture.clients.setdefault(CLIENT, ClientState(CLIENT))
         await self.apply(ReplaceWorkload(workload))
         self.workload = workload
-        self.picture.clients.setdefault(CLIENT, ClientState(CLIENT))
         self.throttle = {"rate_per_s": workload.rate_per_s, "paused": False}
 
     async def set_throttle(self, rate_per_s: float | None, paused: bool | None) -> None:

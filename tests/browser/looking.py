@@ -25,8 +25,9 @@ ON_LINK = """([a, b]) => {
 
 def visit(page: Page, url: str) -> None:
     """Goes to an address with the cookie that the link of `up` would set."""
-    port = urlsplit(url).port or 80
-    page.context.add_cookies([{"name": f"cloverlab-key-{port}", "value": key_of(port), "url": url}])
+    address = urlsplit(url)
+    port, root = address.port or 80, f"{address.scheme}://{address.netloc}/"
+    page.context.add_cookies([{"name": f"cloverlab-key-{port}", "value": key_of(port), "url": root}])
     page.goto(url)
 
 

@@ -1,5 +1,6 @@
 import { apiOf } from "./fleet";
 import type {
+  Attempt,
   Behind,
   Checkpoint,
   CheckpointStory,
@@ -24,6 +25,8 @@ import type {
   FsRequest,
   JournalRecord,
   Journals,
+  Lab,
+  LabRow,
   Looked,
   Ordered,
   Picture,
@@ -86,6 +89,11 @@ function post<Answer>(path: string, body: unknown): Promise<Answer> {
   return ask(address(path), { method: "POST", headers, body: JSON.stringify(body) });
 }
 
+/** A student in a query; without a name the numbers are those of anybody. */
+function named(student: string): Query {
+  return { student: student.trim() === "" ? null : student.trim() };
+}
+
 export const api = {
   cluster: (signal?: AbortSignal) => get<Cluster>("/cluster", {}, signal),
   fault: (request: FaultRequest) => post<FaultDone>("/faults", request),
@@ -132,6 +140,16 @@ export const api = {
   /** The first blocks of a file, at most 64. */
   blocks: (path: string, signal?: AbortSignal) => get<FileBlocks>("/fs/blocks", { path }, signal),
   fs: (request: FsRequest) => post<FsAnswer>("/fs", request),
+  labs: (student: string) => get<LabRow[]>("/labs", named(student)),
+  lab: (name: string, student: string) => get<Lab>(`/labs/${name}`, named(student)),
+  attempts: () => get<Attempt[]>("/attempts"),
+  attempt: (name: string) => get<Attempt>(`/attempts/${name}`),
+  startAttempt: (lab: string, student: string) => post<Attempt>("/attempts", { lab, student }),
+  predict: (name: string, answers: Record<string, string>) =>
+    post<Attempt>(`/attempts/${name}/answers`, { answers }),
+  hint: (name: string, step: string) => post<Attempt>(`/attempts/${name}/hints`, { step }),
+  /** Ends the run and grades it. */
+  verdict: (name: string) => post<Attempt>(`/attempts/${name}/verdict`, {}),
   compareChoices: () => get<Choices>("/compare/choices"),
   compare: (scenario: string, seed: number, configurations: ClusterChange[]) =>
     post<Comparison>("/compare", { scenario, seed, configurations }),

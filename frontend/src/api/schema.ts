@@ -94,7 +94,7 @@ export interface CompareRequest { scenario: string; seed?: number; configuration
 export interface Family { name: string; says: string; groups_max: number; standbys_max: number; holes: string[] }
 export interface Scenario { file: string; name: string; teaches: string; paper: string; cluster: Record<string, unknown> }
 export interface Choices { families: Family[]; placements: string[]; cross_groups: string[]; scenarios: Scenario[] }
-export interface LabRow { lab: string; name: string; goal: string; papers: string[]; minutes: number; done: boolean }
+export interface LabRow { lab: string; name: string; goal: string; level: "first steps" | "further" | "hard"; papers: string[]; minutes: number; done: boolean }
 export interface LabQuestion { unit: string; choices: Record<string, string> }
 export interface LabStep { id: string; text: string; question: LabQuestion | null; hints: number }
 export interface Lab extends LabRow { page: string; numbers: Record<string, number>; seconds: number; cluster: Record<string, unknown>; workload: Record<string, unknown>; read: Record<string, string>[]; steps: LabStep[] }

@@ -3,6 +3,7 @@ import { type PageName, useLab, useWords } from "../store/store";
 import { ClusterPage } from "./ClusterPage";
 import { CheckpointsPage } from "./checkpoints/CheckpointsPage";
 import { ComparePage } from "./compare/ComparePage";
+import { LabsPage } from "./labs/LabsPage";
 import { NotHere } from "./NotHere";
 import { NamespacePage } from "./namespace/NamespacePage";
 import { PoolPage } from "./pool/PoolPage";
@@ -13,6 +14,7 @@ const PAGES: Record<PageName, ComponentType> = {
   pool: PoolPage,
   checkpoints: CheckpointsPage,
   compare: ComparePage,
+  labs: LabsPage,
 };
 
 /** The page of the URL. */

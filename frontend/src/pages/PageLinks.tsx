@@ -1,6 +1,7 @@
-import { type MouseEvent, useEffect, useRef } from "react";
+import { useEffect, useRef } from "react";
 import { type PageName, useLab, useWords } from "../store/store";
 import { addressOf, goTo } from "../store/url";
+import { followed } from "./followed";
 
 const PAGES: [PageName, string][] = [
   ["cluster", "Cluster"],
@@ -8,6 +9,7 @@ const PAGES: [PageName, string][] = [
   ["pool", "Storage pool"],
   ["checkpoints", "Checkpoints"],
   ["compare", "Compare"],
+  ["labs", "Labs"],
 ];
 
 /** Links to the other pages; a click with a modifier key opens a new tab as usual. */
@@ -29,18 +31,13 @@ function PageLink({ name, label, current }: { name: PageName; label: string; cur
   useEffect(() => {
     if (current) here.current?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [current]);
-  const follow = (event: MouseEvent): void => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    goTo(name);
-  };
   return (
     <a
       ref={here}
       href={address}
       aria-current={current ? "page" : undefined}
       data-testid={`page-${name}`}
-      onClick={follow}
+      onClick={followed(() => goTo(name))}
     >
       {label}
     </a>

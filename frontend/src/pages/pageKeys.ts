@@ -30,4 +30,5 @@ export const PAGE_KEYS: Record<Exclude<PageName, "cluster">, KeyLine[]> = {
   ],
   checkpoints: [{ keys: ["Enter"], does: "Mark a checkpoint, in the field of its name" }, ...ANYWHERE],
   compare: ANYWHERE,
+  labs: ANYWHERE,
 };

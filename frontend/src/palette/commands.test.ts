@@ -40,6 +40,7 @@ describe("the palette", () => {
       "Go to Storage pool",
       "Go to Checkpoints",
       "Go to Compare",
+      "Go to Labs",
     ]);
     expect(titles("go to", ["checkpoints"])).not.toContain("Go to Checkpoints");
   });

@@ -19,6 +19,7 @@ const PAGES: readonly (readonly [PageName, string])[] = [
   ["pool", "Storage pool"],
   ["checkpoints", "Checkpoints"],
   ["compare", "Compare"],
+  ["labs", "Labs"],
 ];
 
 function faults({ verbs, live, processes }: LabState): Command[] {

@@ -82,7 +82,7 @@ export interface Toast {
   undo: { label: string; run: () => void } | null;
 }
 
-export type PageName = "cluster" | "namespace" | "pool" | "checkpoints" | "compare";
+export type PageName = "cluster" | "namespace" | "pool" | "checkpoints" | "compare" | "labs";
 
 export interface LabState {
   page: PageName;
@@ -90,6 +90,8 @@ export interface LabState {
   path: string;
   /** Selection on the page of the storage pool, as "group/node/file" without the file's directory. */
   spot: string;
+  /** The lab on the page of labs; empty for their list. */
+  lab: string;
   /** Request of the compare page, as in its URL. */
   compare: string;
   connection: Connection;
@@ -133,6 +135,7 @@ export const useLab = create<LabState>()(() => ({
   page: "cluster",
   path: "/",
   spot: "",
+  lab: "",
   compare: "",
   connection: { state: "connecting", since_ms: 0, retry_at_ms: 0 },
   virtual: null,

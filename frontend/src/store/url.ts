@@ -8,6 +8,7 @@ import { openRun } from "./moment";
 import { type LabState, type PageName, type Selection, useLab } from "./store";
 
 const WRITE_MS = 300;
+const LAB = /^\/labs\/([a-z][a-z0-9-]{0,39})$/;
 
 function selectionText(selection: Selection | null): string {
   if (selection?.kind === "server") return selection.name;
@@ -37,6 +38,7 @@ const ADDRESSES: Record<PageName, string> = {
   pool: "/storage-pool",
   checkpoints: "/checkpoints",
   compare: "/compare",
+  labs: "/labs",
 };
 
 /** The URL of a page in its present state. The compare page is of no cluster. */
@@ -46,6 +48,7 @@ export function addressOf(page: PageName, state: LabState): string {
 }
 
 function addressWithin(page: PageName, state: LabState): string {
+  if (page === "labs" && state.lab !== "") return `${ADDRESSES.labs}/${state.lab}`;
   const address = ADDRESSES[page];
   if (page === "cluster") return `${address}${searchOf(state)}`;
   const query = new URLSearchParams();
@@ -62,21 +65,32 @@ export function pageOf({
 }: {
   pathname: string;
   search: string;
-}): Pick<LabState, "page" | "path" | "spot" | "compare"> {
-  const named = (Object.keys(ADDRESSES) as PageName[]).find((page) => ADDRESSES[page] === pathname);
+}): Pick<LabState, "page" | "path" | "spot" | "compare" | "lab"> {
+  const lab = LAB.exec(pathname)?.[1] ?? "";
+  const named =
+    lab !== "" ? "labs" : (Object.keys(ADDRESSES) as PageName[]).find((page) => ADDRESSES[page] === pathname);
   const [page, query] = [named ?? "cluster", new URLSearchParams(search)];
   const path = (page === "namespace" && query.get("path")) || "/";
   const clean = path.startsWith("/") ? path.replace(/\/+$/, "") || "/" : "/";
   const spot = (page === "pool" && query.get("select")) || "";
-  return { page, path: clean, spot, compare: page === "compare" ? search : "" };
+  return { page, path: clean, spot, lab, compare: page === "compare" ? search : "" };
 }
 
 /** Goes to another page; Back returns to this one. */
 export function goTo(page: PageName): void {
   const state = useLab.getState();
-  if (state.page === page) return;
+  if (state.page === page) {
+    if (page === "labs" && state.lab !== "") openLab("");
+    return;
+  }
   history.pushState(null, "", addressOf(page, state));
   useLab.setState({ page, menu: null });
+}
+
+/** Goes to a lab, or to the list of labs for an empty name. */
+export function openLab(lab: string): void {
+  history.pushState(null, "", addressOf("labs", { ...useLab.getState(), lab }));
+  useLab.setState({ page: "labs", lab, menu: null });
 }
 
 function whole(text: string | null): number | undefined {

@@ -1,0 +1,81 @@
+import { useCallback } from "react";
+import { api } from "../../api/client";
+import { shownCluster } from "../../api/fleet";
+import type { Attempt, LabRow } from "../../api/schema";
+import { useLab } from "../../store/store";
+import { addressOf, openLab } from "../../store/url";
+import { Failed } from "../../ui/Failed";
+import { Frame } from "../Frame";
+import { followed } from "../followed";
+import { AttemptPage } from "./AttemptPage";
+import { attemptAddress, isAttempt } from "./attempt";
+import { StartPage } from "./StartPage";
+import { rememberedStudent } from "./student";
+import { useAsked } from "./useAsked";
+import "./labs.css";
+
+/** The list of labs, a lab before its start, or an attempt at it. */
+export function LabsPage() {
+  const lab = useLab((state) => state.lab);
+  if (lab === "") return <LabList />;
+  return isAttempt(shownCluster) ? <AttemptPage lab={lab} /> : <StartPage key={lab} lab={lab} />;
+}
+
+function LabList() {
+  const ask = useCallback(() => Promise.all([api.labs(rememberedStudent()), api.attempts()]), []);
+  const { answer, failed } = useAsked(ask);
+  const student = rememberedStudent().trim().toLowerCase();
+  return (
+    <Frame>
+      <main className="labs">
+        <header className="labs-head">
+          <h2>Labs</h2>
+          <p>
+            Predict what a cluster does, break it, and see whether you were right. Each lab has a simulated
+            cluster of its own: nothing else can be damaged.
+          </p>
+        </header>
+        <Failed why={failed} />
+        {answer === null && failed === "" && <p className="waiting">Reading the labs…</p>}
+        {answer !== null && (
+          <ol className="labs-list">
+            {answer[0].map((row) => (
+              <LabCard
+                key={row.lab}
+                row={row}
+                attempt={answer[1].find(
+                  (each) => each.lab === row.lab && each.student.trim().toLowerCase() === student,
+                )}
+              />
+            ))}
+          </ol>
+        )}
+      </main>
+    </Frame>
+  );
+}
+
+function LabCard({ row, attempt }: { row: LabRow; attempt: Attempt | undefined }) {
+  const address = useLab((state) => addressOf("labs", { ...state, lab: row.lab }));
+  const under = attempt !== undefined && attempt.phase !== "over";
+  return (
+    <li className="panel lab-card" data-testid={`lab-${row.lab}`}>
+      <h3>
+        <a
+          href={under ? attemptAddress(attempt) : address}
+          onClick={under ? undefined : followed(() => openLab(row.lab))}
+        >
+          {row.name}
+        </a>
+      </h3>
+      <p>{row.goal}</p>
+      <p className="lab-facts">
+        <span className="lab-level">{row.level}</span>
+        <span>{row.papers.join(", ")}</span>
+        <span>{row.minutes} minutes</span>
+        {row.done && <strong className="lab-done">✓ passed</strong>}
+        {under && <strong className="lab-under">under way</strong>}
+      </p>
+    </li>
+  );
+}

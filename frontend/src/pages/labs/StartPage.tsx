@@ -1,0 +1,75 @@
+import { type FormEvent, useCallback, useState } from "react";
+import { api } from "../../api/client";
+import { Failed } from "../../ui/Failed";
+import { TextField } from "../../ui/TextField";
+import { useAttempt } from "../../ui/useAttempt";
+import { Frame } from "../Frame";
+import { attemptAddress } from "./attempt";
+import { Lesson, Reading } from "./Lesson";
+import { rememberedStudent, rememberStudent } from "./student";
+import { useAsked } from "./useAsked";
+
+/** A lab before its start: what it is about, and what to read. */
+export function StartPage({ lab }: { lab: string }) {
+  const ask = useCallback(() => api.lab(lab, rememberedStudent()), [lab]);
+  const { answer, failed } = useAsked(ask);
+  return (
+    <Frame>
+      <main className="lab-start">
+        <Failed why={failed} />
+        {answer === null && failed === "" && <p className="waiting">Reading the lab…</p>}
+        {answer !== null && (
+          <>
+            <section className="panel" aria-label="Lesson">
+              <h2 className="lab-title">{answer.name}</h2>
+              <p className="lab-goal">{answer.goal}</p>
+              <Lesson page={answer.page} />
+            </section>
+            <aside className="lab-start-side">
+              <StartForm lab={lab} />
+              <section className="panel" aria-label="Read before">
+                <h3>Read before</h3>
+                <Reading read={answer.read} />
+              </section>
+            </aside>
+          </>
+        )}
+      </main>
+    </Frame>
+  );
+}
+
+function StartForm({ lab }: { lab: string }) {
+  const [student, setStudent] = useState(rememberedStudent);
+  const { busy, failed, attempt } = useAttempt();
+  const start = (event: FormEvent): void => {
+    event.preventDefault();
+    void attempt(async () => {
+      const begun = await api.startAttempt(lab, student.trim());
+      rememberStudent(student.trim());
+      location.assign(attemptAddress(begun));
+    });
+  };
+  return (
+    <form className="panel lab-form" aria-label="Start" onSubmit={start}>
+      <TextField
+        label="Your name"
+        value={student}
+        onChange={setStudent}
+        maxLength={60}
+        required
+        testId="student"
+      />
+      <p className="soft">The name draws your numbers and keeps your progress.</p>
+      <Failed why={failed} testId="start-failed" />
+      <button
+        type="submit"
+        className="primary"
+        disabled={busy || student.trim() === ""}
+        data-testid="start-lab"
+      >
+        Start the lab
+      </button>
+    </form>
+  );
+}
