@@ -23,7 +23,7 @@ MODULES = {
     "ps": "lifecycle",
     "status": "cluster",
     "clock": "clock",
-    "wait": "waiting",
+    "wait": "wait",
     "logs": "lifecycle",
     "bundle": "bundle",
     "fault": "faults",

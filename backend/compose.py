@@ -15,10 +15,10 @@ import msgspec
 from rich.console import Console
 
 from backend.errors import Malformed, Unavailable
-from backend.hosting import COMPOSE_FILE, Hosts, write
+from backend.hosts import COMPOSE_FILE, Hosts, write
 from backend.repository import REPOSITORY
-from backend.scenarios.reading import read
-from backend.scenarios.runner import Outcome
+from backend.scenarios.reader import read
+from backend.scenarios.runner import ScenarioOutcome
 
 PROJECT = "cloverlab-run"
 """Name of the compose project, apart from the cluster that `docker compose up` creates."""
@@ -185,13 +185,13 @@ def services(compose: Compose) -> list[str]:
     return [name for name in compose.must("config", "--services").split() if name != "control"]
 
 
-def run_file(file: Path, seed: int | None, scale: float) -> list[Outcome]:
+def run_file(file: Path, seed: int | None, scale: float) -> list[ScenarioOutcome]:
     """Runs the scenarios of a file in containers made for them. Raises Malformed, Unavailable."""
     with brought_up(Hosts.of(read(file))) as compose, console.status(f"Running {file} …"):
         return run_in(compose, file, seed, scale)
 
 
-def run_in(compose: Compose, file: Path, seed: int | None, scale: float) -> list[Outcome]:
+def run_in(compose: Compose, file: Path, seed: int | None, scale: float) -> list[ScenarioOutcome]:
     """Runs the scenarios of a file in this project. Raises Malformed, Unavailable."""
     arguments = ["--scale", f"{scale:g}", *(["--seed", str(seed)] if seed is not None else [])]
     done = compose.call(
@@ -200,4 +200,4 @@ def run_in(compose: Compose, file: Path, seed: int | None, scale: float) -> list
     )  # fmt: skip
     if done.returncode == WRONG_FILE_EXIT or not done.stdout.strip():
         raise Malformed(complaint(done.stderr))
-    return msgspec.json.decode(done.stdout.strip().splitlines()[-1], type=list[Outcome])
+    return msgspec.json.decode(done.stdout.strip().splitlines()[-1], type=list[ScenarioOutcome])

@@ -20,12 +20,12 @@ from backend.fabrics.home import read_cluster_file
 from backend.fabrics.inventory import TOKEN_FILE, Inventory
 from backend.key import key_in, link
 from backend.names import DEFAULT_PORT
-from backend.scenarios.reading import read
+from backend.scenarios.reader import read
 from backend.scenarios.runner import run
 from backend.settings import Settings
 from backend.shape import PROTOCOL, Shape
+from backend.startup import run_up
 from backend.store.retention import KEPT_S, seconds_of
-from backend.up import run_up
 from nodes.real.private_files import replace_file
 from nodes.wire.keys import WeakToken, read_token
 

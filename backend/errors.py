@@ -48,7 +48,7 @@ class Impossible(LabError):
     status = 409
 
 
-class FaultUnsupported(Impossible):
+class FaultImpossible(Impossible):
     """A fault that this fabric cannot inject."""
 
 
@@ -87,7 +87,7 @@ class Unavailable(LabError):
     exit_code = Exit.UNREACHABLE
 
 
-class Refused(LabError):
+class RequestRefused(LabError):
     """The control plane's own error, as the command line receives it."""
 
     def __init__(self, message: str, status: int):
@@ -99,7 +99,7 @@ class Refused(LabError):
             self.exit_code = Exit.UNREACHABLE
 
 
-class CannotStart(LabError):
+class ClusterCannotStart(LabError):
     """`up` cannot start: a port in use, a locked or read-only directory, an unreachable ensemble."""
 
     status = 503
@@ -113,7 +113,7 @@ def of_fault(error: check.FaultUnsupported) -> LabError:
         return NotThere(str(error))
     if isinstance(error, check.WrongFault):
         return Malformed(str(error))
-    return FaultUnsupported(str(error))
+    return FaultImpossible(str(error))
 
 
 FILE_SYSTEM_STATUS = {

@@ -19,7 +19,7 @@ WAITED_MOST = 2_000
 MS = 1_000_000
 
 
-class Call(NamedTuple):
+class CallEvidence(NamedTuple):
     client: str
     number: int
     server: str
@@ -30,7 +30,7 @@ class Call(NamedTuple):
     returned_ns: int
 
 
-class Takeover(NamedTuple):
+class TakeoverEvidence(NamedTuple):
     group: str
     epoch: int
     old: str
@@ -40,16 +40,16 @@ class Takeover(NamedTuple):
     """Time from which the new active serves."""
 
 
-class Kept(msgspec.Struct):
+class TakeoverCalls(msgspec.Struct):
     """The calls of one takeover."""
 
-    takeover: Takeover
-    acknowledged: list[Call]
+    takeover: TakeoverEvidence
+    acknowledged: list[CallEvidence]
     """Successful calls of earlier epochs that the group's servers answered."""
-    waited: list[Call]
+    waited: list[CallEvidence]
     """Calls that began before the new active served and returned after the fault."""
 
-    def waits(self, call: Call) -> bool:
+    def waits(self, call: CallEvidence) -> bool:
         return call.invoked_ns <= self.takeover.serving_ns and call.returned_ns >= self.takeover.fault_ns
 
 
@@ -81,16 +81,16 @@ class Evidence(msgspec.Struct):
     """The longest wait of a call that was answered."""
 
 
-class Calls:
+class CallHistory:
     """The newest calls, and those of the last takeovers. `home_of` names the group of a server, or "" for an unknown one."""
 
     def __init__(self, home_of: Callable[[str], str]):
         self._home_of = home_of
-        self._recent: deque[Call] = deque(maxlen=RECENT)
-        self._kept: deque[Kept] = deque(maxlen=TAKEOVERS)
+        self._recent: deque[CallEvidence] = deque(maxlen=RECENT)
+        self._kept: deque[TakeoverCalls] = deque(maxlen=TAKEOVERS)
 
     def add(self, called: Called) -> None:
-        call = Call(
+        call = CallEvidence(
             called.client, called.number, called.server, called.epoch, called.sn, called.error, called.invoked_ns,
             called.returned_ns,
         )  # fmt: skip
@@ -103,11 +103,11 @@ class Calls:
             ):
                 kept.waited.append(call)
 
-    def keep(self, takeover: Takeover) -> None:
+    def keep(self, takeover: TakeoverEvidence) -> None:
         """Keeps the calls of a takeover. A later report about the same epoch keeps what the first one had."""
         if self.of(takeover.group, takeover.epoch) is not None:
             return
-        kept = Kept(takeover, [], [])
+        kept = TakeoverCalls(takeover, [], [])
         for call in self._recent:
             if not self._concerns(call, takeover.group):
                 continue
@@ -117,19 +117,19 @@ class Calls:
                 kept.waited.append(call)
         self._kept.append(kept)
 
-    def of(self, group: str, epoch: int) -> Kept | None:
+    def of(self, group: str, epoch: int) -> TakeoverCalls | None:
         """The calls of a takeover; None when they are not kept any more."""
         return next(
             (kept for kept in self._kept if (kept.takeover.group, kept.takeover.epoch) == (group, epoch)),
             None,
         )
 
-    def _concerns(self, call: Call, group: str) -> bool:
+    def _concerns(self, call: CallEvidence, group: str) -> bool:
         """A call without a server concerns every group: where it would have been answered is unknown."""
         return not call.server or self._home_of(call.server) == group
 
 
-def evidence(kept: Kept, servers: Iterable[str], found: Iterable[Stamped]) -> Evidence:
+def evidence(kept: TakeoverCalls, servers: Iterable[str], found: Iterable[Stamped]) -> Evidence:
     """`found`: Durable, Committed and Cut events of the group's servers, in order, from the first acknowledged sn on.
 
     The checksum of a journal group covers the mark of the one before: who holds one holds all before it, or an image of them. So events that a killed

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from backend.errors import CannotStart, reason_of
+from backend.errors import ClusterCannotStart, reason_of
 from backend.places import running_file
 from nodes.real.private_files import replace_file
 
@@ -25,7 +25,7 @@ class Listed(msgspec.Struct):
 
 
 def key_in(data: Path) -> str:
-    """The key of a data directory, readable by its owner alone. It outlives the control plane. Raises CannotStart."""
+    """The key of a data directory, readable by its owner alone. It outlives the control plane. Raises ClusterCannotStart."""
     path = data / FILE
     try:
         if not path.exists():
@@ -33,9 +33,9 @@ def key_in(data: Path) -> str:
         path.chmod(0o600)
         key = path.read_bytes().strip().decode("ascii", "replace")
     except OSError as error:
-        raise CannotStart(f"cannot use {path}: {reason_of(error)}") from None
+        raise ClusterCannotStart(f"cannot use {path}: {reason_of(error)}") from None
     if len(key) < LENGTH_MIN or not key.isprintable():
-        raise CannotStart(
+        raise ClusterCannotStart(
             f"{path} is no key of at least {LENGTH_MIN} letters; remove it, and a new one is made"
         )
     return key

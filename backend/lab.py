@@ -8,22 +8,22 @@ from collections.abc import Callable
 
 import msgspec
 
-from backend.checkpoints.counting import Counting
+from backend.checkpoints.operation_counts import Counting
 from backend.compare.service import Comparisons
 from backend.errors import LabError
 from backend.events.failovers import Failover, Failovers
 from backend.events.hub import Hub
-from backend.evidence import Takeover
+from backend.evidence import TakeoverEvidence
 from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.home import Home
 from backend.log_rotation import keep_rotated
 from backend.memory_watch import MemoryWatch
 from backend.picture import Picture
-from backend.running import Running
+from backend.running_cluster import Running
 from backend.settings import Settings
 from backend.simulated.workers import Workers
 from backend.store import queries
-from backend.store.store import Store
+from backend.store.store import EventStore
 from backend.trace_trimmer import keep_trimmed
 from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Called, Stamped
@@ -36,7 +36,7 @@ NS_PER_MS = 1_000_000
 class Lab(Running):
     """Made by `open`; `start` brings the cluster up, `stop` ends all of it."""
 
-    def __init__(self, settings: Settings, home: Home, store: Store, last: Picture, workers: Workers):
+    def __init__(self, settings: Settings, home: Home, store: EventStore, last: Picture, workers: Workers):
         super().__init__(settings, home, store, last, self._on_events, workers)
         self.workers = workers
         """They carry this cluster, if it is simulated, and may carry others."""
@@ -62,7 +62,7 @@ class Lab(Running):
             settings.seed,
         )  # fmt: skip
         try:
-            store = await Store.open(
+            store = await EventStore.open(
                 home.path / "events.db", settings.kept_events, settings.kept_s, on_trouble
             )
         except LabError:
@@ -134,7 +134,7 @@ class Lab(Running):
                 durations.add(took_ms / 1e3)
 
 
-def taken_over(split: Failover) -> Takeover:
+def taken_over(split: Failover) -> TakeoverEvidence:
     until_serving_ms = split.detection_ms + split.election_ms + split.switch_ms
     serving_ns = split.fault_ns + round(until_serving_ms * NS_PER_MS)
-    return Takeover(split.group, split.epoch, split.old, split.new, split.fault_ns, serving_ns)
+    return TakeoverEvidence(split.group, split.epoch, split.old, split.new, split.fault_ns, serving_ns)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from backend.fabrics.watched import WatchedCluster
+from backend.fabrics.watched_cluster import WatchedCluster
 from backend.names import CONTROL
 from nodes.real.memory import used_share
 from nodes.trace.events import Warned

@@ -11,10 +11,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 from starlette.responses import Response
 
-from backend.depends import TheLab
+from backend.dependencies import TheLab
 from backend.fabrics.processes import ProcessFabric
 from backend.probes import unready
-from backend.running import Running
+from backend.running_cluster import Running
 from backend.version import version
 from nodes.roles import BEHIND, IN_STEP
 from nodes.supervisor.exposition import Exposition, exposed

@@ -25,7 +25,7 @@ from backend.fs import models as fs
 from backend.labs import models as labs
 from backend.pool import models as pool
 from backend.pool.volume import State
-from backend.served import served_as
+from backend.served_models import served_as
 from backend.store.encoding import BIG, KINDS, TAKEN
 from backend.vocabulary import Vocabulary, vocabularies
 from nodes.mechanisms import MESSAGES

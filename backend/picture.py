@@ -10,7 +10,7 @@ import msgspec
 from backend.names import COORDINATION
 from nodes.config import ClusterConfig
 from nodes.faults.table import BY_NAME, lasts
-from nodes.kinds import KINDS, Kind, nodes_of
+from nodes.kinds import KINDS, ProcessKind, nodes_of
 from nodes.roles import Role
 from nodes.states import ProcessState
 from nodes.trace import events as e
@@ -75,7 +75,7 @@ class NodeState(msgspec.Struct):
     image: str = ""
 
     @classmethod
-    def of(cls, name: str, kind: Kind) -> NodeState:
+    def of(cls, name: str, kind: ProcessKind) -> NodeState:
         return cls(name, kind.name, dict.fromkeys((column.field for column in kind.columns), 0))
 
     def row(self) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from fastapi import APIRouter
 from starlette.responses import PlainTextResponse, Response
 
-from backend.depends import TheLab
-from backend.running import Running
+from backend.dependencies import TheLab
+from backend.running_cluster import Running
 
 router = APIRouter()
 OPEN = frozenset({"/healthz", "/readyz", "/metrics"})

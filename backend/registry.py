@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from backend.fabrics.children import Child, Children, began
+from backend.fabrics.children import Child, Roster, began
 from backend.places import running_file
 from nodes.real.private_files import replace_file
 
@@ -47,7 +47,7 @@ class ControlPlane(msgspec.Struct, frozen=True):
 
     def leftovers(self) -> list[Child]:
         """Processes of the cluster that run, as its data directory records them."""
-        return list(Children(Path(self.data)).leftovers().values()) if os.path.isdir(self.data) else []
+        return list(Roster(Path(self.data)).leftovers().values()) if os.path.isdir(self.data) else []
 
 
 def log_of(port: int) -> Path:

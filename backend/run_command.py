@@ -15,16 +15,16 @@ from rich.markup import escape
 
 from backend import progress
 from backend.errors import Malformed, of_fault
-from backend.explore.on_processes import default_scale, run_on_processes
-from backend.explore.stepping import Ended, Stepping
+from backend.explore.process_trial import default_scale, run_on_processes
+from backend.explore.stepper import Ended, Stepping
 from backend.scenarios import report as reports
+from backend.scenarios.family_translation import on_family, refusal
 from backend.scenarios.model import Scenario
-from backend.scenarios.on_family import on_family, refusal
-from backend.scenarios.reading import read
-from backend.scenarios.runner import Outcome, run
+from backend.scenarios.reader import read
+from backend.scenarios.runner import ScenarioOutcome, run
 from nodes.explore import trial
-from nodes.explore.plan import Outcome as TrialOutcome
 from nodes.explore.plan import Plan
+from nodes.explore.plan import PlanOutcome as TrialOutcome
 from nodes.faults.check import FaultUnsupported, resolved, verb_named
 from nodes.faults.model import Fabric
 
@@ -82,7 +82,7 @@ def playable(scenarios: list[Scenario], protocol: str) -> list[Scenario]:
 
 def outcomes_on(
     on: str, file: Path, scenarios: list[Scenario], seed: int | None, scale: float
-) -> Iterator[Outcome]:
+) -> Iterator[ScenarioOutcome]:
     if on == "containers":
         yield from importlib.import_module("backend.compose").run_file(file, seed, scale)
         return

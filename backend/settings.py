@@ -9,7 +9,7 @@ import msgspec
 
 from backend.errors import Malformed
 from backend.fabrics.inventory import Inventory
-from backend.fabrics.watched import GENTLE
+from backend.fabrics.watched_cluster import GENTLE
 from backend.names import DEFAULT_PORT
 from backend.places import default_data
 from backend.repository import REPOSITORY

@@ -8,11 +8,11 @@ from typing import Any
 
 import msgspec
 
-from backend.errors import CannotStart, Malformed
-from backend.nearest import nearest
+from backend.errors import ClusterCannotStart, Malformed
+from backend.suggestion import nearest
 from nodes.config import ClusterConfig, DataConfig, GroupConfig, Holes, JournalConfig, many_groups, opened
 from nodes.families import FAMILIES, Family, family_named, paper_holes
-from nodes.kinds import KINDS, Kind, names_of
+from nodes.kinds import KINDS, ProcessKind, names_of
 from nodes.metadata.placement import Granularity
 
 SERVERS_MAX = 16
@@ -151,7 +151,7 @@ def places_as_printed(shape: Shape) -> bool:
     return shape.ddg_as_printed
 
 
-def count_of(shape: Shape, kind: Kind, family: Family) -> int:
+def count_of(shape: Shape, kind: ProcessKind, family: Family) -> int:
     """The requested number of nodes of a kind, or else that of the family or the kind."""
     return shape.nodes.get(kind.name, kind.needed(family) or kind.count)
 
@@ -196,9 +196,9 @@ def granularity(text: str) -> Granularity:
 
 
 def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
-    """Raises CannotStart when the cluster in the data directory differs from the requested shape."""
+    """Raises ClusterCannotStart when the cluster in the data directory differs from the requested shape."""
     if shape.config is not None and msgspec.structs.replace(shape.config, cluster=have.cluster) != have:
-        raise CannotStart(
+        raise ClusterCannotStart(
             f"{path} has a cluster with other settings; give another --name or --data, or begin anew with --fresh"
         )
     facts = facts_of(have)
@@ -206,29 +206,31 @@ def check(path: Path, have: ClusterConfig, shape: Shape) -> None:
     for name, fact in facts.items():
         wanted = asked.get(name)
         if wanted is not None and wanted != fact and shape.members:
-            raise CannotStart(
+            raise ClusterCannotStart(
                 f"{path} has a cluster with {name} {fact}, not {wanted}; request that, or remove the volumes (docker compose down -v)"
             )
         if wanted is not None and wanted != fact:
             option = name.replace("_", "-")
-            raise CannotStart(
+            raise ClusterCannotStart(
                 f"{path} has a cluster with {option} {fact}; leave --{option} out or give another --data"
             )
     if shape.holes is not None and not fits(have, shape.holes):
         has = ", ".join(opened(have.holes)) or "no hole"
-        raise CannotStart(f"{path} has a cluster with {has} open; leave --hole out or give another --data")
+        raise ClusterCannotStart(
+            f"{path} has a cluster with {has} open; leave --hole out or give another --data"
+        )
     check_names(path, have, shape)
 
 
 def check_names(path: Path, have: ClusterConfig, shape: Shape) -> None:
-    """Raises CannotStart when the inventory of the containers names other servers or nodes."""
+    """Raises ClusterCannotStart when the inventory of the containers names other servers or nodes."""
     wanted, hosts = [list(members) for members in shape.members], list(shape.hosts.values())
     groups, nodes = (
         [group.members for group in have.groups],
         [names_of(have, KINDS[kind]) for kind in shape.hosts],
     )
     if shape.members and (wanted, hosts) != (groups, nodes):
-        raise CannotStart(
+        raise ClusterCannotStart(
             f"{path} has a cluster of the groups {words(groups)} and the nodes {words(nodes)}, not of"
             f" {words(wanted)} and {words(hosts)}; configure those, or remove the volumes (docker compose down -v)"
         )

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 
 from backend.errors import Unavailable
 from backend.fabrics.fabric import ClusterFabric
-from backend.store.store import Store
+from backend.store.store import EventStore
 
 EVERY_S = 60.0
 
 
-async def keep_trimmed(fabric: ClusterFabric, store: Store) -> None:
+async def keep_trimmed(fabric: ClusterFabric, store: EventStore) -> None:
     """Trims the traces once a minute until the task is cancelled."""
     while True:
         await asyncio.sleep(EVERY_S)

@@ -8,7 +8,7 @@ import msgspec
 
 from nodes.config import ClusterConfig
 from nodes.families import FAMILIES
-from nodes.kinds import KINDS, Column, Kind, names_of
+from nodes.kinds import KINDS, Column, ProcessKind, names_of
 from nodes.trace.prose import Terms
 
 State = tuple[str, str]
@@ -165,7 +165,7 @@ NODE_WORDS = {
 
 
 class Lane(msgspec.Struct):
-    """A kind of node on the page; the fields are those of `nodes.kinds.Kind`."""
+    """A kind of node on the page; the fields are those of `nodes.kinds.ProcessKind`."""
 
     kind: str
     label: str
@@ -183,7 +183,7 @@ def lanes(cluster: ClusterConfig) -> list[Lane]:
     def called(word: str) -> str:
         return words.get(word, word)
 
-    def lane(kind: Kind) -> Lane:
+    def lane(kind: ProcessKind) -> Lane:
         columns = [msgspec.structs.replace(column, label=called(column.label)) for column in kind.columns]
         return Lane(kind.name, called(kind.label), kind.says, kind.sign, kind.linked, kind.counted, columns)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from crc32c import crc32c
 
-from nodes.metadata.changes import Change, Link, NewInode
+from nodes.metadata.changes import AddDentry, Change, NewInode
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Done, Made
 from nodes.metadata.records import (
@@ -41,7 +41,7 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(JournalGroup).decode
 
 
-class Book:
+class JournalBook:
     """The journal of one group in its server's directory, continued after its last group; the server does not run."""
 
     def __init__(self, directory: Path, group: int, turn: Turn):
@@ -91,7 +91,7 @@ class Book:
         await self._journal.sync()
 
 
-def make_files(book: Book, per_directory: int, done: Callable[[], bool]) -> None:
+def make_files(book: JournalBook, per_directory: int, done: Callable[[], bool]) -> None:
     """Writes records of one client that makes directories with so many files each, until `done`."""
     session, parent = "client1", ROOT
     book.write(OpenSessionRecord(OpId(session, 0), 0, book.now_ns(), Done()))
@@ -112,10 +112,10 @@ def mark_of(group: JournalGroup, data: bytes) -> Mark:
     return Mark(group.incarnation, group.epoch, group.sn, crc32c(data))
 
 
-class Pair:
+class JournalPair:
     """The journals of two groups in step: each participates in the operations that the other coordinates."""
 
-    def __init__(self, mine: Book, other: Book):
+    def __init__(self, mine: JournalBook, other: JournalBook):
         self._mine, self._other = mine, other
         self._called = [0] * CLIENTS
         """Calls of each client, and the lowest undecided one; 0 for none."""
@@ -152,7 +152,7 @@ class Pair:
     def _make_there(self, name: str, decided: bool) -> None:
         mine, other = self._mine, self._other
         seq, call = mine.namespace.crossing.next_seq, self._call(decided)
-        own: list[Change] = [Link(self._parent, name, 0)]
+        own: list[Change] = [AddDentry(self._parent, name, 0)]
         theirs: list[Change] = [NewInode(False, 0o644)]
         mine.write(BeginRecord(*call, Done(), seq, own, {other.namespace.group: theirs}, False))
         numbers = [other.namespace.tree.next_number]

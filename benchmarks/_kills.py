@@ -11,14 +11,14 @@ from pathlib import Path
 
 import msgspec
 
-from backend.explore.on_processes import HELD_BACK_NS, default_scale, note_bugs, scaled
+from backend.explore.process_trial import HELD_BACK_NS, default_scale, note_bugs, scaled
 from backend.explore.real_stage import RealStage
 from backend.explore.trial_fabric import TrialFabric
 from backend.fabrics.home import Home
 from backend.names import COORDINATION
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.explore import audit
-from nodes.explore.acknowledged import Acknowledged
+from nodes.explore.acknowledgements import Acknowledged
 from nodes.explore.core import disturbed_still, heal_all
 from nodes.explore.draw import SAFE
 from nodes.explore.draw_cluster import draw_cluster

@@ -15,7 +15,7 @@ import msgspec
 
 from benchmarks._caches import InodeCache, watched
 from benchmarks._mix import Item, Mix
-from benchmarks._namespaces import Shape
+from benchmarks._namespaces import NamespaceShape
 from nodes.config import SECOND, Timing, many_groups
 from nodes.metadata.operations import Create, Delete, Mkdir, Operation, Stat
 from nodes.metadata.placement import Granularity
@@ -32,7 +32,7 @@ WARM_NS = 2 * SECOND
 LIMIT_NS = 100_000 * SECOND
 
 
-class Costs(msgspec.Struct, frozen=True):
+class ServiceCosts(msgspec.Struct, frozen=True):
     """Service times of a server's hardware, in nanoseconds."""
 
     message_ns: int
@@ -56,7 +56,7 @@ class Setting(msgspec.Struct, frozen=True):
     """Inodes per server."""
 
 
-class Outcome(msgspec.Struct):
+class MacrobenchmarkOutcome(msgspec.Struct):
     """Results of one run."""
 
     per_s: dict[str, float]
@@ -76,7 +76,7 @@ class Outcome(msgspec.Struct):
         return sum(self.objects) / len(self.objects) / max(self.objects)
 
 
-def items(shape: Shape) -> list[Item]:
+def items(shape: NamespaceShape) -> list[Item]:
     """All objects but the root in depth-first order; a directory precedes its content."""
     below: list[list[int]] = [[] for _ in shape.parents]
     for number, parent in enumerate(shape.parents):
@@ -106,7 +106,7 @@ def parts(work: list[Item], count: int) -> list[list[Item]]:
 class Gates:
     """Dependencies between calls: a call waits until its parent exists, or its directory is empty."""
 
-    def __init__(self, shape: Shape):
+    def __init__(self, shape: NamespaceShape):
         self._parents = shape.parents
         self._left = list(shape.files)
         for parent in shape.parents[1:]:
@@ -147,10 +147,10 @@ class Gates:
             gate.set_result(None)
 
 
-class Run:
+class MacrobenchmarkRun:
     """A cluster whose groups have one server each, as in the paper, and its clients."""
 
-    def __init__(self, shape: Shape, setting: Setting, costs: Costs, seed: int):
+    def __init__(self, shape: NamespaceShape, setting: Setting, costs: ServiceCosts, seed: int):
         self.shape = shape
         self.parts = parts(items(shape), setting.clients)
         """The objects of each client."""
@@ -177,7 +177,7 @@ class Run:
         self._shared = 0
         self._cluster.on_event(self._on_event)
 
-    def _charge(self, name: str, cache: InodeCache, costs: Costs) -> None:
+    def _charge(self, name: str, cache: InodeCache, costs: ServiceCosts) -> None:
         server = self._cluster.servers[name]
         assert server.machine is not None
         cache.news()
@@ -191,9 +191,9 @@ class Run:
         self._shared += type(event) is SharedStep and event.step == "begin"
         self._cluster.events.clear()
 
-    def run(self) -> Outcome:
+    def run(self) -> MacrobenchmarkOutcome:
         """Runs the three phases one after the other. Raises FsError when a call fails, Stuck."""
-        outcome = Outcome({}, [], 0, {}, {}, {})
+        outcome = MacrobenchmarkOutcome({}, [], 0, {}, {}, {})
         gates = Gates(self.shape)
         for phase in PHASES:
             before = self._counts()

@@ -25,7 +25,7 @@ class Chart(msgspec.Struct, frozen=True):
     """Whether the y axis is logarithmic; every y is then above 0."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class ExperimentOutcome(msgspec.Struct, frozen=True):
     config: dict[str, Any]
     figures: dict[str, float]
     paper: dict[str, float]
@@ -40,5 +40,5 @@ class Experiment(msgspec.Struct, frozen=True):
     paper: str
     """Paper, section and figure."""
     says: str
-    run: Callable[[bool], Outcome]
+    run: Callable[[bool], ExperimentOutcome]
     """Runs the experiment; with True it is small: the same work at a few points, for its shape."""

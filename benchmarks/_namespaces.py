@@ -37,7 +37,7 @@ class Sizes(msgspec.Struct, frozen=True):
     files: float
 
 
-class Kind(msgspec.Struct, frozen=True):
+class NamespaceKind(msgspec.Struct, frozen=True):
     """The paper's data on one of its namespaces. The last entry of `sizes` gets the remaining directories and files."""
 
     name: str
@@ -48,7 +48,7 @@ class Kind(msgspec.Struct, frozen=True):
     sizes: tuple[Sizes, ...]
 
 
-class Shape(msgspec.Struct, frozen=True):
+class NamespaceShape(msgspec.Struct, frozen=True):
     """A namespace without names."""
 
     name: str
@@ -63,25 +63,25 @@ class Shape(msgspec.Struct, frozen=True):
         return len(self.parents) - 1 + sum(self.files)
 
 
-NAMESPACE1 = Kind(
+NAMESPACE1 = NamespaceKind(
     "namespace1", 25_864, 698_320, 0.0655,
     (Sizes(0.0016, 512, 4_095, 0.06), Sizes(0.1284, 33, 511, 0.63), Sizes(0, 0, 32, 0)),
 )  # fmt: skip
 """93.45 % of the files in directories of less than 4096; 42,000 branch files where `FileWid` is 2048, so the rest is in one directory."""
-NAMESPACE2 = Kind(
+NAMESPACE2 = NamespaceKind(
     "namespace2", 34_721, 1_010_000, 0.0,
     (Sizes(0.0031, 512, 2_048, 0.1075), Sizes(0.1269, 33, 511, 0.65), Sizes(0, 0, 32, 0)),
 )  # fmt: skip
 """89.25 % of the files in directories of less than 512, none in one of more than 2048."""
 
 
-def shape_of(kind: Kind, directories_by: int, sizes_by: int, seed: int) -> Shape:
+def shape_of(kind: NamespaceKind, directories_by: int, sizes_by: int, seed: int) -> NamespaceShape:
     """A shape with 1/`directories_by` of the directories, each with 1/`sizes_by` of its files."""
     rng = random.Random(f"{seed}/{kind.name}")
     directories = max(2, kind.directories // directories_by)
     files = kind.files // (directories_by * sizes_by)
     parents = hierarchy(directories, rng)
-    return Shape(kind.name, parents, child_files(kind, directories, files, sizes_by, rng))
+    return NamespaceShape(kind.name, parents, child_files(kind, directories, files, sizes_by, rng))
 
 
 def hierarchy(directories: int, rng: random.Random) -> list[int]:
@@ -132,7 +132,9 @@ def shares(weights: tuple[float, ...], total: int) -> list[int]:
     return parts
 
 
-def child_files(kind: Kind, directories: int, files: int, sizes_by: int, rng: random.Random) -> list[int]:
+def child_files(
+    kind: NamespaceKind, directories: int, files: int, sizes_by: int, rng: random.Random
+) -> list[int]:
     """Numbers of files in the root (none) and in every directory; their sum is `files`."""
     found = [round(files * kind.largest)] if kind.largest else []
     for size in kind.sizes[:-1]:
@@ -160,7 +162,7 @@ def fitted(values: list[int], low: int, high: int, total: int, rng: random.Rando
     return values
 
 
-def read_tree(path: Path, objects_max: int = OBJECTS_MAX) -> Shape:
+def read_tree(path: Path, objects_max: int = OBJECTS_MAX) -> NamespaceShape:
     """The shape of a real directory tree; links are files. Raises Malformed."""
     if not path.is_dir():
         raise Malformed(f"{str(path)[:200]!r} is not a directory")
@@ -179,7 +181,7 @@ def read_tree(path: Path, objects_max: int = OBJECTS_MAX) -> Shape:
                 files[place] += 1
     if not objects:
         raise Malformed(f"{str(path)[:200]!r} is empty")
-    return Shape("tree", parents, files)
+    return NamespaceShape("tree", parents, files)
 
 
 def entries(at: str) -> Iterator[tuple[bool, str]]:

@@ -73,7 +73,7 @@ def namespace_of(inodes: int) -> Namespace:
 KEYS = keys_of(b"a token of the benchmark, no secret", serves=True)
 
 
-class Written(Causeless):
+class ImageTrace(Causeless):
     """A trace that keeps the last image's event, and notes the end of a repair."""
 
     def __init__(self) -> None:
@@ -88,12 +88,12 @@ class Written(Causeless):
         return 0
 
 
-class Node:
+class MeasuredPoolNode:
     """One pool node; it can write with any mechanism and any number of partitions."""
 
     def __init__(self, name: str, directory: Path):
         loop = asyncio.get_running_loop()
-        self.trace, self.turn = Written(), Turn(loop)
+        self.trace, self.turn = ImageTrace(), Turn(loop)
         rng = random.Random(name)
         self.network = RealNetwork(
             identity_of("bench", name, KEYS), Codec(MESSAGES), Codec(OF_CLIENTS), self.turn, rng, self._warn, MessageRing(name, monotonic_ns)
@@ -220,7 +220,7 @@ class Node:
 
 async def serve(name: str, directory: Path) -> None:
     """Answers until its standard input ends."""
-    node = Node(name, directory)
+    node = MeasuredPoolNode(name, directory)
     await node.network.listen("127.0.0.1:0")
     print(json.dumps({"address": node.network.address}), flush=True)
     loop = asyncio.get_running_loop()

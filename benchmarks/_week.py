@@ -18,7 +18,7 @@ from backend.lab import Lab
 from backend.picture import Picture
 from backend.settings import Settings
 from backend.store.encoding import row_of
-from backend.store.latencies import Latencies
+from backend.store.latencies import LatencyHistogram
 from backend.store.retention import KEPT_EVENTS
 from backend.store.store import INSERT
 from backend.store.tiers import CALLS, DAY_NS, PICTURES, SECOND_NS
@@ -39,7 +39,7 @@ FAILOVER = {
 
 def fill(path: Path, now_ns: int, events: int) -> int:
     """Puts the rows of a week into a database, as many as are kept of each kind; returns their number."""
-    latencies = Latencies({100: 5}).encode()
+    latencies = LatencyHistogram({100: 5}).encode()
     begin_ns = now_ns - WEEK_NS
     buckets = [
         (1, width_ns, at_ns - at_ns % width_ns, 5, 0, latencies)

@@ -24,7 +24,7 @@ COMMON = 20.0
 _encode, _decode = msgspec.json.encode, msgspec.json.Decoder(dict[str, int]).decode
 
 
-class Place(msgspec.Struct, frozen=True):
+class JobFileSystem(msgspec.Struct, frozen=True):
     """The file system of a job."""
 
     config: ClusterConfig
@@ -46,11 +46,11 @@ def counts_of(data: bytes) -> Counter[str]:
     return Counter(data.decode().split())
 
 
-def make_input(place: Place, number: int, size: int) -> None:
+def make_input(place: JobFileSystem, number: int, size: int) -> None:
     _with_files(place, f"input{number}", lambda files: _put(files, _input(number), text_of(number, size)))
 
 
-def map_one(place: Place, number: int, reducers: int) -> int:
+def map_one(place: JobFileSystem, number: int, reducers: int) -> int:
     """Counts the words of one input file; writes one file for each reducer. Returns the task's number."""
 
     async def work(files: FileClient) -> None:
@@ -64,7 +64,7 @@ def map_one(place: Place, number: int, reducers: int) -> int:
     return number
 
 
-def reduce_one(place: Place, reducer: int, maps: int) -> int:
+def reduce_one(place: JobFileSystem, reducer: int, maps: int) -> int:
     """Adds what all map tasks wrote for this reducer; writes the result. Returns the task's number."""
 
     async def work(files: FileClient) -> None:
@@ -77,7 +77,7 @@ def reduce_one(place: Place, reducer: int, maps: int) -> int:
     return reducer
 
 
-def results(place: Place, reducers: int) -> Counter[str]:
+def results(place: JobFileSystem, reducers: int) -> Counter[str]:
     """The counts that the reducers wrote."""
     whole: Counter[str] = Counter()
 
@@ -101,12 +101,12 @@ def _result(reducer: int) -> str:
     return f"/result-{reducer}"
 
 
-def _with_files(place: Place, name: str, work: Callable[[FileClient], Awaitable[None]]) -> None:
+def _with_files(place: JobFileSystem, name: str, work: Callable[[FileClient], Awaitable[None]]) -> None:
     """Runs a procedure of one client in a loop of its own. Raises FsError."""
     asyncio.run(_run(place, name, work))
 
 
-async def _run(place: Place, name: str, work: Callable[[FileClient], Awaitable[None]]) -> None:
+async def _run(place: JobFileSystem, name: str, work: Callable[[FileClient], Awaitable[None]]) -> None:
     world = client_world(name, place.config.cluster, place.keys, place.peers)
     smart = SmartClient(world, place.config, f"{name}.{secrets.token_hex(5)}")
     try:

@@ -14,13 +14,13 @@ from statistics import median
 from typing import Any
 
 from backend.errors import LabError, Malformed
-from benchmarks.running import report
+from benchmarks._cluster import report
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 3
 ROUNDS_MOST = 50
 RUN = "import sys; from benchmarks.{name} import main; sys.exit(main())"
-SPELLINGS = "_earlier.py"
+SPELLINGS = "_spellings.py"
 """Goes to the earlier tree beside the benchmark."""
 Figures = dict[str, Any]
 Rows = dict[str, dict[str, float]]

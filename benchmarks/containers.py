@@ -9,7 +9,7 @@ import time
 
 from backend.compose import Compose, docker, services
 from backend.errors import Unavailable
-from benchmarks.running import report
+from benchmarks._cluster import report
 from benchmarks.start import free_port
 
 PROJECT = "cloverlab-bench"
@@ -47,7 +47,7 @@ def main() -> int:
         time.sleep(10)
         rss_mb = resident_mb(compose)
         compose.must("stop", "control")
-        words = ("python3", "-m", "benchmarks._inside", str(ROUNDS), str(FAILOVERS))
+        words = ("python3", "-m", "benchmarks._container_part", str(ROUNDS), str(FAILOVERS))
         print(f"{ROUNDS} rounds and {FAILOVERS} failovers …", file=sys.stderr)
         inside = compose.must("run", "--rm", "--no-deps", "-T", "control", *words, timeout_s=INSIDE_S)
         hosts = len(services(compose))

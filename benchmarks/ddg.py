@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from benchmarks import _macrobenchmark as macrobenchmark
-from benchmarks._macrobenchmark import Costs, Run, Setting
-from benchmarks._model import Chart, Experiment, Outcome, Point
-from benchmarks._namespaces import NAMESPACE1, NAMESPACE2, Kind, Shape, read_tree, shape_of
-from benchmarks.running import report
+from benchmarks._cluster import report
+from benchmarks._macrobenchmark import MacrobenchmarkRun, ServiceCosts, Setting
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
+from benchmarks._namespaces import NAMESPACE1, NAMESPACE2, NamespaceKind, NamespaceShape, read_tree, shape_of
 from nodes.metadata.placement import Granularity
 
 KINDS = (NAMESPACE1, NAMESPACE2)
@@ -25,9 +25,9 @@ DIRECTORIES_BY, SIZES_BY = 16, 8
 """Factors by which directories, and the files of each, are scaled down; `FileWid` is scaled with the latter."""
 CACHED = 131_072
 """Inodes in a server's cache at the paper's namespace size (§5.1.3)."""
-PAPER = Costs(message_ns=50_000, access_ns=7_700_000, sync_ns=3_000_000)
+PAPER = ServiceCosts(message_ns=50_000, access_ns=7_700_000, sync_ns=3_000_000)
 """A disk of 10,000 turns a minute: half a turn for an append to the journal, 4.7 ms more for a seek to a block of inodes."""
-FLASH = Costs(message_ns=50_000, access_ns=100_000, sync_ns=0)
+FLASH = ServiceCosts(message_ns=50_000, access_ns=100_000, sync_ns=0)
 GOOD = Granularity(2, 16, 2048)
 """The paper's choice for Fig. 12, and where the curves cross."""
 FILES = (128, 512, 2048, 8192)
@@ -71,10 +71,10 @@ class Scale(msgspec.Struct, frozen=True):
     sizes: int = SIZES_BY
 
 
-class Comparison:
+class NamespaceRuns:
     """All runs on one kind of namespace, each made once; `shapes` belong to the seeds, in order."""
 
-    def __init__(self, shapes: list[Shape], scale: Scale, cached: float):
+    def __init__(self, shapes: list[NamespaceShape], scale: Scale, cached: float):
         """`cached`: inodes in a server's cache for each object of the namespace."""
         self._shapes = dict(zip(SEEDS, shapes, strict=True))
         self._first = shapes[0]
@@ -87,19 +87,19 @@ class Comparison:
         placement: str,
         granularity: Granularity = GOOD,
         groups: int = 16,
-        costs: Costs = PAPER,
+        costs: ServiceCosts = PAPER,
         seed: int = SEEDS[0],
-    ) -> macrobenchmark.Outcome:
+    ) -> macrobenchmark.MacrobenchmarkOutcome:
         """`granularity` in the paper's units."""
         return self._made(placement, granularity, groups, costs, seed)
 
     def _make(
-        self, placement: str, granularity: Granularity, groups: int, costs: Costs, seed: int
-    ) -> macrobenchmark.Outcome:
+        self, placement: str, granularity: Granularity, groups: int, costs: ServiceCosts, seed: int
+    ) -> macrobenchmark.MacrobenchmarkOutcome:
         shape = self._shapes[seed]
         scaled = msgspec.structs.replace(granularity, files=max(1, granularity.files // self._scale.sizes))
         setting = Setting(placement, scaled, groups, calls=CALLS, cache=self._cache)
-        outcome = Run(shape, setting, costs, seed).run()
+        outcome = MacrobenchmarkRun(shape, setting, costs, seed).run()
         gc.collect()
         return outcome
 
@@ -136,7 +136,7 @@ class Comparison:
         return {"granularity": name_of(found), **self.ratios(found)}
 
     def ratios(
-        self, granularity: Granularity = GOOD, costs: Costs = PAPER, seed: int = SEEDS[0]
+        self, granularity: Granularity = GOOD, costs: ServiceCosts = PAPER, seed: int = SEEDS[0]
     ) -> dict[str, float]:
         """Ratios of DDG's throughput to that of the others."""
         good = self.run("ddg", granularity, costs=costs, seed=seed)
@@ -179,7 +179,7 @@ def curves() -> dict[str, list[Granularity]]:
     }
 
 
-def reported_of(outcome: macrobenchmark.Outcome) -> dict[str, Any]:
+def reported_of(outcome: macrobenchmark.MacrobenchmarkOutcome) -> dict[str, Any]:
     return {
         "per_s": {phase: round(rate) for phase, rate in outcome.per_s.items()},
         "objects_per_group": outcome.objects,
@@ -191,7 +191,7 @@ def reported_of(outcome: macrobenchmark.Outcome) -> dict[str, Any]:
     }
 
 
-def objects_of(kind: Kind) -> int:
+def objects_of(kind: NamespaceKind) -> int:
     return kind.directories + kind.files
 
 
@@ -199,7 +199,7 @@ def name_of(granularity: Granularity) -> str:
     return f"{granularity.depth}-{granularity.directories}-{granularity.files}"
 
 
-def largest_home(shape: Shape) -> float:
+def largest_home(shape: NamespaceShape) -> float:
     """Share of all objects in the largest subtree of the root, which no subtree placement can divide."""
     home = list(range(len(shape.parents)))
     objects: Counter[int] = Counter()
@@ -210,12 +210,12 @@ def largest_home(shape: Shape) -> float:
     return max(objects.values(), default=0) / shape.objects
 
 
-def comparisons(quick: bool) -> dict[str, Comparison]:
+def comparisons(quick: bool) -> dict[str, NamespaceRuns]:
     """Comparisons by the name of the namespace, with the first seed only."""
     found = {}
     for kind in KINDS[:1] if quick else KINDS:
         shape = shape_of(kind, DIRECTORIES_BY, SIZES_BY, SEEDS[0])
-        found[kind.name] = Comparison([shape] * len(SEEDS), Scale(), CACHED / objects_of(kind))
+        found[kind.name] = NamespaceRuns([shape] * len(SEEDS), Scale(), CACHED / objects_of(kind))
     return found
 
 
@@ -234,10 +234,10 @@ def config() -> dict[str, Any]:
     return {"fabric": "simulated", **config_of(Scale()), "seed": SEEDS[0]}
 
 
-def run_of(curve: str, phases: tuple[str, ...]) -> Callable[[bool], Outcome]:
+def run_of(curve: str, phases: tuple[str, ...]) -> Callable[[bool], ExperimentOutcome]:
     """Varies one setting of DDG; the figures are those of the value with the fastest first phase."""
 
-    def run(quick: bool) -> Outcome:
+    def run(quick: bool) -> ExperimentOutcome:
         title, value_of = VARIED[curve]
         granularities = curves()[curve][1:3] if quick else curves()[curve]
         series: dict[str, list[Point]] = {}
@@ -261,12 +261,12 @@ def run_of(curve: str, phases: tuple[str, ...]) -> Callable[[bool], Outcome]:
             figures[f"best_{title.lower()}_{name}"] = float(value_of(best))
         paper = {key: LEAST[key.rpartition("_")[0]] for key in figures if not key.startswith("best")}
         chart = Chart(f"Throughput over {title}", title, "over subtree placement", series, logarithmic=True)
-        return Outcome(config(), figures, paper, chart, [NOTE])
+        return ExperimentOutcome(config(), figures, paper, chart, [NOTE])
 
     return run
 
 
-def speed_up(quick: bool) -> Outcome:
+def speed_up(quick: bool) -> ExperimentOutcome:
     """Speed-up of 2-16-2048 over one server."""
     series: dict[str, list[Point]] = {}
     figures: dict[str, float] = {}
@@ -278,7 +278,7 @@ def speed_up(quick: bool) -> Outcome:
             series[f"{name}, {phase}"] = points
             figures[f"{phase}_speed_up_{servers[-1]}_{name}"] = round(points[-1][1], 2)
     chart = Chart("ddg-2-16-2048", "servers", "speed-up", series)
-    return Outcome(config(), figures, {}, chart, [])
+    return ExperimentOutcome(config(), figures, {}, chart, [])
 
 
 CALLS_13 = 16
@@ -287,7 +287,7 @@ CACHED_13 = 163_840
 """Inodes in a server's cache; the paper gives 800 MB, at 5 KB for an inode and its dentries."""
 
 
-def real_system(quick: bool) -> Outcome:
+def real_system(quick: bool) -> ExperimentOutcome:
     """Six servers with 4-8-128; the mix has as many calls as there are objects."""
     directories, sizes = (64, 16) if quick else (DIRECTORIES_BY, SIZES_BY)
     shape = shape_of(NAMESPACE1, directories, sizes, SEEDS[0])
@@ -295,8 +295,8 @@ def real_system(quick: bool) -> Outcome:
     rates: dict[str, dict[str, float]] = {}
     for policy in ("ddg", *OTHERS):
         setting = Setting(policy, Granularity(4, 8, 128 // sizes), 6, 8, CALLS_13, cache)
-        made = Run(shape, setting, PAPER, SEEDS[0]).run()
-        mixed = Run(shape, setting, PAPER, SEEDS[0]).mixed(shape.objects // 8, SEEDS[0])
+        made = MacrobenchmarkRun(shape, setting, PAPER, SEEDS[0]).run()
+        mixed = MacrobenchmarkRun(shape, setting, PAPER, SEEDS[0]).mixed(shape.objects // 8, SEEDS[0])
         rates[policy] = {**{phase: made.per_s[phase] for phase in MADE}, "mix": mixed}
     phases = (*MADE, "mix")
     figures = {
@@ -318,7 +318,7 @@ def real_system(quick: bool) -> Outcome:
         "calls_at_once_per_client": CALLS_13,
         "granularity": "4-8-128",
     }
-    return Outcome(reported, figures, PAPER_13, chart, [NOTE_13])
+    return ExperimentOutcome(reported, figures, PAPER_13, chart, [NOTE_13])
 
 
 NOTE_13 = (
@@ -339,11 +339,13 @@ def main(tree: str = "") -> int:
     figures: dict[str, Any] = {}
     if tree:
         shape = read_tree(Path(tree))
-        figures["tree"] = Comparison([shape] * len(SEEDS), scale, CACHED / objects_of(NAMESPACE1)).figures()
+        figures["tree"] = NamespaceRuns(
+            [shape] * len(SEEDS), scale, CACHED / objects_of(NAMESPACE1)
+        ).figures()
     else:
         for kind in KINDS:
             shapes = [shape_of(kind, scale.directories, scale.sizes, seed) for seed in SEEDS]
-            figures[kind.name] = Comparison(shapes, scale, CACHED / objects_of(kind)).figures()
+            figures[kind.name] = NamespaceRuns(shapes, scale, CACHED / objects_of(kind)).figures()
     flash = msgspec.to_builtins(FLASH)
     config = {**config_of(scale), "standbys": 0, "seeds": SEEDS, "flash_costs_ns": flash}
     return report("ddg", config, figures, FIGURES_ABOVE)

@@ -7,8 +7,8 @@ import asyncio
 from collections import Counter
 from statistics import median
 
-from benchmarks._model import Chart, Experiment, Outcome
-from benchmarks.running import cluster, report
+from benchmarks._cluster import cluster, report
+from benchmarks._model import Chart, Experiment, ExperimentOutcome
 from nodes.config import SECOND, WorkloadConfig, many_groups
 from nodes.metadata.operations import Mkdir
 from nodes.sim.cluster import SimCluster
@@ -93,7 +93,7 @@ def main() -> int:
     return report("distributed", config, figures, PAPER)
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     figures = costs(3)
     series = {
         f"{label}, {whose}": [(1.0, reported[f"{key}_messages"]), (2.0, reported[f"{key}_log_writes"])]
@@ -104,7 +104,7 @@ def run(quick: bool) -> Outcome:
         "An operation on two groups", "", "each", series, "bars", ["messages", "synchronous log writes"]
     )
     config = {"fabric": "simulated", "groups": 2, "operations": DIRECTORIES}
-    return Outcome(config, figures, PAPER, chart)
+    return ExperimentOutcome(config, figures, PAPER, chart)
 
 
 EXPERIMENTS = [

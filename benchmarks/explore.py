@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from backend.errors import Malformed
-from backend.explore.campaign import Campaign, Tally, Target
-from backend.explore.executors import Processes
-from benchmarks import _shrinking, before
-from benchmarks.running import report
+from backend.explore.campaign import Campaign, CampaignTally, Target
+from backend.explore.executors import ProcessExecutor
+from benchmarks import _shrinker, before
+from benchmarks._cluster import report
 from nodes.config import Holes
 from nodes.explore.bugs import Bug, bugs
 from nodes.explore.draw import SAFE
@@ -30,7 +30,7 @@ PARTS = ("all", "bugs", "alarms", "speed", "shrink")
 SHRUNK_BUG = "off_by_one_quorum"
 
 
-class Found(msgspec.Struct):
+class BugSearch(msgspec.Struct):
     """Result of the search for one bug."""
 
     name: str
@@ -49,22 +49,22 @@ def target_of(bug: Bug) -> Target:
     return Target((bug.family,), mutations=Mutations(**on))
 
 
-def search(bug: Bug, seconds: float) -> Found:
+def search(bug: Bug, seconds: float) -> BugSearch:
     """Runs random seeds of the bug's family until one fails, or the time is over."""
-    executor = Processes(JOBS)
+    executor = ProcessExecutor(JOBS)
     try:
         tally = Campaign(target_of(bug), executor, None, seconds, stop_at_first=True).run()
     finally:
         executor.close()
     invariant = next((failure for _, failure, _ in tally.failures), "")
-    return Found(bug.name, bug.family, round(tally.took_s, 1), tally.seeds, invariant)
+    return BugSearch(bug.name, bug.family, round(tally.took_s, 1), tally.seeds, invariant)
 
 
-def false_alarms(first: int, count: int) -> dict[str, Tally]:
+def false_alarms(first: int, count: int) -> dict[str, CampaignTally]:
     """Runs the same search without bugs, family by family; no trial may fail."""
-    found: dict[str, Tally] = {}
+    found: dict[str, CampaignTally] = {}
     for family in SAFE:
-        executor = Processes(os.cpu_count() or 1)
+        executor = ProcessExecutor(os.cpu_count() or 1)
         try:
             seeds = range(first, first + count)
             found[family] = Campaign(Target((family,)), executor, seeds, None).run()
@@ -103,7 +103,7 @@ def main(what: str = "all", amount: str = "") -> int:
         figures |= speed(int(number or before.ROUNDS) if what == "speed" else before.ROUNDS)
     if what in ("all", "shrink"):
         target = target_of(shrunk)
-        figures |= _shrinking.measured(shrunk.family, target.holes, target.mutations)
+        figures |= _shrinker.measured(shrunk.family, target.holes, target.mutations)
     return report("explore", {"bug_s": BUG_S, "jobs": JOBS}, figures, {})
 
 

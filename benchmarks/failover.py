@@ -11,8 +11,8 @@ import uvloop
 
 from backend.errors import Malformed
 from backend.events.failovers import Failover, Failovers
-from benchmarks._earlier import CLIENT
-from benchmarks.running import Make, cluster, processes, quantile, report
+from benchmarks._cluster import Make, cluster, processes, quantile, report
+from benchmarks._spellings import CLIENT
 from nodes.config import ClusterConfig, Timing, WorkloadConfig, one_group
 from nodes.trace.events import Called, Stamped
 

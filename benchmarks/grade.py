@@ -9,7 +9,7 @@ from pathlib import Path
 
 from backend.errors import Malformed
 from backend.grading.supervisor import Graded, grade
-from benchmarks.running import report
+from benchmarks._cluster import report
 from benchmarks.submissions import MISTAKES, reference, wrong
 
 SEEDS = 300

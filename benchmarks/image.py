@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.running import report
+from benchmarks._cluster import report
 
 INODES = 1_000_000
 ROUNDS = 5
@@ -25,7 +25,7 @@ WAYS: dict[str, tuple[str, int]] = {"8p": ("vssp", 8), "1p": ("vssp", 1), "pipel
 MIB = 1 << 20
 
 
-class Pool:
+class PoolProcess:
     """The process of one pool node."""
 
     def __init__(self, name: str, directory: Path):
@@ -55,9 +55,9 @@ class Pool:
 
 
 @contextlib.contextmanager
-def running(directory: Path, names: list[str]) -> Iterator[dict[str, Pool]]:
+def running(directory: Path, names: list[str]) -> Iterator[dict[str, PoolProcess]]:
     """Pool nodes with each other's addresses; they end with the context."""
-    nodes = {name: Pool(name, directory) for name in names}
+    nodes = {name: PoolProcess(name, directory) for name in names}
     try:
         addresses = {name: node.address for name, node in nodes.items()}
         for node in nodes.values():

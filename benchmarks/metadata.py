@@ -13,8 +13,8 @@ from typing import Any
 
 import uvloop
 
-from benchmarks._earlier import CLIENT, log_limit
-from benchmarks.running import Bench, cluster, quantile, report
+from benchmarks._cluster import Bench, cluster, quantile, report
+from benchmarks._spellings import CLIENT, log_limit
 from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.real.clock import monotonic_ns
 from nodes.trace.events import Called, Durable, Stamped
@@ -50,7 +50,7 @@ print((resident() - before) / {count})
 """
 
 
-class Counted:
+class CallCounts:
     """Calls by operation and time of return, and writes of the active."""
 
     def __init__(self) -> None:
@@ -92,7 +92,7 @@ class Counted:
         self.groups = self.records = 0
 
 
-async def phase(bench: Bench, counted: Counted, kind: str) -> float:
+async def phase(bench: Bench, counted: CallCounts, kind: str) -> float:
     """Median rate of one kind of operation, while the client calls no other."""
     name = kind.capitalize()
     await bench.fabric.ask(CLIENT, {"do": "mix", "mix": {kind: 1}}, ASK_S)
@@ -130,7 +130,7 @@ def resident_mb(bench: Bench) -> float:
 
 
 async def measure(figures: dict[str, float]) -> list[str]:
-    counted = Counted()
+    counted = CallCounts()
     async with cluster(counted.on_event, config=one_group(**log_limit(LOG_BYTES))) as bench:
         await clients(bench, 1, "mkdir")
         await phase(bench, counted, "mkdir")
@@ -162,7 +162,7 @@ async def measure(figures: dict[str, float]) -> list[str]:
 
 async def with_images(figures: dict[str, float]) -> list[str]:
     """Mean rate of mkdir with the log size of an ordinary cluster, over some images and the time between them, and the longest call."""
-    counted = Counted()
+    counted = CallCounts()
     async with cluster(counted.on_event, config=one_group()) as bench:
         await clients(bench, 32, "mkdir")
         await bench.until(lambda: counted.images > 0, IMAGES_S)

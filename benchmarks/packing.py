@@ -20,10 +20,10 @@ from typing import Any
 import msgspec
 import uvloop
 
-from benchmarks._model import Chart, Experiment, Outcome
-from benchmarks._simulated import MESSAGE_NS, answered_in, call_on, charge
-from benchmarks.running import Bench, quantile, report
-from benchmarks.running import cluster as processes
+from benchmarks._cluster import Bench, quantile, report
+from benchmarks._cluster import cluster as processes
+from benchmarks._model import Chart, Experiment, ExperimentOutcome
+from benchmarks._simulation import MESSAGE_NS, answered_in, call_on, charge
 from nodes.config import MILLISECOND, Timing, WorkloadConfig, one_group
 from nodes.metadata.operations import Create, Mkdir, Operation
 from nodes.sim.cluster import SimCluster
@@ -44,7 +44,7 @@ WARM_S = 1.0
 """Rounds of the benchmark, and the times of each."""
 
 
-class Replicated(msgspec.Struct):
+class ReplicationCosts(msgspec.Struct):
     """Replication costs of creates."""
 
     creates: int = 0
@@ -67,17 +67,17 @@ class Replicated(msgspec.Struct):
         within = sum(number for records, number in self.by_records.items() if least <= records <= most)
         return within / max(1, sum(self.by_records.values()))
 
-    def since(self, before: Replicated) -> Replicated:
-        return Replicated(self.creates - before.creates, self.by_records - before.by_records)
+    def since(self, before: ReplicationCosts) -> ReplicationCosts:
+        return ReplicationCosts(self.creates - before.creates, self.by_records - before.by_records)
 
-    def add(self, other: Replicated) -> None:
+    def add(self, other: ReplicationCosts) -> None:
         self.creates += other.creates
         self.by_records += other.by_records
         self.latencies_ns += other.latencies_ns
 
 
-PAPER_UNPACKED = Replicated(100_100, Counter({0: 300_300, 1: 300_300}))
-PAPER_PACKED = Replicated(
+PAPER_UNPACKED = ReplicationCosts(100_100, Counter({0: 300_300, 1: 300_300}))
+PAPER_PACKED = ReplicationCosts(
     100_100,
     Counter({0: 304, 1: 764, 2: 3134, 3: 11136, 4: 20403, 5: 19476, 6: 10148, 7: 2411, 8: 336, 9: 45, 10: 1}),
 )
@@ -97,7 +97,7 @@ def creates(
     callers: int = CALLERS,
     threads: int | None = THREADS,
     window_ns: int = WINDOW_NS,
-) -> Replicated:
+) -> ReplicationCosts:
     """One run of creates in one directory, with pauses of THINK_NS in the mean. Raises FsError when a call fails."""
     cluster = SimCluster(one_group(2, protocol=protocol), seed)
     cluster.run_until(cluster.settled)
@@ -119,20 +119,20 @@ def files_of(caller: int) -> Iterator[Operation]:
     return (Create(f"/files/{caller}-{number}") for number in count())
 
 
-def replication(reported: dict[str, Any]) -> Replicated:
+def replication(reported: dict[str, Any]) -> ReplicationCosts:
     """Replication costs so far, as the primary reports them."""
     by_records = {int(records): number for records, number in reported["records_per_batch"].items()}
-    return Replicated(reported["operations"], Counter(by_records))
+    return ReplicationCosts(reported["operations"], Counter(by_records))
 
 
-def over(seeds: tuple[int, ...], protocol: str, **settings: Any) -> Replicated:
-    total = Replicated()
+def over(seeds: tuple[int, ...], protocol: str, **settings: Any) -> ReplicationCosts:
+    total = ReplicationCosts()
     for seed in seeds:
         total.add(creates(protocol, seed, **settings))
     return total
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     seeds = SEEDS[:1] if quick else SEEDS
     window_ns = WINDOW_NS // 4 if quick else WINDOW_NS
     unpacked = over(seeds, UNPACKED, window_ns=window_ns)
@@ -162,7 +162,9 @@ def run(quick: bool) -> Outcome:
         "seeds": list(seeds),
         "window_ms": window_ns / MILLISECOND,
     }
-    return Outcome(config, figures, reported_of(PAPER_UNPACKED, PAPER_PACKED), chart_of(packed), [NOTE])
+    return ExperimentOutcome(
+        config, figures, reported_of(PAPER_UNPACKED, PAPER_PACKED), chart_of(packed), [NOTE]
+    )
 
 
 NOTE = (
@@ -171,7 +173,7 @@ NOTE = (
 )
 
 
-def reported_of(unpacked: Replicated, packed: Replicated) -> dict[str, float]:
+def reported_of(unpacked: ReplicationCosts, packed: ReplicationCosts) -> dict[str, float]:
     return {
         "messages_per_create_unpacked": round(unpacked.messages_per_create, 2),
         "messages_per_create_packed": round(packed.messages_per_create, 3),
@@ -182,7 +184,7 @@ def reported_of(unpacked: Replicated, packed: Replicated) -> dict[str, float]:
     }
 
 
-def chart_of(packed: Replicated) -> Chart:
+def chart_of(packed: ReplicationCosts) -> Chart:
     shares = {
         label: [(float(records), round(found.share(records, records), 4)) for records in range(11)]
         for label, found in {"ours": packed, "the paper's": PAPER_PACKED}.items()
@@ -192,7 +194,7 @@ def chart_of(packed: Replicated) -> Chart:
     )
 
 
-class Latencies:
+class LatencySample:
     """Milliseconds of the calls that returned."""
 
     def __init__(self) -> None:
@@ -204,16 +206,16 @@ class Latencies:
             self.ms.append((event.returned_ns - event.invoked_ns) / 1e6)
 
 
-class Measured:
+class PackingMeasures:
     """Results of one protocol on processes, over all rounds."""
 
     def __init__(self) -> None:
-        self.costs = Replicated()
+        self.costs = ReplicationCosts()
         self.per_s: list[float] = []
         self.alone_ms: list[float] = []
 
 
-async def so_far(bench: Bench) -> Replicated:
+async def so_far(bench: Bench) -> ReplicationCosts:
     primary = next(iter(bench.fabric.picture.groups.values())).active
     return replication(await bench.fabric.ask(primary, {"do": "replication"}))
 
@@ -224,8 +226,8 @@ async def callers(bench: Bench, count: int) -> None:
     )
 
 
-async def one_round(protocol: str, measured: Measured) -> list[str]:
-    latencies = Latencies()
+async def one_round(protocol: str, measured: PackingMeasures) -> list[str]:
+    latencies = LatencySample()
     async with processes(
         latencies.on_event, config=one_group(2, protocol=protocol, timing=Timing())
     ) as bench:
@@ -244,8 +246,8 @@ async def one_round(protocol: str, measured: Measured) -> list[str]:
         return bench.broken()
 
 
-async def measure() -> tuple[Measured, Measured, list[str]]:
-    unpacked, packed, broken = Measured(), Measured(), []
+async def measure() -> tuple[PackingMeasures, PackingMeasures, list[str]]:
+    unpacked, packed, broken = PackingMeasures(), PackingMeasures(), []
     for _ in range(ROUNDS):
         broken += await one_round(UNPACKED, unpacked)
         broken += await one_round(PACKED, packed)

@@ -16,14 +16,14 @@ from typing import Any
 import msgspec
 import uvloop
 
-from backend.fabrics.faults import Faults
+from backend.fabrics.faults import FaultInjection
 from backend.fabrics.home import Home
 from backend.fabrics.launch import server_directory
 from backend.fabrics.processes import ProcessFabric
-from backend.fabrics.watched import wait_until
-from benchmarks._journals import RECORDS_PER_GROUP, Book, Pair
-from benchmarks._model import Chart, Experiment, Outcome
-from benchmarks.running import report
+from backend.fabrics.watched_cluster import wait_until
+from benchmarks._cluster import report
+from benchmarks._journals import RECORDS_PER_GROUP, JournalBook, JournalPair
+from benchmarks._model import Chart, Experiment, ExperimentOutcome
 from nodes.config import Timing, many_groups
 from nodes.real.turn import Turn
 from nodes.trace.events import Applied, JournalOpened, Serving, SharedStep, Stamped, Started
@@ -46,7 +46,7 @@ TABLE5_S = {0: 4.12, 1: 4.14, 2: 4.39, 3: 4.64, 4: 4.89, 5: 5.33, 10: 9.26}
 PAPER_RECORDS_PER_S = 359_044 / 19.26
 
 
-class Measured(msgspec.Struct):
+class RecoveryTimes(msgspec.Struct):
     """Times of one recovery."""
 
     records: int
@@ -69,7 +69,7 @@ class Measured(msgspec.Struct):
         return self.replay_s + self.settle_s
 
 
-class Seen:
+class RecoveryEvents:
     """Events of the recovering server since its start."""
 
     def __init__(self) -> None:
@@ -98,22 +98,22 @@ class Seen:
             self.decided += 1
 
 
-async def recover(directory: Path, mb: float, undecided: int) -> Measured:
+async def recover(directory: Path, mb: float, undecided: int) -> RecoveryTimes:
     """Recovers the first of two groups of one server each, as in the paper. Its log is filled with `mb` megabytes while neither server runs.
 
     Raises OSError when the recovered state differs from the log.
     """
-    seen = Seen()
+    seen = RecoveryEvents()
     config = many_groups(2, 0, placement="random", image_every=0, timing=Timing(session_timeout_ms=2_000))
     fabric = ProcessFabric(Home.make(directory, config), seen.on_events, None)
-    faults = Faults(fabric)
+    faults = FaultInjection(fabric)
     try:
         await fabric.start()
         await until(fabric.settled)
         for name in (MINE, OTHER):
             await faults.do("crash", [name])
         mine, other = (
-            Book(server_directory(fabric.home, name), group, Turn(asyncio.get_running_loop()))
+            JournalBook(server_directory(fabric.home, name), group, Turn(asyncio.get_running_loop()))
             for group, name in ((1, MINE), (2, OTHER))
         )
         seen.first_undecided = fill(mine, other, mb, undecided)
@@ -132,16 +132,16 @@ async def recover(directory: Path, mb: float, undecided: int) -> Measured:
         fabric.home.close()
     if seen.digest != digest:
         raise OSError(f"the server recovered the state {seen.digest:x}; its log leads to {digest:x}")
-    return Measured(
+    return RecoveryTimes(
         records, written_mb, undecided,
         (seen.opened_ns - seen.started_ns) / 1e9, (seen.applied_ns - seen.opened_ns) / 1e9,
         (seen.settled_ns - seen.serving_ns) / 1e9,
     )  # fmt: skip
 
 
-def fill(mine: Book, other: Book, mb: float, undecided: int) -> int:
+def fill(mine: JournalBook, other: JournalBook, mb: float, undecided: int) -> int:
     """Fills the first log with `mb` megabytes and ends it with the undecided operations; returns the number of the first of these."""
-    pair = Pair(mine, other)
+    pair = JournalPair(mine, other)
     while mine.size < mb * MB:
         pair.make()
     first = mine.namespace.crossing.next_seq
@@ -156,9 +156,9 @@ async def until(true: Callable[[], bool]) -> None:
         raise TimeoutError(f"the recovery did not come to its end within {LONG_S:.0f} s")
 
 
-def rows_of(wanted: list[tuple[int, int]], rounds: int = ROUNDS) -> dict[tuple[int, int], Measured]:
+def rows_of(wanted: list[tuple[int, int]], rounds: int = ROUNDS) -> dict[tuple[int, int], RecoveryTimes]:
     """Medians by (MB, undecided operations), chosen by recovery time; the rounds measure all rows in turn."""
-    found: dict[tuple[int, int], list[Measured]] = {row: [] for row in wanted}
+    found: dict[tuple[int, int], list[RecoveryTimes]] = {row: [] for row in wanted}
     for number in range(rounds):
         for mb, undecided in wanted:
             with tempfile.TemporaryDirectory(
@@ -170,7 +170,7 @@ def rows_of(wanted: list[tuple[int, int]], rounds: int = ROUNDS) -> dict[tuple[i
     return {row: sorted(each, key=lambda one: one.recovery_s)[rounds // 2] for row, each in found.items()}
 
 
-def figures_of(rows: dict[tuple[int, int], Measured]) -> dict[str, Any]:
+def figures_of(rows: dict[tuple[int, int], RecoveryTimes]) -> dict[str, Any]:
     """Figures of the rows by (MB, undecided operations)."""
     sizes = {mb: rows[mb, SOME] for mb in SIZES_MB}
     shares = {share: rows[10, undecided] for share, undecided in UNDECIDED.items()}
@@ -198,7 +198,7 @@ def shapes(sizes: dict[int, float], shares: dict[int, float]) -> dict[str, float
     }
 
 
-def reported_of(row: Measured) -> dict[str, float]:
+def reported_of(row: RecoveryTimes) -> dict[str, float]:
     return {
         "mb": round(row.mb, 1),
         "records": row.records,
@@ -230,7 +230,7 @@ def table(
     unit: str,
     title: str,
     x_title: str,
-) -> Outcome:
+) -> ExperimentOutcome:
     """The outcome of a table. `reported` has the paper's seconds by the rows' keys, in order; a small run has only the first and the last row."""
     ends, rounds = (slice(None, None, len(wanted) - 1), 1) if quick else (slice(None), ROUNDS)
     rows = rows_of(wanted[ends], rounds)
@@ -244,14 +244,16 @@ def table(
         figures[ratio] = round(seconds[large] / seconds[small], 2)
         paper[ratio] = round(reported[large] / reported[small], 2)
     chart = Chart(title, x_title, "seconds", {"recovery": [(float(key), s) for key, s in seconds.items()]})
-    return Outcome({"fabric": "processes", "groups": 2, "rounds": rounds}, figures, paper, chart, [NOTE])
+    return ExperimentOutcome(
+        {"fabric": "processes", "groups": 2, "rounds": rounds}, figures, paper, chart, [NOTE]
+    )
 
 
-def table4(quick: bool) -> Outcome:
+def table4(quick: bool) -> ExperimentOutcome:
     return table(BY_SIZE, quick, TABLE4_S, "mb", "Recovery over the size of the log", "MB of log")
 
 
-def table5(quick: bool) -> Outcome:
+def table5(quick: bool) -> ExperimentOutcome:
     title = "Recovery over undecided operations"
     return table(BY_UNDECIDED, quick, TABLE5_S, "pct", title, "per cent of the records")
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import uvloop
 
-from benchmarks._model import Chart, Experiment, Outcome
-from benchmarks.running import Bench, cluster, report
+from benchmarks._cluster import Bench, cluster, report
+from benchmarks._model import Chart, Experiment, ExperimentOutcome
 from nodes.config import ClusterConfig, WorkloadConfig, one_group
 from nodes.trace.events import Committed, Renewing, Stamped, StepTaken
 
@@ -26,7 +26,7 @@ WORKLOAD = WorkloadConfig(clients=64, rate_per_s=0, mix={"create": 1}, directori
 BUSY = WorkloadConfig(clients=4, rate_per_s=50, mix={"create": 1}, directories=64)
 
 
-class Seen:
+class RenewalEvents:
     """Committed records, and the steps of the last renewing."""
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Seen:
         return (self.standby_ns - self.opened_ns) / 1e6
 
 
-async def renew(bench: Bench, seen: Seen, records: int) -> int:
+async def renew(bench: Bench, seen: RenewalEvents, records: int) -> int:
     """Stops a standby for `records` records and starts it again under a small load; returns the number of records that it lacked."""
     standby = next(name for name, s in bench.fabric.picture.servers.items() if s.role == "standby")
     await bench.faults.do("crash", [standby])
@@ -77,7 +77,7 @@ async def renew(bench: Bench, seen: Seen, records: int) -> int:
 
 async def small(figures: dict[str, Any], records: int = RECORDS, rounds: int = ROUNDS) -> list[str]:
     """Gaps of ten thousand records, which the active sends itself; intake stops only for the last of them."""
-    seen, whole, stopped, missed = Seen(), [], [], []
+    seen, whole, stopped, missed = RenewalEvents(), [], [], []
     async with cluster(seen.on_event, workload=BUSY, config=configured(image_gap=1_000_000)) as bench:
         for _ in range(rounds):
             missed.append(await renew(bench, seen, records))
@@ -91,7 +91,7 @@ async def small(figures: dict[str, Any], records: int = RECORDS, rounds: int = R
 
 async def large(figures: dict[str, Any], image_gap: int, key: str) -> list[str]:
     """A gap of a hundred thousand records, by image or by journal."""
-    seen = Seen()
+    seen = RenewalEvents()
     async with cluster(seen.on_event, workload=BUSY, config=configured(image_gap=image_gap)) as bench:
         figures[f"{key}_records"] = await renew(bench, seen, LARGE)
         began_ns = seen.phases["image"][0] if key == "image" else seen.opened_ns
@@ -122,7 +122,7 @@ def main() -> int:
     return report("renewing", {"standbys": 3, "rounds": ROUNDS}, figures, PAPER)
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     """Raises RuntimeError when an invariant is violated."""
     figures, broken = measure(quick)
     if broken:
@@ -136,7 +136,9 @@ def run(quick: bool) -> Outcome:
         "bars", [name for name, _ in bars], True,
     )  # fmt: skip
     config = {"fabric": "processes", "standbys": 3, "records": RECORDS, "large": LARGE, "rounds": ROUNDS}
-    return Outcome(config, {key: float(value) for key, value in figures.items()}, PAPER, chart, [NOTE])
+    return ExperimentOutcome(
+        config, {key: float(value) for key, value in figures.items()}, PAPER, chart, [NOTE]
+    )
 
 
 NOTE = (

@@ -11,7 +11,7 @@ import uvloop
 
 from backend.errors import LabError, Malformed
 from benchmarks import _kills
-from benchmarks.running import Bench, Make, cluster, processes, report
+from benchmarks._cluster import Bench, Make, cluster, processes, report
 from nodes.config import Timing, WorkloadConfig
 from nodes.faults.table import BY_NAME
 from nodes.trace.events import Called, Stamped

@@ -11,11 +11,11 @@ from pathlib import Path
 import msgspec
 
 from backend.errors import Malformed
-from backend.fabrics.watched import GENTLE, wait_until
-from backend.simulated.inputs import Origin
-from backend.simulated.messages import CreateCluster, Progress, Report
+from backend.fabrics.watched_cluster import GENTLE, wait_until
+from backend.simulated.inputs import ClusterOrigin
+from backend.simulated.messages import ClusterProgress, CreateCluster, Report
 from backend.simulated.workers import WorkerLink, Workers
-from benchmarks.running import report
+from benchmarks._cluster import report
 from nodes.config import many_groups
 
 CLUSTERS = 50
@@ -30,7 +30,7 @@ TICKS_PER_S = 100
 PAGE_BYTES = resource.getpagesize()
 
 
-class Seen:
+class ClusterInstants:
     """The newest instant of every cluster, and the number of events."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Seen:
         self.ended: list[str] = []
 
     def __call__(self, reported: Report) -> None:
-        if isinstance(reported, Progress):
+        if isinstance(reported, ClusterProgress):
             self.now_ns[reported.cluster] = reported.clock.now_ns
             self.events += len(reported.events)
         else:
@@ -58,12 +58,12 @@ def rss_bytes(pid: int) -> int:
 async def measured(count: int, directory: Path) -> dict[str, float]:
     """Figures of so many clusters of one active and three standbys in one worker."""
     load = msgspec.structs.replace(GENTLE, clients=2, rate_per_s=RATE_PER_S, objects=200)
-    workers, seen = Workers(1), Seen()
+    workers, seen = Workers(1), ClusterInstants()
     try:
         for number in range(count):
             name = f"c{number}"
             link = await workers.place(name, seen)
-            origin = Origin(many_groups(1, STANDBYS, cluster=name), number, load)
+            origin = ClusterOrigin(many_groups(1, STANDBYS, cluster=name), number, load)
             link.send(CreateCluster(name, origin, str(directory / f"{number}.jsonl")))
         if not await wait_until(lambda: len(seen.now_ns) == count, START_S):
             raise Malformed(f"{count - len(seen.now_ns)} clusters did not start; {seen.ended[:1]}")
@@ -73,7 +73,7 @@ async def measured(count: int, directory: Path) -> dict[str, float]:
         await workers.stop()
 
 
-async def observed(link: WorkerLink, seen: Seen, count: int) -> dict[str, float]:
+async def observed(link: WorkerLink, seen: ClusterInstants, count: int) -> dict[str, float]:
     began_s, before, events = time.monotonic(), dict(seen.now_ns), seen.events
     used_s, rss = cpu_s(link.pid), rss_bytes(link.pid)
     await asyncio.sleep(MEASURED_S)

@@ -1,6 +1,6 @@
 """Speed of the simulator: delivered messages, operations, virtual seconds and schedules per second of one core.
 
-It also measures earlier versions (`bench before`): names that they spell differently come from `_earlier`.
+It also measures earlier versions (`bench before`): names that they spell differently come from `_spellings`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from contextlib import suppress
 from statistics import median
 from typing import Any
 
-from benchmarks._earlier import FAULT_UNSUPPORTED
-from benchmarks.running import report
+from benchmarks._cluster import report
+from benchmarks._spellings import FAULT_UNSUPPORTED
 from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.invariants import registry
 from nodes.sim.cluster import SimCluster

@@ -16,12 +16,12 @@ import msgspec
 import uvloop
 
 from backend.errors import Malformed
-from backend.fabrics.watched import GENTLE, wait_until
+from backend.fabrics.watched_cluster import GENTLE, wait_until
 from backend.lab import Lab
 from backend.settings import Settings
-from backend.up import GC_THRESHOLDS
+from backend.startup import GC_THRESHOLDS
 from benchmarks import _week
-from benchmarks.running import report
+from benchmarks._cluster import report
 from nodes.config import SECOND, one_group
 from nodes.invariants import registry
 from nodes.sim.cluster import SimCluster

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from urllib.request import urlopen
 
-from benchmarks.running import report
+from benchmarks._cluster import report
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 5

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.wire.messages import Question, Reply
 from nodes.world import World
 
 
-class Numbered(Protocol):
+class NumberedMessage(Protocol):
     call: int
 
 
@@ -21,7 +21,7 @@ class Calls:
     def __init__(self, world: World):
         self._world = world
         self._ignoring = Ignoring(world)
-        self._open: dict[int, tuple[str, asyncio.Future[Numbered | None]]] = {}
+        self._open: dict[int, tuple[str, asyncio.Future[NumberedMessage | None]]] = {}
         self._next = world.rng.getrandbits(48)
         """The next number. It does not begin with 0, because replies to questions of an earlier leader or process may still arrive."""
 
@@ -31,12 +31,12 @@ class Calls:
         return await self.ask_through(lambda: send(peer, question), question, timeout_ns, peer)  # type: ignore[return-value]
 
     async def ask_through(
-        self, send: Callable[[], None], question: Numbered, timeout_ns: int, peer: str = ""
-    ) -> Numbered | None:
+        self, send: Callable[[], None], question: NumberedMessage, timeout_ns: int, peer: str = ""
+    ) -> NumberedMessage | None:
         """Like `ask`, for a question that `send` sends. Any peer may reply unless `peer` is named."""
         self._next += 1
         call = question.call = self._next
-        reply: asyncio.Future[Numbered | None] = asyncio.get_running_loop().create_future()
+        reply: asyncio.Future[NumberedMessage | None] = asyncio.get_running_loop().create_future()
         self._open[call] = (peer, reply)
         timer = self._world.clock.call_later(timeout_ns, self._give_up, call)
         send()
@@ -51,7 +51,7 @@ class Calls:
         if reply is not None and not reply.done():
             reply.set_result(None)
 
-    def on_reply(self, peer: str, message: Numbered) -> None:
+    def on_reply(self, peer: str, message: NumberedMessage) -> None:
         asked, reply = self._open.get(message.call, ("", None))
         if reply is not None and asked in ("", peer) and not reply.done():
             reply.set_result(message)

@@ -32,7 +32,7 @@ class Column(msgspec.Struct, frozen=True):
     """Whether a number above 0 is damage; 0 is not shown."""
 
 
-class Kind(msgspec.Struct, frozen=True, kw_only=True):
+class ProcessKind(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Target of faults, `data_node`. Its nodes are `data_nodes` in files and responses, `--data-nodes` on the command line."""
     label: str
@@ -81,10 +81,10 @@ def numbered(prefix: str) -> Callable[[Family, int], list[str]]:
     return lambda family, count: [f"{prefix}{number}" for number in range(1, count + 1)]
 
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, ProcessKind] = {
     kind.name: kind
     for kind in (
-        Kind(
+        ProcessKind(
             name="journal_node", label="journal node", named=Family.journal_names, server="nodes.servers.journal",
             needed=lambda family: family.journal_nodes, least=1, part="journal", counted=True,
             help="Journal nodes (3) or bookies (4) of a shared journal.",
@@ -93,7 +93,7 @@ KINDS: dict[str, Kind] = {
             stays="quorums of the journal are counted over the nodes that it began with",
             sign="M8 3.5C6 2 3.5 2 2 2.5v10.5c1.5-.5 4-.5 6 1 2-1.5 4.5-1.5 6-1V2.5C12.5 2 10 2 8 3.5Zm0 0V14",
         ),
-        Kind(
+        ProcessKind(
             name="data_node", label="data node", named=numbered("dn"), server="nodes.servers.data_node",
             count=3, part="data", own_hosts=True, help="Servers that keep blocks of files (3).",
             reports=NodeHolds, linked="clients",
@@ -108,16 +108,16 @@ KINDS: dict[str, Kind] = {
 }  # fmt: skip
 
 
-def names_of(cluster: ClusterConfig, kind: Kind) -> list[str]:
+def names_of(cluster: ClusterConfig, kind: ProcessKind) -> list[str]:
     names: list[str] = getattr(cluster, kind.part).nodes if kind.part else cluster.nodes.get(kind.name, [])
     return names
 
 
-def nodes_of(cluster: ClusterConfig) -> dict[str, Kind]:
+def nodes_of(cluster: ClusterConfig) -> dict[str, ProcessKind]:
     """Every node of a cluster, with its kind."""
     return {name: kind for kind in KINDS.values() for name in names_of(cluster, kind)}
 
 
-def start_node(kind: Kind, world: World, config: NodeConfig) -> None:
+def start_node(kind: ProcessKind, world: World, config: NodeConfig) -> None:
     """Starts a node in this world. Raises Damaged, OSError of the disk's content."""
     import_module(kind.server).start(world, config)

@@ -10,16 +10,16 @@ from types import ModuleType
 
 from nodes import protocols
 from nodes.config import ClusterConfig, ServerConfig
-from nodes.counting import CountedWorld, Replicating
+from nodes.counters import CountedWorld, Replicating
 from nodes.families import family_named
 from nodes.metadata_server import messages as image_messages
 from nodes.metadata_server.checkpoints import messages as checkpoint_messages
-from nodes.metadata_server.tenure import Choice
+from nodes.metadata_server.tenure import ChosenMechanisms
 from nodes.protocols.dcfs2 import mechanism as dcfs2
 from nodes.protocols.dcfs2 import messages as dcfs2_messages
 from nodes.protocols.vssp import messages as vssp_messages
-from nodes.protocols.vssp.acknowledging import STRATEGIES
-from nodes.protocols.vssp.mechanism import Pool
+from nodes.protocols.vssp.acknowledgement import STRATEGIES
+from nodes.protocols.vssp.mechanism import PoolImageStore
 from nodes.replicas import messages as lease_messages
 from nodes.slots import MakeImageStore
 from nodes.wire.data_messages import DATA_FROM_CLIENTS, DATA_MESSAGES
@@ -28,7 +28,7 @@ from nodes.wire.messages import CLIENT_MESSAGES, AskView, CheckOperation, Messag
 from nodes.workloads.journal_load import answer_load
 from nodes.world import World
 
-Start = Callable[[World, ServerConfig, Choice], None]
+Start = Callable[[World, ServerConfig, ChosenMechanisms], None]
 
 
 def _agreements() -> Iterator[ModuleType]:
@@ -70,15 +70,17 @@ MESSAGES: tuple[type[Message], ...] = (
 OF_CLIENTS: tuple[type[Message], ...] = (Request, CheckOperation, AskView, *DATA_FROM_CLIENTS)
 """What a server or node accepts from a client."""
 
-IMAGE_STORES: dict[str, MakeImageStore] = {name: partial(Pool, way) for name, way in STRATEGIES.items()}
+IMAGE_STORES: dict[str, MakeImageStore] = {
+    name: partial(PoolImageStore, way) for name, way in STRATEGIES.items()
+}
 """Slot `image_store`: storage, transfer and repair of images."""
 
 CROSS_GROUP = {"s2pc_mp": dcfs2.s2pc_mp, "two_phase": dcfs2.two_phase}
 """Slot `cross_group`: the protocol by which two groups commit one operation."""
 
 
-def choice_of(cluster: ClusterConfig) -> Choice:
-    return Choice(IMAGE_STORES[cluster.image_store], CROSS_GROUP[cluster.cross_group], answer_load)
+def choice_of(cluster: ClusterConfig) -> ChosenMechanisms:
+    return ChosenMechanisms(IMAGE_STORES[cluster.image_store], CROSS_GROUP[cluster.cross_group], answer_load)
 
 
 def start_server(world: World, config: ServerConfig) -> None:

@@ -11,7 +11,7 @@ from nodes.config import Holes, Knobs
 from nodes.listeners import Listeners
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Attributes, Result
-from nodes.metadata.planning import Look, Split
+from nodes.metadata.plans import Look, Split
 from nodes.metadata.records import Record
 from nodes.mutations import Mutations
 from nodes.scope import Scope

@@ -109,7 +109,7 @@ class Disk(Protocol):
     def remove(self, path: str) -> None: ...
 
 
-class Stat(msgspec.Struct, frozen=True, array_like=True):
+class NodeStat(msgspec.Struct, frozen=True, array_like=True):
     version: int
     owner_session: int
     """Session that owns an ephemeral node; 0 for a persistent one."""
@@ -117,29 +117,29 @@ class Stat(msgspec.Struct, frozen=True, array_like=True):
     mzxid: int
 
 
-class Create(msgspec.Struct, frozen=True):
+class CreateNode(msgspec.Struct, frozen=True):
     path: str
     data: bytes = b""
     ephemeral: bool = False
 
 
-class Set(msgspec.Struct, frozen=True):
+class SetNode(msgspec.Struct, frozen=True):
     path: str
     data: bytes
     version: int = -1
 
 
-class Delete(msgspec.Struct, frozen=True):
+class DeleteNode(msgspec.Struct, frozen=True):
     path: str
     version: int = -1
 
 
-class Check(msgspec.Struct, frozen=True):
+class CheckNode(msgspec.Struct, frozen=True):
     path: str
     version: int
 
 
-Change = Create | Set | Delete | Check
+Change = CreateNode | SetNode | DeleteNode | CheckNode
 
 
 class CoordinationError(Exception):
@@ -197,9 +197,9 @@ class Coordination(Protocol):
         """Called once, when this server stops gracefully and everything in its scope has ended. The returned changes are written, in one
         transaction, before the session is closed. They may be lost."""
 
-    async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, Stat]: ...
+    async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, NodeStat]: ...
 
-    async def exists(self, path: str, watch: Callable[[str], None] | None = None) -> Stat | None: ...
+    async def exists(self, path: str, watch: Callable[[str], None] | None = None) -> NodeStat | None: ...
 
     async def children(self, path: str, watch: Callable[[str], None] | None = None) -> list[str]:
         """Sorted names."""
@@ -207,7 +207,7 @@ class Coordination(Protocol):
     async def sync(self, path: str) -> None:
         """Later reads are at least as new as every state that any client was shown before this call."""
 
-    async def multi(self, changes: list[Change]) -> list[Stat | None]:
+    async def multi(self, changes: list[Change]) -> list[NodeStat | None]:
         """Carries out all changes or none, in order; returns the stats of created or set nodes. Raises the first error by its class.
 
         There is no other write: one change is a list of one. Parents must exist; see `ensure`.
@@ -223,7 +223,7 @@ async def ensure(coordination: Coordination, path: str, data: bytes = b"") -> No
     if parent:
         await ensure(coordination, parent)
     with suppress(NodeExists):
-        await coordination.multi([Create(path, data)])
+        await coordination.multi([CreateNode(path, data)])
 
 
 class Trace(Protocol):

@@ -9,12 +9,12 @@ import msgspec
 
 from backend.attempts.words import on_page
 from backend.errors import Impossible, Malformed
-from backend.labs.grading import LabGrade, StepGrade, graded
-from backend.labs.history import History
+from backend.labs.grades import LabGrade, StepGrade, graded
+from backend.labs.history import RunHistory
+from backend.labs.lab_run import story_of_loss
 from backend.labs.model import Answer, LabStep
-from backend.labs.progress import Progress, hint_of, with_answer
-from backend.labs.reading import StudentLab
-from backend.labs.running import story_of_loss
+from backend.labs.progress import LabProgress, hint_of, with_answer
+from backend.labs.reader import StudentLab
 from backend.names import CLIENT
 from nodes.config import SECOND, ClusterConfig
 from nodes.trace.events import Stamped
@@ -49,12 +49,12 @@ class Attempt:
         self.name = name
         """Of its cluster."""
         self.lab = lab
-        self.progress = Progress(lab.key, student)
+        self.progress = LabProgress(lab.key, student)
         self.phase: Phase = "predict"
         self.began_ns = 0
         self.grade: LabGrade | None = None
         """The verdict; None before the end of the run."""
-        self._history = History(config, [CLIENT])
+        self._history = RunHistory(config, [CLIENT])
         self._events: deque[Stamped] = deque(maxlen=EVENTS_KEPT)
 
     @property

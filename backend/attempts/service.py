@@ -14,10 +14,10 @@ from backend.errors import Impossible, LabError, NotThere, Unavailable
 from backend.fleet.fleet import OF_LABS, Fleet
 from backend.lab import Lab
 from backend.labs import progress as store
-from backend.labs.grading import LabGrade
+from backend.labs.grades import LabGrade
+from backend.labs.lab_run import seed_of
 from backend.labs.model import Answer
-from backend.labs.reading import StudentLab, lab_of
-from backend.labs.running import seed_of
+from backend.labs.reader import StudentLab, lab_of
 from backend.scenarios.runner import cluster_config, workload_config
 from backend.simulated.fabric import SimulatedFabric
 from nodes.config import SECOND
@@ -31,7 +31,7 @@ WAITS = "predict first: faults are possible when all questions of this lab are a
 OVER = "the run of this lab is over: start the lab again"
 
 
-class Running(msgspec.Struct):
+class RunningAttempt(msgspec.Struct):
     """An attempt, its cluster, and when it was last asked for."""
 
     attempt: Attempt
@@ -45,7 +45,7 @@ class Attempts:
 
     def __init__(self, fleet: Fleet):
         self._fleet = fleet
-        self._all: dict[str, Running] = {}
+        self._all: dict[str, RunningAttempt] = {}
         self._changing = asyncio.Lock()
 
     async def start(self, lab_name: str, student: str) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Attempts:
                 name, config, seed_of(lab.key, student), attempt.on_events
             )
             cluster.no_faults = WAITS
-            self._all[name] = Running(attempt, cluster, time.monotonic())
+            self._all[name] = RunningAttempt(attempt, cluster, time.monotonic())
         return self.view(name)
 
     def _superseded(self, lab: StudentLab, student: str) -> list[str]:
@@ -95,14 +95,14 @@ class Attempts:
             running.trouble = kept(running.attempt.grade)
         return self._shown(running)
 
-    def _found(self, name: str) -> Running:
+    def _found(self, name: str) -> RunningAttempt:
         """Raises NotThere for an attempt that has ended."""
         running = self._all.get(name)
         if running is None or self._fleet.find(name) is not running.cluster:
             raise NotThere(f"no attempt is called {name[:40]!r}: start the lab again")
         return running
 
-    def _shown(self, running: Running) -> dict[str, Any]:
+    def _shown(self, running: RunningAttempt) -> dict[str, Any]:
         attempt, progress = running.attempt, running.attempt.progress
         now_ns = min(running.cluster.fabric.now_ns, attempt.ends_ns)
         steps, grade = attempt.steps(now_ns), attempt.grade
@@ -164,7 +164,7 @@ class Attempts:
 def kept(grade: LabGrade) -> str:
     """Adds a verdict to the student's progress; returns why that is impossible, or an empty text."""
     try:
-        saved = store.loaded(grade.lab, grade.student) or store.Progress(grade.lab, grade.student)
+        saved = store.loaded(grade.lab, grade.student) or store.LabProgress(grade.lab, grade.student)
         store.save(store.with_grade(saved, grade))
     except LabError as error:
         return f"your progress is not kept: {error.message}"

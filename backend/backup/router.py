@@ -10,7 +10,7 @@ from starlette.responses import StreamingResponse
 
 from backend.backup import service
 from backend.backup.models import Imported
-from backend.depends import TheLab
+from backend.dependencies import TheLab
 from backend.fs.models import PATH_CHARACTERS
 
 router = APIRouter(prefix="/api/checkpoints", tags=["checkpoints"])

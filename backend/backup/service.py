@@ -8,14 +8,14 @@ from typing import Any
 from starlette.requests import ClientDisconnect
 
 from backend.checkpoints.service import answers_as_active, complete
-from backend.errors import FaultUnsupported, Impossible, LabError, Malformed, Unavailable, file_system_status
+from backend.errors import FaultImpossible, Impossible, LabError, Malformed, Unavailable, file_system_status
 from backend.fabrics.client import FsClient
-from backend.running import Running
+from backend.running_cluster import Running
 from backend.version import version
-from nodes.backup.decoding import BackupReader
-from nodes.backup.exporting import Export
+from nodes.backup.decoder import BackupReader
+from nodes.backup.export import Export
 from nodes.backup.records import BackupDamaged, BackupHeader, Encoder, EndedEarly, Record, Totals
-from nodes.backup.restoring import Restore, TargetTaken
+from nodes.backup.restore import Restore, TargetTaken
 from nodes.backup.sources import Answer, NoSource, Sources
 from nodes.errors import FsError
 
@@ -70,9 +70,9 @@ async def export(lab: Running, name: str) -> AsyncIterator[bytes]:
 
 
 def streaming(lab: Running) -> FsClient:
-    """The client through which a backup streams. Raises FaultUnsupported on a simulated cluster."""
+    """The client through which a backup streams. Raises FaultImpossible on a simulated cluster."""
     if not isinstance(lab.client, FsClient):
-        raise FaultUnsupported(
+        raise FaultImpossible(
             "a simulated cluster exports and imports no backups; use processes or containers"
         )
     return lab.client

@@ -13,11 +13,11 @@ from urllib.parse import urlencode
 import aiosqlite
 import msgspec
 
-from backend import remote
+from backend import remote_requests
 from backend.clusters import views
 from backend.errors import Malformed
 from backend.store import queries
-from backend.store.readers import Readers
+from backend.store.readers import ReadConnections
 from backend.store.schema import FORMAT, MAGIC, pragma
 from backend.vocabulary import terms_of
 from nodes.format_number import of_other_version
@@ -28,8 +28,8 @@ Members = dict[str, bytes]
 
 def from_control_plane(port: int) -> Members:
     """Raises LabError."""
-    status = remote.ask(port, "GET", "/api/status")
-    cluster = remote.ask(port, "GET", "/api/cluster")
+    status = remote_requests.ask(port, "GET", "/api/status")
+    cluster = remote_requests.ask(port, "GET", "/api/cluster")
     return {
         "status.json": document(status),
         "invariants.json": document(cluster["invariants"]),
@@ -40,11 +40,11 @@ def from_control_plane(port: int) -> Members:
 def newest_events(port: int) -> list[dict[str, Any]]:
     """In order, from as many runs as it takes."""
     found: list[dict[str, Any]] = []
-    for run in remote.ask(port, "GET", "/api/runs"):
+    for run in remote_requests.ask(port, "GET", "/api/runs"):
         lacking = EVENTS - len(found)
         after = max(run["first_seq"] - 1, run["last_seq"] - lacking)
         query = urlencode({"after": after, "limit": lacking})
-        found = remote.ask(port, "GET", f"/api/runs/{run['run']}/events?{query}")["events"] + found
+        found = remote_requests.ask(port, "GET", f"/api/runs/{run['run']}/events?{query}")["events"] + found
         if len(found) >= EVENTS:
             break
     return found
@@ -57,7 +57,7 @@ async def from_store(path: Path) -> Members:
             found = await pragma(connection, "application_id"), await pragma(connection, "user_version")
             if found != (MAGIC, FORMAT):
                 raise Malformed(f"{path} {of_other_version(found[1], FORMAT)}")
-            reader = Readers([connection])
+            reader = ReadConnections([connection])
             runs = await queries.runs(reader, 0, 0)
             picture = await queries.last_picture(reader)
             events = await queries.last(reader, EVENTS)

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from backend.checkpoints.story import CheckpointStory
 from backend.clusters.models import Strict
-from backend.served import served_as
+from backend.served_models import served_as
 
 NAME_CHARACTERS = 63
 StoryOut = served_as(CheckpointStory)

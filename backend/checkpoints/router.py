@@ -8,7 +8,6 @@ from fastapi import APIRouter, Depends
 from starlette.requests import HTTPConnection
 
 from backend.checkpoints import service
-from backend.checkpoints.counting import Counting
 from backend.checkpoints.models import (
     Behind,
     CheckpointOut,
@@ -19,7 +18,8 @@ from backend.checkpoints.models import (
     RecoverRequest,
     StoryOut,
 )
-from backend.depends import TheLab, the_whole
+from backend.checkpoints.operation_counts import Counting
+from backend.dependencies import TheLab, the_whole
 
 router = APIRouter(prefix="/api/checkpoints", tags=["checkpoints"])
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from backend.checkpoints import story
-from backend.checkpoints.counting import Counting
 from backend.checkpoints.models import NAME_CHARACTERS
+from backend.checkpoints.operation_counts import Counting
 from backend.errors import Impossible, NotThere, Unavailable
 from backend.picture import PAUSED, ServerState
-from backend.running import Running
+from backend.running_cluster import Running
 from backend.store import queries
 from nodes.families import FAMILIES, family_named
 from nodes.roles import SERVING

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from backend.clusters.models import Strict
 from backend.fabrics.clock import ClockState
-from backend.served import served_as
+from backend.served_models import served_as
 from backend.simulated.pace import FASTEST, SLOWEST
 
 LATEST_NS = 1 << 60

@@ -8,10 +8,10 @@ import msgspec
 from fastapi import APIRouter
 
 from backend.clock.models import ClockChange, ClockOut
-from backend.depends import TheLab
+from backend.dependencies import TheLab
 from backend.errors import Impossible, Malformed
 from backend.fabrics.clock import ClockState
-from backend.running import Running
+from backend.running_cluster import Running
 from backend.simulated.fabric import SimulatedFabric
 from backend.store.encoding import KINDS
 

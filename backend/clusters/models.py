@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from backend.fabrics import counters
 from backend.picture import FaultState, NodeState, ServerState
-from backend.served import served_as
+from backend.served_models import served_as
 from nodes.metadata import pages
 from nodes.states import ProcessState
 
@@ -26,7 +26,7 @@ class ErrorLine(BaseModel):
     error: str
 
 
-class Configuration(BaseModel):
+class ConfigurationOut(BaseModel):
     number: int
     members: list[str]
 
@@ -37,7 +37,7 @@ class Group(BaseModel):
     active: str
     lock_owner: str
     commit_sn: int
-    configuration: Configuration
+    configuration: ConfigurationOut
 
 
 class CountedGroup(Group):
@@ -74,7 +74,7 @@ class EnsembleServer(NodeProcess):
     role: Literal["leader", "follower", "looking", "down"]
 
 
-class Coordination(BaseModel):
+class CoordinationOut(BaseModel):
     pid: int
     address: str
     process: ProcessState
@@ -82,7 +82,7 @@ class Coordination(BaseModel):
     servers: list[EnsembleServer] = Field(description="Empty unless they are ours one by one.")
 
 
-class Link(BaseModel):
+class LinkOut(BaseModel):
     a: str
     b: str
     direction: Direction
@@ -130,13 +130,13 @@ class Cluster(BaseModel):
     data_nodes: list[dict[str, Any]] = Field(description="Rows of `nodes`, with their numbers as fields.")
     journal_nodes: list[dict[str, Any]]
     clients: list[Client]
-    coordination: Coordination
-    links: list[Link]
+    coordination: CoordinationOut
+    links: list[LinkOut]
     faults: list[Fault]  # type: ignore[valid-type]
     invariants: list[InvariantStatus]
 
 
-class Status(BaseModel, extra="allow"):
+class StatusOut(BaseModel, extra="allow"):
     """The cluster in short; nodes of each kind have a field of their own."""
 
     cluster: str

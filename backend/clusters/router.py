@@ -9,8 +9,8 @@ from fastapi import APIRouter
 
 from backend import status
 from backend.clusters import service
-from backend.clusters.models import Cluster, Status, WorkloadChange, WorkloadState
-from backend.depends import TheLab
+from backend.clusters.models import Cluster, StatusOut, WorkloadChange, WorkloadState
+from backend.dependencies import TheLab
 from backend.errors import Impossible
 
 router = APIRouter(prefix="/api", tags=["cluster"])
@@ -21,7 +21,7 @@ async def read_cluster(lab: TheLab) -> dict[str, Any]:
     return service.cluster(lab)
 
 
-@router.get("/status", response_model=Status)
+@router.get("/status", response_model=StatusOut)
 async def read_status(lab: TheLab) -> dict[str, Any]:
     """The processes of the cluster and its problems; `rows` is the same as a table."""
     cluster = service.cluster(lab)

@@ -9,7 +9,7 @@ import msgspec
 from backend.clusters import views
 from backend.names import COORDINATION
 from backend.picture import FaultTarget, NodeState
-from backend.running import Running
+from backend.running_cluster import Running
 from nodes.config import opened
 from nodes.kinds import KINDS
 from nodes.supervisor.supervisor import SERVER_PORT

@@ -50,7 +50,7 @@ class CheckedBackup:
     """A local file that takes a backup and checks it on its way. Raises Unavailable when the cluster could not send the whole."""
 
     def __init__(self, file: BinaryIO):
-        from nodes.backup.decoding import BackupReader
+        from nodes.backup.decoder import BackupReader
 
         self._file = file
         self._progress = ProgressLines("exported")
@@ -93,13 +93,13 @@ def export_checkpoint(
 
     The file is there when the whole backup has come and is on the disk, and not before.
     """
-    from backend import remote
+    from backend import remote_requests
     from nodes.backup.records import BackupDamaged
 
     try:
         with replacing(file) as local:
             checked = CheckedBackup(local)
-            remote.receive(port_of(context, port), f"{PATH}/{quote(name, safe='')}/export", checked)
+            remote_requests.receive(port_of(context, port), f"{PATH}/{quote(name, safe='')}/export", checked)
             totals = checked.reader.finish()
             local.flush()
             if local.seekable():
@@ -131,7 +131,7 @@ def import_backup(
 
     The whole file is checked before anything is created. An import that breaks off says what it has created; `--continue` goes on behind that.
     """
-    from backend import remote
+    from backend import remote_requests
 
     try:
         with file.open("rb") as local:
@@ -139,14 +139,14 @@ def import_backup(
             local.seek(0)
             where = f"{PATH}/import?" + urlencode({"into": into, "size": size, "again": again})
             source = SentBackup(local, file.stat().st_size)
-            show(output, remote.send(port_of(context, port), "POST", where, source))
+            show(output, remote_requests.send(port_of(context, port), "POST", where, source))
     except OSError as error:
         raise Malformed(f"cannot read {file}: {reason_of(error)}") from None
 
 
 def check(path: Path, file: BinaryIO) -> int:
     """Reads a backup from end to end; returns the bytes of content in it. Raises Malformed."""
-    from nodes.backup.decoding import BackupReader
+    from nodes.backup.decoder import BackupReader
     from nodes.backup.records import BackupDamaged
 
     reader, progress = BackupReader(), ProgressLines("checked", path.stat().st_size)

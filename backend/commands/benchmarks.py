@@ -12,8 +12,8 @@ import typer
 from backend import progress
 from backend.errors import Malformed
 from backend.interrupts import watch_signals
-from backend.nearest import nearest
 from backend.repository import REPOSITORY
+from backend.suggestion import nearest
 
 app = typer.Typer()
 

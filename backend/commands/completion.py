@@ -17,11 +17,11 @@ ROLES = ("active of g1", "standby of g1", "last down of g1")
 
 def names(context: typer.Context, incomplete: str) -> list[str]:
     """Processes and groups of the running cluster."""
-    from backend import remote
+    from backend import remote_requests
 
     port = context.params.get("port") or int(os.environ.get("CLOVERLAB_PORT", "") or DEFAULT_PORT)
     try:
-        reported = remote.ask(port, "GET", "/api/status")
+        reported = remote_requests.ask(port, "GET", "/api/status")
     except LabError:
         return []
     servers = [row["server"].rpartition("/")[2] for row in reported["rows"]]

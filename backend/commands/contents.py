@@ -33,11 +33,11 @@ def content_path(path: str, **options: object) -> str:
 def send(
     context: typer.Context, port: int | None, method: str, local: str, path: str, **options: str
 ) -> dict[str, Any]:
-    from backend import remote
+    from backend import remote_requests
 
     try:
         with sys.stdin.buffer if local == "-" else Path(local).open("rb") as file:
-            reported: dict[str, Any] = remote.send(
+            reported: dict[str, Any] = remote_requests.send(
                 port_of(context, port), method, content_path(path, **options), file
             )
     except OSError as error:
@@ -46,9 +46,9 @@ def send(
 
 
 def receive(context: typer.Context, port: int | None, path: str, file: BinaryIO, start: int = 0) -> None:
-    from backend import remote
+    from backend import remote_requests
 
-    remote.receive(port_of(context, port), content_path(path, start=start), file)
+    remote_requests.receive(port_of(context, port), content_path(path, start=start), file)
 
 
 def print_content(context: typer.Context, port: int | None, path: str, start: int = 0) -> None:

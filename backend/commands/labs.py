@@ -14,13 +14,13 @@ import typer
 from backend.commands.output import Format, Output, show
 from backend.errors import Exit, Malformed
 from backend.labs import progress as store
-from backend.labs.grading import LabGrade
+from backend.labs.grades import LabGrade
+from backend.labs.lab_run import run_lab
 from backend.labs.model import Answer, ScriptPart
-from backend.labs.reading import StudentLab, lab_of, names, read_script
-from backend.labs.running import run_lab
+from backend.labs.reader import StudentLab, lab_of, names, read_script
 from backend.scenarios.durations import nanoseconds
 from backend.scenarios.model import StepPart
-from backend.scenarios.reading import Lines, check_step
+from backend.scenarios.reader import Lines, check_step
 
 app = typer.Typer()
 lab = typer.Typer(no_args_is_help=True, help="Labs: predict, break, observe, have it checked.")
@@ -69,13 +69,13 @@ def start(
     who = named(student)
     each = lab_of(name, who)
     if again or store.loaded(name, who) is None:
-        store.save(store.Progress(name, who))
+        store.save(store.LabProgress(name, who))
     print(each.page.strip())
     print("\nSteps\n")
     print_steps(each, store.begun(name, who))
 
 
-def print_steps(each: StudentLab, saved: store.Progress) -> None:
+def print_steps(each: StudentLab, saved: store.LabProgress) -> None:
     for number, step in enumerate(each.file.steps, 1):
         done = "x" if step.id in saved.passed else " "
         print(f"[{done}] {number}. {step.id}: {step.text}")

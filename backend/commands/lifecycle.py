@@ -17,8 +17,8 @@ from backend.commands.completion import names
 from backend.commands.options import Port, port_of
 from backend.commands.output import Format, Output, show
 from backend.errors import Malformed, NotThere, Unavailable
-from backend.nearest import nearest
 from backend.registry import ControlPlane
+from backend.suggestion import nearest
 
 app = typer.Typer()
 ENDS_S = 60.0

@@ -10,7 +10,7 @@ import typer
 
 from backend.commands.completion import VARIABLE, pages, topics
 from backend.errors import Exit, Malformed
-from backend.nearest import nearest
+from backend.suggestion import nearest
 from backend.version import version
 
 app = typer.Typer()

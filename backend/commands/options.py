@@ -29,6 +29,6 @@ def ask(
     context: typer.Context, port: int | None, method: str, path: str, body: dict[str, Any] | None = None
 ) -> Any:
     """The response of the control plane. Raises LabError."""
-    from backend import remote
+    from backend import remote_requests
 
-    return remote.ask(port_of(context, port), method, path, body)
+    return remote_requests.ask(port_of(context, port), method, path, body)

@@ -102,7 +102,9 @@ def explore(
     """Search for schedules that violate an invariant: random clusters, loads and faults, audited. Prints the command that repeats each failure."""
     commands = importlib.import_module("backend.explore.cli")
     switched = tuple(mutation or ()), tuple(hole or ())
-    wish = commands.Wish(protocol, everything, minutes, seeds, jobs, dask, out, *switched, on, shrink, scale)
+    wish = commands.ExploreOptions(
+        protocol, everything, minutes, seeds, jobs, dask, out, *switched, on, shrink, scale
+    )
     result = commands.explore_command(file, wish)
     if output is Format.JSON:
         show(output, result.document())

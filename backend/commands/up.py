@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from backend.commands.options import Port, port_of
-from backend.errors import CannotStart, Malformed, reason_of
+from backend.errors import ClusterCannotStart, Malformed, reason_of
 from backend.places import default_data
 from backend.settings import Settings, data_of
 from backend.shape import Shape, new_config
@@ -239,7 +239,7 @@ def up(
 
 def shape_in(file: Path) -> Shape:
     """The cluster of a scenario file. Raises Malformed."""
-    from backend.scenarios.reading import read
+    from backend.scenarios.reader import read
     from backend.scenarios.runner import cluster_config
 
     [scenario, *_] = read(file)
@@ -263,16 +263,16 @@ def clear(directory: Path) -> None:
     try:
         home.clear(directory)
     except OSError as error:
-        raise CannotStart(f"cannot delete {directory}: {reason_of(error)}") from None
+        raise ClusterCannotStart(f"cannot delete {directory}: {reason_of(error)}") from None
 
 
 def run_up(settings: Settings) -> int:
-    from backend import up
+    from backend import startup
 
-    return up.run_up(settings)
+    return startup.run_up(settings)
 
 
 def run_detached(settings: Settings) -> int:
-    from backend import detached
+    from backend import detached_start
 
-    return detached.run_up(settings)
+    return detached_start.run_up(settings)

@@ -12,7 +12,7 @@ import msgspec
 from backend.events.failovers import Failover, Failovers
 from backend.scenarios.outages import Outages
 from backend.store.buckets import has_failed
-from backend.store.latencies import Latencies
+from backend.store.latencies import LatencyHistogram
 from nodes.trace.events import Called, FaultInjected, Stamped
 
 BUCKET_NS = 500_000_000
@@ -70,7 +70,7 @@ class Measures:
         """(returned, took, failed), in ns."""
         self._faults: list[tuple[int, str, list[str]]] = []
         self._kinds: dict[str, Kind] = {}
-        self._latencies = Latencies()
+        self._latencies = LatencyHistogram()
 
     def on_event(self, stamped: Stamped) -> None:
         event = stamped.event
@@ -91,7 +91,7 @@ class Measures:
     def curve(self, began_ns: int, ended_ns: int) -> Curve:
         count = max(1, -(-(ended_ns - began_ns) // BUCKET_NS))
         ok, failed = [0] * count, [0] * count
-        latencies = [Latencies() for _ in range(count)]
+        latencies = [LatencyHistogram() for _ in range(count)]
         for returned_ns, took, wrong in self._calls:
             place = (returned_ns - began_ns) // BUCKET_NS
             if 0 <= place < count:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from backend.clusters.models import Strict
 from backend.compare import service
-from backend.served import served_as
+from backend.served_models import served_as
 
 ComparisonOut = served_as(service.Comparison, "ComparisonOut")
 

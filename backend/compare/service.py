@@ -12,11 +12,11 @@ from typing import Any, Literal, get_args, get_type_hints
 import msgspec
 
 from backend.compare.measures import Measured
-from backend.compare.worker import Task, on_another
+from backend.compare.worker import ComparisonTask, on_another
 from backend.errors import Impossible, LabError, NotThere
 from backend.repository import REPOSITORY
 from backend.scenarios.model import ClusterPart
-from backend.scenarios.reading import read
+from backend.scenarios.reader import read
 from backend.scenarios.runner import cluster_config
 from nodes.families import FAMILIES
 
@@ -96,7 +96,7 @@ class Comparisons:
             async with room:
                 one.state = "running"
                 async with asyncio.timeout(LIMIT_S):
-                    await follow(one, Task(str(path), seed, one.cluster))
+                    await follow(one, ComparisonTask(str(path), seed, one.cluster))
         except TimeoutError:
             one.error = f"not over after {LIMIT_S:g} s"
         except asyncio.CancelledError:
@@ -105,7 +105,7 @@ class Comparisons:
         one.state = "done" if one.measured is not None else "failed"
 
 
-async def follow(one: Compared, task: Task) -> None:
+async def follow(one: Compared, task: ComparisonTask) -> None:
     """Runs the worker and records its reports; the process is gone when this returns."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "backend.compare.worker", cwd=REPOSITORY, limit=LINE_BYTES,

@@ -1,6 +1,6 @@
 """`python -m backend.compare.worker`: one configuration of a comparison, on the simulator.
 
-It reads a `Task` as JSON from standard input and writes JSON lines: `{"at_s"}` during the run, then `{"measured"}` or `{"error"}`.
+It reads a `ComparisonTask` as JSON from standard input and writes JSON lines: `{"at_s"}` during the run, then `{"measured"}` or `{"error"}`.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import msgspec
 from backend.compare.measures import Measured, Measures
 from backend.errors import LabError, Malformed
 from backend.scenarios.fabric import Simulated
+from backend.scenarios.family_translation import impossible
 from backend.scenarios.model import ClusterPart, ExpectPart, Scenario, StepPart
-from backend.scenarios.on_family import impossible
-from backend.scenarios.reading import read
-from backend.scenarios.runner import Run
+from backend.scenarios.reader import read
+from backend.scenarios.runner import ScenarioRun
 from backend.scenarios.translation import OF_ONE_FAMILY, translated
 from nodes.config import Holes
-from nodes.counting import LOGS
+from nodes.counters import LOGS
 from nodes.trace.events import Stamped
 from nodes.wire.messages import Message
 
 REPORT_NS = 1_000_000_000
 
 
-class Task(msgspec.Struct, forbid_unknown_fields=True):
+class ComparisonTask(msgspec.Struct, forbid_unknown_fields=True):
     file: str
     seed: int
     cluster: dict[str, Any]
@@ -66,13 +66,13 @@ def steps_on(scenario: Scenario, protocol: str) -> list[StepPart]:
         raise Malformed(str(error)) from None
 
 
-def measure(task: Task) -> Measured:
+def measure(task: ComparisonTask) -> Measured:
     """Raises LabError when the scenario cannot be run to its end with this configuration."""
     scenario = on_another(read(Path(task.file))[0], task.cluster)
     reason = next(impossible(scenario, scenario.cluster.protocol), "")
     if reason:
         raise Malformed(f"{scenario.cluster.protocol} cannot run it: {reason}")
-    run = Run(scenario, "simulated", task.seed)
+    run = ScenarioRun(scenario, "simulated", task.seed)
     assert isinstance(run.fabric, Simulated)
     cluster = run.fabric.cluster
     measures = Measures()
@@ -105,7 +105,7 @@ def say(line: dict[str, Any]) -> None:
 
 def main() -> None:
     try:
-        say({"measured": measure(msgspec.json.decode(sys.stdin.buffer.read(), type=Task))})
+        say({"measured": measure(msgspec.json.decode(sys.stdin.buffer.read(), type=ComparisonTask))})
     except LabError as error:
         say({"error": error.message})
 

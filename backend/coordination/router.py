@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from backend.depends import TheLab
+from backend.dependencies import TheLab
 from backend.errors import NotThere
-from backend.running import Running
+from backend.running_cluster import Running
 
 router = APIRouter(prefix="/api", tags=["coordination"])
 PLACES = "view"

@@ -51,7 +51,7 @@ class Interval:
         self.ended_ns = ended_ns
 
 
-class Watch:
+class FailoverWatch:
     """State of one group between two takeovers."""
 
     def __init__(self, group: str):
@@ -130,7 +130,7 @@ class Failovers:
 
     def __init__(self, on_failover: Callable[[int, Failover], None]):
         self._report = on_failover
-        self._groups: dict[str, Watch] = {}
+        self._groups: dict[str, FailoverWatch] = {}
         self._steps: dict[type[Event], Callable[[e.Stamped, Any], None]] = {
             e.FaultInjected: self._faulted, e.FaultEnded: self._fault_ended, e.SessionEnded: self._session_ended, e.LockHeld: self._lock_held,
             LockRemoved: self._lock_removed, e.Placed: self._placed, e.Serving: self._serving, e.Called: self._called,
@@ -141,9 +141,9 @@ class Failovers:
         if step is not None:
             step(stamped, stamped.event)
 
-    def _watch(self, group: str) -> Watch:
+    def _watch(self, group: str) -> FailoverWatch:
         if group not in self._groups:
-            self._groups[group] = Watch(group)
+            self._groups[group] = FailoverWatch(group)
         return self._groups[group]
 
     def _faulted(self, stamped: e.Stamped, event: e.FaultInjected) -> None:

@@ -67,8 +67,8 @@ class ProcessesFrame(msgspec.Struct, tag="processes"):
     servers: list[Annotated[Row, clusters.NodeProcess]]
     """Metadata servers and nodes."""
     clients: list[Annotated[Row, clusters.Client]]
-    coordination: Annotated[Row, clusters.Coordination]
-    links: list[Annotated[Row, clusters.Link]]
+    coordination: Annotated[Row, clusters.CoordinationOut]
+    links: list[Annotated[Row, clusters.LinkOut]]
 
 
 class ClockFrame(ClockState, frozen=True, tag="clock"):

@@ -16,8 +16,8 @@ from backend.errors import Unavailable
 from backend.events import frames
 from backend.events.messages import MessageLines
 from backend.fabrics.counters import counted
-from backend.faults.served import served
-from backend.running import Running
+from backend.faults.served_table import served
+from backend.running_cluster import Running
 from backend.store.encoding import OF_ONE_GROUP, named
 from backend.vocabulary import lanes, terms_of
 from nodes.trace.events import Stamped
@@ -36,7 +36,7 @@ QUEUE_FRAMES = 40
 Numbered = tuple[int, Stamped]
 
 
-class Page:
+class PageSocket:
     """One socket: frames wait in `queue` until they are sent."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Hub:
 
     def __init__(self, lab: Running):
         self._lab = lab
-        self._pages: list[Page] = []
+        self._pages: list[PageSocket] = []
         self._ring: deque[Numbered] = deque(maxlen=lab.settings.ring)
         self._fresh: list[Numbered] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -94,9 +94,9 @@ class Hub:
 
     # --- pages ------------------------------------------------------------------------------------
 
-    def join(self, after: int | None) -> Page:
+    def join(self, after: int | None) -> PageSocket:
         """Adds a page: it gets the present picture first, then the events after `after` that are still kept."""
-        page = Page()
+        page = PageSocket()
         self._flush()
         self._pictured = views.picture(self._lab.fabric.picture)
         page.put(self._hello(0))
@@ -107,7 +107,7 @@ class Hub:
         self._pages.append(page)
         return page
 
-    def leave(self, page: Page) -> None:
+    def leave(self, page: PageSocket) -> None:
         with contextlib.suppress(ValueError):
             self._pages.remove(page)
 

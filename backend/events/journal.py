@@ -6,7 +6,7 @@ from typing import Any
 
 from backend.picture import Picture
 from backend.store import queries
-from backend.store.readers import Readers
+from backend.store.readers import ReadConnections
 from nodes.trace.checkpoints import BarrierWritten, TakenBack
 from nodes.trace.events import Committed, Cut, Durable, JournalOpened, Stamped
 
@@ -91,7 +91,9 @@ def standing(found: list[Stamped], group: str) -> dict[int, str]:
     return barriers
 
 
-async def journal(reader: Readers, picture: Picture, group: str, from_sn: int, to_sn: int) -> dict[str, Any]:
+async def journal(
+    reader: ReadConnections, picture: Picture, group: str, from_sn: int, to_sn: int
+) -> dict[str, Any]:
     """The journals of one replica group at the time of the picture."""
     servers = [server for server in picture.servers.values() if server.group == group]
     names = [server.name for server in servers]

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from backend import evidence
 from backend.events import failovers
-from backend.served import served_as
+from backend.served_models import served_as
 from backend.store.queries import RunRow
 
 Run = served_as(RunRow, "Run")

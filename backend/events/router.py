@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from backend.clusters import views
 from backend.clusters.models import PictureOut
-from backend.depends import TheLab
+from backend.dependencies import TheLab
 from backend.events import service
 from backend.events.models import EventPage, Evidence, Failover, JournalRecord, Journals, Run, Timeline
 from backend.store import queries

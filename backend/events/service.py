@@ -13,7 +13,7 @@ from backend.events.journal import journal
 from backend.events.timeline import timeline
 from backend.evidence import evidence
 from backend.picture import Picture
-from backend.running import Running
+from backend.running_cluster import Running
 from backend.store import queries
 from backend.store.encoding import KINDS
 from backend.store.queries import RunRow

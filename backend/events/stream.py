@@ -8,14 +8,14 @@ import contextlib
 import msgspec
 from fastapi import APIRouter, WebSocket, WebSocketDisconnect
 
-from backend.depends import the_whole
-from backend.events.hub import PAGES_MAX, Hub, Page
+from backend.dependencies import the_whole
+from backend.events.hub import PAGES_MAX, Hub, PageSocket
 
 router = APIRouter()
 FRAME_BYTES = 4096
 
 
-class Wish(msgspec.Struct, forbid_unknown_fields=True):
+class PageRequest(msgspec.Struct, forbid_unknown_fields=True):
     """A message from a page."""
 
     messages: bool
@@ -39,13 +39,13 @@ async def stream(socket: WebSocket) -> None:
         await asyncio.gather(sending, return_exceptions=True)
 
 
-async def send(socket: WebSocket, page: Page) -> None:
+async def send(socket: WebSocket, page: PageSocket) -> None:
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         while True:
             await socket.send_text((await page.next()).decode())
 
 
-async def listen(socket: WebSocket, page: Page) -> None:
+async def listen(socket: WebSocket, page: PageSocket) -> None:
     """Reads messages until the page disconnects; an invalid one closes the socket with one line."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
         while True:
@@ -54,7 +54,7 @@ async def listen(socket: WebSocket, page: Page) -> None:
                 return
             text = message.get("text") or ""
             try:
-                page.messages = msgspec.json.decode(text[:FRAME_BYTES], type=Wish).messages
+                page.messages = msgspec.json.decode(text[:FRAME_BYTES], type=PageRequest).messages
             except msgspec.DecodeError:
                 await socket.close(4422, 'the socket accepts {"messages": true} or {"messages": false}')
                 return

@@ -6,9 +6,9 @@ from typing import Any
 
 from backend.events.failovers import completed
 from backend.store import queries
-from backend.store.latencies import Latencies
+from backend.store.latencies import LatencyHistogram
 from backend.store.queries import RunRow
-from backend.store.readers import Readers
+from backend.store.readers import ReadConnections
 from backend.store.tiers import tier_of
 from nodes.faults.table import lasts
 from nodes.roles import LETTERS
@@ -22,7 +22,7 @@ KINDS = ("Placed", "Configured", "FaultInjected", "FaultEnded", "BarrierWritten"
 
 
 async def calls(
-    reader: Readers, run: RunRow, from_ns: int, to_ns: int, last_ns: int, buckets: int
+    reader: ReadConnections, run: RunRow, from_ns: int, to_ns: int, last_ns: int, buckets: int
 ) -> dict[str, Any]:
     """Calls in at most `buckets` buckets, each as wide as some of the narrowest ones that are still kept. Raises Malformed."""
     wanted = -(-(to_ns - from_ns) // buckets)
@@ -31,7 +31,7 @@ async def calls(
     from_ns -= from_ns % width
     count = max(1, -(-(to_ns - from_ns) // width))
     ok, failed = [0] * count, [0] * count
-    latencies = [Latencies() for _ in range(count)]
+    latencies = [LatencyHistogram() for _ in range(count)]
     for at_ns, more_ok, more_failed, more in await queries.buckets(reader, run.run, from_ns, to_ns, kept):
         place = (at_ns - from_ns) // width
         ok[place] += more_ok
@@ -156,7 +156,7 @@ def views(found: list[tuple[int, Stamped]], from_ns: int, to_ns: int) -> list[di
 
 
 async def timeline(
-    reader: Readers,
+    reader: ReadConnections,
     run: RunRow,
     homes: dict[str, str],
     from_ns: int,

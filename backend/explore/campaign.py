@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 import msgspec
 
 from backend.explore.executors import Executor, WorkersLost
-from backend.explore.work import Job, encode, outcome_of
+from backend.explore.work import TrialJob, encode, outcome_of
 from nodes.config import Holes
-from nodes.explore.mutate import neighbour
-from nodes.explore.plan import Failure, Outcome, Plan
+from nodes.explore.plan import Failure, Plan, PlanOutcome
+from nodes.explore.plan_mutations import neighbour
 from nodes.mutations import Mutations
 
 CORPUS_MAX = 512
@@ -33,7 +33,7 @@ class Target(msgspec.Struct, frozen=True):
     """Factor for every time on processes; None measures this machine."""
 
 
-class Tally(msgspec.Struct):
+class CampaignTally(msgspec.Struct):
     """Results of a search so far."""
 
     seeds: int = 0
@@ -48,7 +48,7 @@ class Tally(msgspec.Struct):
     took_s: float = 0.0
     coverage: set[str] = set()
     by_family: Counter[str] = msgspec.field(default_factory=Counter)
-    failures: dict[tuple[str, str, str], Outcome] = {}
+    failures: dict[tuple[str, str, str], PlanOutcome] = {}
     """Smallest failing plan by family, invariant and place."""
     counts: Counter[tuple[str, str, str]] = msgspec.field(default_factory=Counter)
     incomplete: str = ""
@@ -70,7 +70,7 @@ class Campaign:
         executor: Executor,
         seeds: range | None,
         until_s: float | None,
-        on_progress: Callable[[Tally], None] = lambda tally: None,
+        on_progress: Callable[[CampaignTally], None] = lambda tally: None,
         stop_at_first: bool = False,
         base: Plan | None = None,
     ):
@@ -85,9 +85,9 @@ class Campaign:
         self._rng = random.Random("campaign")
         self._corpus: dict[str, list[Plan]] = {}
         self._began_s = time.monotonic()
-        self.tally = Tally()
+        self.tally = CampaignTally()
 
-    def run(self) -> Tally:
+    def run(self) -> CampaignTally:
         """Runs until the seeds or the time are used up, or Ctrl-C; the findings are kept in any case."""
         under_way = 0
         try:
@@ -111,7 +111,7 @@ class Campaign:
         late = self._until_s is not None and time.monotonic() - self._began_s >= self._until_s
         return late or (self._stop_at_first and bool(self.tally.failures))
 
-    def _jobs(self) -> Iterator[Job]:
+    def _jobs(self) -> Iterator[TrialJob]:
         """Jobs of exactly the given seeds; without them, some jobs are neighbours of a plan that reached something new."""
         for turn, seed in enumerate(self._numbers):
             protocol = self._target.protocols[turn % len(self._target.protocols)]
@@ -122,7 +122,9 @@ class Campaign:
             elif self._steered and corpus and self._rng.random() < NEIGHBOURS:
                 plan = neighbour(self._rng.choice(corpus), self._rng.choice(corpus), seed)
             target = self._target
-            yield Job(seed, protocol, target.holes, target.mutations, plan, on=target.on, scale=target.scale)
+            yield TrialJob(
+                seed, protocol, target.holes, target.mutations, plan, on=target.on, scale=target.scale
+            )
 
     def _take(self) -> int:
         count = 0
@@ -133,7 +135,7 @@ class Campaign:
         self._on_progress(self.tally)
         return count
 
-    def _note(self, outcome: Outcome) -> None:
+    def _note(self, outcome: PlanOutcome) -> None:
         tally, plan = self.tally, outcome.plan
         tally.seeds += 1
         tally.by_family[plan.cluster.protocol] += 1
@@ -158,12 +160,12 @@ class Campaign:
 
 
 def shrunk(
-    executor: Executor, outcomes: list[Outcome], trials: int, on_done: Callable[[Outcome], None]
+    executor: Executor, outcomes: list[PlanOutcome], trials: int, on_done: Callable[[PlanOutcome], None]
 ) -> None:
     """Shrinks each failing plan on the workers. Raises WorkersLost, KeyboardInterrupt."""
     for outcome in outcomes:
         failure: Failure = outcome.failures[0]
-        job = Job(outcome.plan.seed, plan=outcome.plan, shrink_as=failure, shrink_trials=trials)
+        job = TrialJob(outcome.plan.seed, plan=outcome.plan, shrink_as=failure, shrink_trials=trials)
         executor.submit(encode(job))
     left = {outcome.plan.seed for outcome in outcomes}
     while left:

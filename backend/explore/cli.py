@@ -14,22 +14,22 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from backend.errors import LabError, Malformed
-from backend.explore import found
-from backend.explore.campaign import Campaign, Tally, Target, shrunk
-from backend.explore.executors import Executor, Here, Processes, WorkersLost
-from backend.explore.on_dask import Dask
+from backend.explore import scenario_writer
+from backend.explore.campaign import Campaign, CampaignTally, Target, shrunk
+from backend.explore.dask_executor import Dask
+from backend.explore.executors import Executor, Here, ProcessExecutor, WorkersLost
 from backend.explore.result import Result
-from backend.explore.shrinking import shrink_file
 from backend.explore.steps import explore_steps
+from backend.explore.trial_shrinker import shrink_file
 from backend.explore.work import SHRINK_S
 from backend.interrupts import watch_signals
-from backend.scenarios.reading import read
+from backend.scenarios.reader import read
 from backend.scenarios.report import report_story
 from nodes.config import Holes
 from nodes.explore.branches import EVERY, reached
 from nodes.explore.coverage import unreached
 from nodes.explore.draw import SAFE
-from nodes.explore.plan import Outcome, Plan
+from nodes.explore.plan import Plan, PlanOutcome
 from nodes.families import family_named
 from nodes.mutations import Mutations
 
@@ -44,7 +44,7 @@ SAID_EVERY_S = 20
 console = Console(stderr=True, highlight=False)
 
 
-class Wish(msgspec.Struct, frozen=True):
+class ExploreOptions(msgspec.Struct, frozen=True):
     """Options of `explore`."""
 
     protocol: str | None = None
@@ -65,7 +65,7 @@ class Wish(msgspec.Struct, frozen=True):
     """Factor for every time on processes; None measures this machine."""
 
 
-def explore_command(file: Path | None, wish: Wish) -> Result:
+def explore_command(file: Path | None, wish: ExploreOptions) -> Result:
     """Does what the command asks for. A file without a trial is searched by its own steps with other seeds. Raises LabError."""
     watch_signals()
     if file is None:
@@ -88,7 +88,7 @@ def explore_command(file: Path | None, wish: Wish) -> Result:
     )
 
 
-def explore(wish: Wish, base: Plan | None = None) -> Result:
+def explore(wish: ExploreOptions, base: Plan | None = None) -> Result:
     """Searches. Raises LabError."""
     target = target_of(wish, base)
     seeds = seeds_of(wish)
@@ -105,7 +105,7 @@ def explore(wish: Wish, base: Plan | None = None) -> Result:
     return Result(bool(tally.failures or tally.lost), files, wish.on, figures(tally))
 
 
-def figures(tally: Tally) -> dict[str, Any]:
+def figures(tally: CampaignTally) -> dict[str, Any]:
     """The counts of a search, and its kinds of failure."""
     words = ("seeds", "took_s", "by_family", "calls", "answered", "checked", "virtual_ns", "beyond", "skipped", "incomplete")  # fmt: skip
     failures = [
@@ -116,7 +116,7 @@ def figures(tally: Tally) -> dict[str, Any]:
     return {**counts, "coverage": len(tally.coverage), "failures": failures}
 
 
-def executor_of(wish: Wish) -> Executor:
+def executor_of(wish: ExploreOptions) -> Executor:
     """Raises LabError."""
     if wish.on not in ("simulated", "processes"):
         raise Malformed(f"explore --on {wish.on[:40]!r}: use simulated or processes")
@@ -128,10 +128,10 @@ def executor_of(wish: Wish) -> Executor:
         return Here()
     if wish.scale is not None:
         raise Malformed("explore --scale is for --on processes: the simulator's time is its own")
-    return Processes(wish.jobs or os.cpu_count() or 1) if wish.dask is None else Dask(wish.dask)
+    return ProcessExecutor(wish.jobs or os.cpu_count() or 1) if wish.dask is None else Dask(wish.dask)
 
 
-def target_of(wish: Wish, base: Plan | None) -> Target:
+def target_of(wish: ExploreOptions, base: Plan | None) -> Target:
     if base is not None:
         return Target(
             (base.cluster.protocol,), base.cluster.holes, base.cluster.mutations, wish.on, wish.scale
@@ -154,7 +154,7 @@ def target_of(wish: Wish, base: Plan | None) -> Target:
     return Target(protocols, Holes(**holes), Mutations(**mutations), wish.on, wish.scale)
 
 
-def seeds_of(wish: Wish) -> range | None:
+def seeds_of(wish: ExploreOptions) -> range | None:
     if wish.seeds is None:
         return None
     match = SEEDS.match(wish.seeds)
@@ -165,7 +165,7 @@ def seeds_of(wish: Wish) -> range | None:
 
 def watched(
     target: Target, executor: Executor, seeds: range | None, until_s: float | None, base: Plan | None
-) -> Tally:
+) -> CampaignTally:
     """Runs the campaign with a progress line."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
@@ -173,7 +173,7 @@ def watched(
         line = progress.add_task("exploring", total=total)
         began_s = said_s = time.monotonic()
 
-        def show(tally: Tally) -> None:
+        def show(tally: CampaignTally) -> None:
             nonlocal said_s
             now_s = time.monotonic()
             done = now_s - began_s if until_s is not None else tally.seeds
@@ -185,12 +185,12 @@ def watched(
         return Campaign(target, executor, seeds, until_s, show, base=base).run()
 
 
-def summary(tally: Tally) -> str:
+def summary(tally: CampaignTally) -> str:
     rate = tally.seeds / tally.took_s if tally.took_s else 0.0
     return f"{tally.seeds} seeds, {rate:.1f}/s, coverage {len(tally.coverage)}, {tally.failed} failed"
 
 
-def report(tally: Tally) -> None:
+def report(tally: CampaignTally) -> None:
     """Prints the trials and failures of a search."""
     hours = tally.virtual_ns / 3.6e12
     families = ", ".join(f"{name} {count}" for name, count in sorted(tally.by_family.items()))
@@ -211,7 +211,7 @@ def report(tally: Tally) -> None:
         report_story(console, failure.story)
 
 
-def report_unreached(tally: Tally) -> None:
+def report_unreached(tally: CampaignTally) -> None:
     """Prints the steps and faults that the search never reached, and the coverage of each module."""
     missed = unreached(tally.coverage, list(tally.by_family))
     if missed:
@@ -227,20 +227,20 @@ def report_unreached(tally: Tally) -> None:
     )
 
 
-def written(tally: Tally, executor: Executor, wish: Wish) -> list[Path]:
+def written(tally: CampaignTally, executor: Executor, wish: ExploreOptions) -> list[Path]:
     """Shrinks the first failures and writes a file for each. Failures stay unshrunk when the shrinking was interrupted, and on processes, where
     no run repeats another."""
     chosen, directory = list(tally.failures.values())[:SHRUNK_MAX], wish.out
     if not chosen or wish.on == "processes":
-        return [found.write(each, directory) for each in chosen]
+        return [scenario_writer.write(each, directory) for each in chosen]
     console.print(f"shrinking {len(chosen)} of {len(tally.failures)} kinds of failure …")
-    done: dict[int, Outcome] = {}
+    done: dict[int, PlanOutcome] = {}
 
-    def keep(outcome: Outcome) -> None:
+    def keep(outcome: PlanOutcome) -> None:
         done[outcome.plan.seed] = outcome
 
     try:
         shrunk(executor, chosen, SHRUNK_TRIALS, keep)
     except (WorkersLost, KeyboardInterrupt, LabError) as error:
         console.print(f"shrinking was stopped: {error or 'Ctrl-C'}")
-    return [found.write(done.get(each.plan.seed, each), directory) for each in chosen]
+    return [scenario_writer.write(done.get(each.plan.seed, each), directory) for each in chosen]

@@ -31,7 +31,7 @@ class Executor(Protocol):
         """Ends the jobs under way."""
 
 
-class Processes:
+class ProcessExecutor:
     """Worker processes on this machine. A killed worker loses its own trial; the trials of the others run again."""
 
     def __init__(self, jobs: int):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from backend.explore.trial_fabric import TrialFabric
 from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
-from nodes.explore.content import Written
-from nodes.real.caller import Progress
+from nodes.explore.content import ContentRecord
+from nodes.real.caller import CallProgress
 from nodes.real.process import client_world
 from nodes.trace.base import Event
 from nodes.trace.present import Causeless
@@ -76,7 +76,7 @@ class RealCaller:
         self.name = name
         stage.begin(self._fabric.begin_calls(name))
 
-    def _progress(self) -> Progress:
+    def _progress(self) -> CallProgress:
         return self._fabric.progress_of(self.name)
 
     @property
@@ -88,7 +88,7 @@ class RealCaller:
         return self._progress().answered
 
     @property
-    def acknowledged(self) -> Mapping[str, Written]:
+    def acknowledged(self) -> Mapping[str, ContentRecord]:
         return self._progress().acknowledged
 
     @property

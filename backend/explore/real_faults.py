@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from backend.errors import LabError
-from backend.fabrics.faults import OF_THE_DISK, Faults
+from backend.fabrics.faults import OF_THE_DISK, FaultInjection
 from backend.names import EVERYBODY
 from nodes.faults.check import FaultUnsupported, options_of, verb_named
 from nodes.faults.table import BY_NAME
@@ -24,7 +24,7 @@ class RealFaults:
     def __init__(self, stage: RealStage):
         self._stage = stage
         self._fabric = stage.fabric
-        self._faults = Faults(stage.fabric)
+        self._faults = FaultInjection(stage.fabric)
 
     @property
     def standing(self) -> Mapping[int, tuple[str, list[str]]]:

@@ -10,12 +10,12 @@ import msgspec
 from rich.console import Console
 
 from backend.errors import LabError
-from backend.explore import found
+from backend.explore import scenario_writer
 from backend.explore.result import Result
 from backend.scenarios import report as reports
 from backend.scenarios.model import Scenario, StepPart
-from backend.scenarios.reading import read, targets
-from backend.scenarios.runner import Outcome, run
+from backend.scenarios.reader import read, targets
+from backend.scenarios.runner import ScenarioOutcome, run
 
 console = Console(stderr=True, highlight=False)
 
@@ -54,7 +54,7 @@ def shortest_of(scenario: Scenario, seed: int, out: Path) -> Path:
     for number, step in left:
         console.print(f"  {number}, {beginning(step)}: {deed(step)}", markup=False)
     reports.report(console, outcome)
-    return found.write_scenario(msgspec.structs.replace(shortest, seed=seed), out)
+    return scenario_writer.write_scenario(msgspec.structs.replace(shortest, seed=seed), out)
 
 
 def beginning(step: StepPart) -> str:
@@ -77,7 +77,7 @@ def deed(step: StepPart) -> str:
     )
 
 
-def shorten(scenario: Scenario, seed: int) -> tuple[Scenario, Outcome]:
+def shorten(scenario: Scenario, seed: int) -> tuple[Scenario, ScenarioOutcome]:
     """Leaves out each step that the failure does not need."""
     outcome = asyncio.run(run(scenario, "simulated", seed))
     for place, step in enumerate(scenario.steps):

@@ -9,7 +9,7 @@ from backend.fabrics.processes import ProcessFabric
 from backend.names import CLIENT
 from backend.picture import ClientState
 from nodes.explore.calls import Caller
-from nodes.real.caller import CallerConfig, Progress, read_progress
+from nodes.real.caller import CallerConfig, CallProgress, read_progress
 
 BEGIN_S = 20.0
 
@@ -28,7 +28,7 @@ class TrialFabric(ProcessFabric):
         """Raises Unavailable."""
         await self.ask(name, {"do": "begin"}, BEGIN_S)
 
-    def progress_of(self, name: str) -> Progress:
+    def progress_of(self, name: str) -> CallProgress:
         return read_progress(launch.server_directory(self.home, name))
 
     async def apply_rules(self, names: list[str] | None = None) -> None:

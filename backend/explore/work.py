@@ -9,11 +9,11 @@ from types import FrameType
 
 import msgspec
 
-from backend.explore.on_processes import run_on_processes
+from backend.explore.process_trial import run_on_processes
 from nodes.config import Holes
 from nodes.explore.draw import draw
-from nodes.explore.plan import Failure, Outcome, Plan
-from nodes.explore.shrink import shrink
+from nodes.explore.plan import Failure, Plan, PlanOutcome
+from nodes.explore.shrinker import shrink
 from nodes.explore.trial import run
 from nodes.mutations import Mutations
 
@@ -25,7 +25,7 @@ PROCESSES_LIMIT_S = 1_800
 """The same limit on processes, where every timeout takes real time."""
 
 
-class Job(msgspec.Struct, frozen=True, omit_defaults=True):
+class TrialJob(msgspec.Struct, frozen=True, omit_defaults=True):
     """A seed to draw and run, a plan to run, or a plan to shrink."""
 
     seed: int
@@ -46,17 +46,17 @@ class TookTooLong(Exception):
     """A trial did not end."""
 
 
-def plan_of(job: Job) -> Plan:
+def plan_of(job: TrialJob) -> Plan:
     return job.plan or draw(job.seed, job.protocol, job.holes, job.mutations)
 
 
-def encode(job: Job) -> bytes:
+def encode(job: TrialJob) -> bytes:
     return msgspec.msgpack.encode(job)
 
 
 def work(job_bytes: bytes) -> bytes:
-    """Runs a job in this process; returns an `Outcome`."""
-    job = msgspec.msgpack.decode(job_bytes, type=Job)
+    """Runs a job in this process; returns an `PlanOutcome`."""
+    job = msgspec.msgpack.decode(job_bytes, type=TrialJob)
     plan = plan_of(job)
     if job.on == "processes":
         outcome = bounded(plan, lambda plan: run_on_processes(plan, job.scale), PROCESSES_LIMIT_S)
@@ -66,11 +66,11 @@ def work(job_bytes: bytes) -> bytes:
     return msgspec.msgpack.encode(bounded(plan))
 
 
-def outcome_of(result: bytes) -> Outcome:
-    return msgspec.msgpack.decode(result, type=Outcome)
+def outcome_of(result: bytes) -> PlanOutcome:
+    return msgspec.msgpack.decode(result, type=PlanOutcome)
 
 
-def bounded(plan: Plan, run: Callable[[Plan], Outcome] = run, limit_s: int = LIMIT_S) -> Outcome:
+def bounded(plan: Plan, run: Callable[[Plan], PlanOutcome] = run, limit_s: int = LIMIT_S) -> PlanOutcome:
     """Runs a trial with a limit; a trial that reaches it is a failure."""
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -81,7 +81,7 @@ def bounded(plan: Plan, run: Callable[[Plan], Outcome] = run, limit_s: int = LIM
     try:
         return run(plan)
     except TookTooLong as late:
-        return Outcome(plan, [Failure("an end", "real time", str(late))])
+        return PlanOutcome(plan, [Failure("an end", "real time", str(late))])
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)

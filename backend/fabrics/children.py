@@ -18,8 +18,8 @@ import msgspec
 from backend.code_digest import code_digest
 from backend.errors import Unavailable
 from backend.repository import REPOSITORY
+from nodes.real.child_output import last_words, ready_line
 from nodes.real.private_files import replace_file
-from nodes.real.spawned import last_words, ready_line
 from nodes.states import ProcessState
 
 READY_TIMEOUT_S = 20.0
@@ -126,7 +126,7 @@ class Child:
         return True
 
 
-class Children:
+class Roster:
     """The roster: every process of this cluster by name, on disk as `processes.json`."""
 
     def __init__(self, directory: Path):

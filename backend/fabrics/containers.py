@@ -13,15 +13,15 @@ from typing import Any
 
 import msgspec
 
-from backend.errors import CannotStart, FaultUnsupported, Impossible, Unavailable
+from backend.errors import ClusterCannotStart, FaultImpossible, Impossible, Unavailable
 from backend.fabrics.coordination import RealEnsemble
-from backend.fabrics.driver import Process
+from backend.fabrics.driver import DrivenProcess
 from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.home import Home
-from backend.fabrics.host import Host
+from backend.fabrics.host import ContainerHost
 from backend.fabrics.inventory import TOKEN_FILE, Inventory
 from backend.fabrics.links import LinkFault, transport_rules
-from backend.fabrics.watched import GENTLE, wait_until
+from backend.fabrics.watched_cluster import GENTLE, wait_until
 from backend.names import CLIENT, CONTROL, EVERYBODY
 from backend.picture import Picture
 from nodes.config import ClusterConfig, WorkloadConfig
@@ -65,7 +65,7 @@ class ContainerFabric(ClusterFabric):
         self.inventory = inventory
         self.ensemble = RealEnsemble(home, inventory.coordination(home.name), self.report, self.ask)
         self.hosts = {
-            name: Host(
+            name: ContainerHost(
                 name, inventory.supervisor_of(name), home.token, self._on_status, inventory.host_of(name)
             )
             for name in inventory.processes()
@@ -173,7 +173,7 @@ class ContainerFabric(ClusterFabric):
 
     # --- processes --------------------------------------------------------------------------------
 
-    def process(self, name: str) -> Process | None:
+    def process(self, name: str) -> DrivenProcess | None:
         return self.hosts.get(name)
 
     def coordination_of(self, name: str) -> str:
@@ -260,7 +260,7 @@ class ContainerFabric(ClusterFabric):
         for link in links:
             ours = [name for name in (link.a, link.b) if name in self.inventory.zookeepers]
             if link.damage and ours:
-                raise FaultUnsupported(
+                raise FaultImpossible(
                     f"messages of {ours[0]} have no checksums of this project; damage a link between servers"
                 )
             other = [name for name in (link.a, link.b) if name not in self.inventory.zookeepers]
@@ -272,7 +272,7 @@ class ContainerFabric(ClusterFabric):
                 and other in ([], [EVERYBODY])
                 and not (host.status and host.status.netem)
             ):
-                raise FaultUnsupported(
+                raise FaultImpossible(
                     f"this kernel has no netem: packets of {ours[0]} cannot be delayed; delay a server's link to it"
                 )
 
@@ -287,7 +287,7 @@ class ContainerFabric(ClusterFabric):
             if isinstance(answer, Unavailable) and "refused" in answer.message:
                 raise answer
 
-    def _on_status(self, host: Host, before: Status | None, now: Status | None) -> None:
+    def _on_status(self, host: ContainerHost, before: Status | None, now: Status | None) -> None:
         if now is None or self.ending:
             return
         if (before is None or before.address != now.address) and self.ledger.links():
@@ -324,7 +324,7 @@ def in_containers(
 ) -> ContainerFabric:
     """A cluster with a name of its own in the containers of the environment; its data is removed when it ends.
 
-    Raises CannotStart when there are too few.
+    Raises ClusterCannotStart when there are too few.
     """
     reported = Inventory.reported(os.environ)
     groups = [list(group.members) for group in config.groups]
@@ -333,7 +333,9 @@ def in_containers(
     for names, there in ((wanted, reported.servers()), *own):
         missing = [name for name in names if name not in there]
         if missing:
-            raise CannotStart(f"{missing[0]} has no container here; there are {', '.join(there) or 'none'}")
+            raise ClusterCannotStart(
+                f"{missing[0]} has no container here; there are {', '.join(there) or 'none'}"
+            )
     free = [name for name in reported.servers() if name not in wanted]
     inventory = msgspec.structs.replace(reported, groups=groups, spares=free).carrying(
         [name for name, kind in nodes_of(config).items() if not kind.own_hosts]

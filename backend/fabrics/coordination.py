@@ -9,9 +9,9 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
-from backend.errors import FaultUnsupported, Malformed, Unavailable
+from backend.errors import FaultImpossible, Malformed, Unavailable
 from backend.fabrics import launch
-from backend.fabrics.children import Child, Children
+from backend.fabrics.children import Child, Roster
 from backend.fabrics.home import Home
 from backend.fabrics.sockets import ask, follow
 from backend.fabrics.tree_watch import TreeClient, end_session, make_chroot
@@ -57,7 +57,7 @@ class Ensemble(Protocol):
     async def close(self) -> None: ...
 
 
-def ensemble_of(home: Home, children: Children, report: Report, ask_server: Ask) -> Ensemble:
+def ensemble_of(home: Home, children: Roster, report: Report, ask_server: Ask) -> Ensemble:
     if home.file.zookeeper:
         return RealEnsemble(home, home.file.zookeeper, report, ask_server)
     return EmbeddedEnsemble(home, children, report)
@@ -68,7 +68,7 @@ class EmbeddedEnsemble:
 
     embedded = True
 
-    def __init__(self, home: Home, children: Children, report: Report):
+    def __init__(self, home: Home, children: Roster, report: Report):
         self.observer = Observer()
         self.hosts: list[str] = []
         self._home = home
@@ -199,7 +199,7 @@ class RealEnsemble:
             self._report(COORDINATION, event, 0, cause_in(data))
 
     async def restart(self) -> None:
-        raise FaultUnsupported("the control plane does not manage the ZooKeeper ensemble")
+        raise FaultImpossible("the control plane does not manage the ZooKeeper ensemble")
 
     async def nodes(self) -> list[dict[str, Any]]:
         return await self._client.nodes()

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 
 from backend.errors import Unavailable
-from backend.fabrics.watched import WatchedCluster
+from backend.fabrics.watched_cluster import WatchedCluster
 from nodes.kinds import KINDS
 from nodes.metadata.pages import Counters
 

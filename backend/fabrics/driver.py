@@ -10,7 +10,7 @@ from backend.fabrics.links import LinkFault
 from nodes.states import ProcessState
 
 
-class Process(Protocol):
+class DrivenProcess(Protocol):
     """One operating-system process of the cluster, here or in a container. Raises Unavailable when its host does not answer."""
 
     name: str
@@ -46,7 +46,7 @@ class Driver(Protocol):
     async def corrupt(self, name: str, what: str) -> str:
         """Flips a bit on a server's disk; returns where. Raises Impossible when there is nothing to flip, Unavailable."""
 
-    def process(self, name: str) -> Process | None:
+    def process(self, name: str) -> DrivenProcess | None:
         """None for a process that was never started and has no host."""
 
     async def apply_rules(self, names: list[str] | None = None) -> None:

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import msgspec
 
-from backend.errors import FaultUnsupported
+from backend.errors import FaultImpossible
 from backend.fabrics.coordination import Ensemble
 from backend.fabrics.driver import Driver
 from backend.fabrics.home import Home
-from backend.fabrics.ledger import Ledger
+from backend.fabrics.ledger import FaultLedger
 from backend.fabrics.links import LinkFault
 from backend.fabrics.process_watch import ProcessWatch
 from backend.fabrics.traces import Traces
-from backend.fabrics.watched import GENTLE, WatchedCluster
+from backend.fabrics.watched_cluster import GENTLE, WatchedCluster
 from backend.names import CLIENT, CONTROL, COORDINATION
 from backend.picture import ClientState, Picture
 from nodes.config import ClientConfig, NodeConfig, ServerConfig, WorkloadConfig
@@ -49,7 +49,7 @@ class ClusterFabric(WatchedCluster, Driver):
         self.traces = Traces(
             positions or {}, lambda server, line: self.report(CONTROL, Warned(f"{server}: {line}"))
         )
-        self.ledger = Ledger(lambda event: self.report(CONTROL, event))
+        self.ledger = FaultLedger(lambda event: self.report(CONTROL, event))
         self.processes = ProcessWatch(self)
         self._tasks: list[asyncio.Task[None]] = []
         self.skews_ms: dict[str, int] = {}
@@ -95,7 +95,7 @@ class ClusterFabric(WatchedCluster, Driver):
         elif name == COORDINATION:
             await self.ensemble.restart()
         else:
-            raise FaultUnsupported(f"{name!r} cannot be restarted")
+            raise FaultImpossible(f"{name!r} cannot be restarted")
         if self.skews_ms.get(name):
             await self.put_clock(name)
         if self.ledger.options_of(name, "slow_disk") or self.ledger.options_of(name, "fail_disk"):

@@ -8,8 +8,8 @@ import itertools
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from backend.errors import FaultUnsupported, Impossible, LabError, Malformed, Unavailable, of_fault
-from backend.fabrics.driver import Process
+from backend.errors import FaultImpossible, Impossible, LabError, Malformed, Unavailable, of_fault
+from backend.fabrics.driver import DrivenProcess
 from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.links import OPPOSITE, LinkFault
 from backend.fabrics.removal import Removal
@@ -24,7 +24,7 @@ SHARES = {"lose": "loss", "damage": "damage", "duplicate": "duplicate", "reorder
 OF_THE_DISK = ("slow_disk", "fail_disk")
 
 
-class Faults:
+class FaultInjection:
     """`do` is the one door: the API, the command line and scenarios come through it.
 
     Many methods: one carries out each verb.
@@ -69,7 +69,7 @@ class Faults:
     async def do(self, name: str, words: list[str], options: dict[str, Any] | None = None) -> int:
         """Returns the fault's number; an undoing verb returns the number of the fault that it ended, 0 for none.
 
-        Raises NotThere, Impossible, Malformed, FaultUnsupported or Unavailable, each with one line.
+        Raises NotThere, Impossible, Malformed, FaultImpossible or Unavailable, each with one line.
         """
         try:
             verb = check.verb_named(name, self.fabric.kind)
@@ -84,18 +84,18 @@ class Faults:
 
     # --- processes --------------------------------------------------------------------------------
 
-    def _processes(self, names: list[str], verb: str) -> list[Process | None]:
+    def _processes(self, names: list[str], verb: str) -> list[DrivenProcess | None]:
         found = []
         for name in self.fabric.spread(names):
             process = self.fabric.process(name)
             if process is None and name == COORDINATION:
-                raise FaultUnsupported(
+                raise FaultImpossible(
                     f"the control plane does not manage the coordination service: cannot {verb} it"
                 )
             found.append(process)
         return found
 
-    def _running(self, names: list[str], verb: str) -> list[Process]:
+    def _running(self, names: list[str], verb: str) -> list[DrivenProcess]:
         running = [each for each in self._processes(names, verb) if each is not None and each.running]
         for name in self.fabric.spread(names):
             if name not in [each.name for each in running]:
@@ -242,7 +242,7 @@ class Faults:
         group = group_of(targets[0], self.fabric.picture)
         protocol = self.fabric.home.file.cluster.protocol
         if family_named(protocol).locked:
-            raise FaultUnsupported(f"{protocol} has no views to change; take_lock takes its lock away")
+            raise FaultImpossible(f"{protocol} has no views to change; take_lock takes its lock away")
         for member in self._members(group):
             with contextlib.suppress(Unavailable):
                 if (await self.fabric.ask(member, {"do": "change_view"}))["asked"]:
@@ -260,7 +260,7 @@ class Faults:
         if known.group != group:
             raise Malformed(f"{name} is not a server of {group}")
         if family_named(protocol).cannot_force:
-            raise FaultUnsupported(f"{protocol} cannot be forced: {family_named(protocol).cannot_force}")
+            raise FaultImpossible(f"{protocol} cannot be forced: {family_named(protocol).cannot_force}")
         self._running([name], "force")
         standing = await self._standing(group)
         for other, reported in standing.items():

@@ -18,13 +18,13 @@ from pathlib import Path
 
 import msgspec
 
-from backend.errors import CannotStart, reason_of
-from backend.fabrics.children import Children
+from backend.errors import ClusterCannotStart, reason_of
+from backend.fabrics.children import Roster
 from backend.holders import described
 from backend.shape import Shape, check, new_config
 from nodes.config import ClusterConfig
 from nodes.format_number import of_other_version
-from nodes.kinds import Kind, nodes_of
+from nodes.kinds import ProcessKind, nodes_of
 from nodes.real.private_files import own_file, private_directory, remove_unfinished, replace_file
 from nodes.wire.keys import WeakToken, coordination_password, keys_of, read_token
 
@@ -86,7 +86,7 @@ class Home:
     ) -> Home:
         """Opens the directory; creates it and its cluster where there is none.
 
-        Raises CannotStart in one line when it is locked, unwritable, or of another format or shape.
+        Raises ClusterCannotStart in one line when it is locked, unwritable, or of another format or shape.
         """
 
         def choose(path: Path) -> ClusterFile:
@@ -100,7 +100,7 @@ class Home:
 
     @classmethod
     def make(cls, path: Path, cluster: ClusterConfig, seed: int = 0, token_file: Path | None = None) -> Home:
-        """Creates a directory for a cluster of exactly this configuration; raises CannotStart like `open`."""
+        """Creates a directory for a cluster of exactly this configuration; raises ClusterCannotStart like `open`."""
         return cls._locked(path, lambda _: ClusterFile(seed=seed, cluster=cluster), token_file)
 
     @classmethod
@@ -121,9 +121,9 @@ class Home:
                 os.close(lock)
                 raise
         except WeakToken as weak:
-            raise CannotStart(str(weak)) from None
+            raise ClusterCannotStart(str(weak)) from None
         except OSError as error:
-            raise CannotStart(f"cannot use the data directory {path}: {reason_of(error)}") from None
+            raise ClusterCannotStart(f"cannot use the data directory {path}: {reason_of(error)}") from None
         return home
 
     @property
@@ -141,7 +141,7 @@ class Home:
             **self.file.added,
         }
 
-    def nodes(self) -> dict[str, Kind]:
+    def nodes(self) -> dict[str, ProcessKind]:
         """Every node and its kind."""
         return nodes_of(self.file.cluster)
 
@@ -200,7 +200,7 @@ def take_lock(path: Path) -> int:
         signed = os.read(lock, 32).decode("ascii", "replace").strip()
         holder = described(int(signed)) if signed.isdigit() else "pid unknown"
         os.close(lock)
-        raise CannotStart(
+        raise ClusterCannotStart(
             f"{path} is in use by another ./cloverlab up ({holder}); stop it or give another --data or --name"
         ) from None
     return lock
@@ -209,7 +209,7 @@ def take_lock(path: Path) -> int:
 def clear(path: Path) -> None:
     """Removes a cluster and the processes that a killed control plane left; the directory stays.
 
-    Raises CannotStart for a directory that is in use, OSError for one that cannot be changed.
+    Raises ClusterCannotStart for a directory that is in use, OSError for one that cannot be changed.
     """
     if not (path / "cluster.json").exists():
         return
@@ -224,13 +224,13 @@ def clear(path: Path) -> None:
 
 
 def end_leftovers(path: Path) -> None:
-    left = Children(path).leftovers().values()
+    left = Roster(path).leftovers().values()
     for child in left:
         child.signal(signal.SIGKILL)
     deadline = time.monotonic() + ENDS_S
     while any(child.running for child in left):
         if time.monotonic() > deadline:
-            raise CannotStart(f"processes of {path} do not end")
+            raise ClusterCannotStart(f"processes of {path} do not end")
         time.sleep(0.005)
 
 
@@ -247,10 +247,12 @@ def new_cluster(wanted: Shape, simulated: bool, seed: int | None) -> ClusterFile
 
 
 def check_kind(path: Path, have: ClusterFile, simulated: bool) -> None:
-    """Raises CannotStart when a directory holds a simulated cluster and real servers are wanted, or the reverse."""
+    """Raises ClusterCannotStart when a directory holds a simulated cluster and real servers are wanted, or the reverse."""
     if have.simulated != simulated:
         kind = "a simulated cluster" if have.simulated else "a cluster of real servers"
-        raise CannotStart(f"{path} has {kind}; give another --name or --data, or begin anew with --fresh")
+        raise ClusterCannotStart(
+            f"{path} has {kind}; give another --name or --data, or begin anew with --fresh"
+        )
 
 
 def read_cluster_file(path: Path) -> ClusterFile | None:
@@ -260,10 +262,10 @@ def read_cluster_file(path: Path) -> ClusterFile | None:
         data = path.read_bytes()
         found = msgspec.json.decode(data, type=dict).get("format")
         if found != FORMAT:
-            raise CannotStart(f"{path} {of_other_version(found, FORMAT)}")
+            raise ClusterCannotStart(f"{path} {of_other_version(found, FORMAT)}")
         return msgspec.json.decode(data, type=ClusterFile)
     except msgspec.DecodeError as error:
-        raise CannotStart(f"{path} is damaged: {error}; it was not changed") from None
+        raise ClusterCannotStart(f"{path} is damaged: {error}; it was not changed") from None
 
 
 def made_token(path: Path) -> bytes:
@@ -331,4 +333,4 @@ def free_port(taken: set[int]) -> int:
     for port in random.sample(PORTS, 200):
         if port not in taken and is_free(port):
             return port
-    raise CannotStart(f"no free port between {PORTS.start} and {PORTS.stop}")
+    raise ClusterCannotStart(f"no free port between {PORTS.start} and {PORTS.stop}")

@@ -15,9 +15,9 @@ import msgspec
 from backend.errors import Unavailable
 from backend.names import CONTROL
 from nodes.real.clock import monotonic_ns
-from nodes.real.connection import Connection, Identity
+from nodes.real.connection import PeerConnection, ProcessIdentity
 from nodes.states import ProcessState
-from nodes.supervisor.messages import CLUSTER, Question, Reply, Status, SupervisorMessage
+from nodes.supervisor.messages import CLUSTER, ControlQuestion, ControlReply, Status, SupervisorMessage
 from nodes.supervisor.supervisor import BEAT_S, BOOT_ID, READY_S
 from nodes.trace.events import Stamped
 from nodes.wire.codec import BadFrame
@@ -38,7 +38,7 @@ def own_boot_id() -> str:
     return BOOT_ID.read_text().strip() if BOOT_ID.exists() else ""
 
 
-class Host:
+class ContainerHost:
     """One container and its process; `container` is given when its name differs. It implements `Process` for the faults and `Source` for the
     traces.
 
@@ -52,7 +52,7 @@ class Host:
         name: str,
         address: tuple[str, int],
         token: bytes,
-        on_status: Callable[[Host, Status | None, Status | None], None],
+        on_status: Callable[[ContainerHost, Status | None, Status | None], None],
         container: str = "",
     ):
         self.name = name
@@ -69,11 +69,11 @@ class Host:
         self.trouble = "it has not been reached yet"
         self._address = address
         key = supervisor_key(token, self._container)
-        self._identity = Identity(CLUSTER, CONTROL, Realm.SUPERVISOR, {Realm.SUPERVISOR: key})
+        self._identity = ProcessIdentity(CLUSTER, CONTROL, Realm.SUPERVISOR, {Realm.SUPERVISOR: key})
         self._on_status = on_status
-        self._connection: Connection | None = None
+        self._connection: PeerConnection | None = None
         self._numbers = itertools.count(1)
-        self._waiting: dict[int, asyncio.Future[Reply]] = {}
+        self._waiting: dict[int, asyncio.Future[ControlReply]] = {}
         self._events: list[Stamped] = []
         self._followed = ""
         self._after = 0
@@ -110,19 +110,19 @@ class Host:
                 self.close()
                 return
 
-    def _made(self) -> Connection:
-        return Connection(
+    def _made(self) -> PeerConnection:
+        return PeerConnection(
             self._identity, self._container, self._opened, self._reported, self._closed, self._warned
         )
 
     def _warned(self, peer: str, line: str) -> None:
         self.trouble = line
 
-    def _opened(self, connection: Connection) -> None:
+    def _opened(self, connection: PeerConnection) -> None:
         self._connection = connection
         self._send("follow", {"cluster": self._followed or "none", "after": self._after})
 
-    def _closed(self, connection: Connection) -> None:
+    def _closed(self, connection: PeerConnection) -> None:
         self._lost.set()
         if self._connection is not connection:
             return
@@ -141,13 +141,13 @@ class Host:
 
     # --- reports ----------------------------------------------------------------------------------
 
-    def _reported(self, connection: Connection, payload: bytes) -> None:
+    def _reported(self, connection: PeerConnection, payload: bytes) -> None:
         """Handles one report. Raises BadFrame."""
         try:
             reported: SupervisorMessage = _decode(payload)
         except msgspec.DecodeError as error:
             raise BadFrame(f"not understood: {error}") from None
-        if isinstance(reported, Reply):
+        if isinstance(reported, ControlReply):
             waiting = self._waiting.pop(reported.id, None)
             if waiting is not None and not waiting.done():
                 waiting.set_result(reported)
@@ -197,7 +197,7 @@ class Host:
     def _send(self, do: str, args: dict[str, Any]) -> int:
         assert self._connection is not None
         number = next(self._numbers)
-        self._connection.send(msgspec.msgpack.encode(Question(number, do, args)))
+        self._connection.send(msgspec.msgpack.encode(ControlQuestion(number, do, args)))
         return number
 
     async def ask(
@@ -206,7 +206,7 @@ class Host:
         """Sends a request to the supervisor. Raises Unavailable with one line when it refuses or does not answer in time."""
         if self._connection is None:
             raise Unavailable(f"{self.name}: {self.trouble}")
-        answered: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        answered: asyncio.Future[ControlReply] = asyncio.get_running_loop().create_future()
         number = self._send(do, args or {})
         self._waiting[number] = answered
         try:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from backend.errors import CannotStart, Malformed
+from backend.errors import ClusterCannotStart, Malformed
 from backend.names import CLIENT
 from nodes.families import family_named
 from nodes.kinds import KINDS
@@ -39,7 +39,7 @@ class Inventory(msgspec.Struct, frozen=True):
 
     @classmethod
     def reported(cls, environment: Mapping[str, str]) -> Inventory:
-        """Raises CannotStart when a variable is missing or wrong."""
+        """Raises ClusterCannotStart when a variable is missing or wrong."""
 
         def names(variable: str) -> list[str]:
             return environment.get(variable, "").split()
@@ -56,22 +56,22 @@ class Inventory(msgspec.Struct, frozen=True):
             environment.get("CLOVERLAB_SUPERVISOR", f"{{name}}.control:{PORT}"),
         )
         if not all(inventory.groups) or not inventory.zookeepers:
-            raise CannotStart(
+            raise ClusterCannotStart(
                 "CLOVERLAB_GROUPS names the servers of each group, with a comma between groups, and CLOVERLAB_ZOOKEEPERS"
                 " one server at least, with blanks between names"
             )
         twice = [name for name, count in Counter(inventory.hosts()).items() if count > 1]
         if twice:
-            raise CannotStart(f"{twice[0]} is named twice; each container runs one server")
+            raise ClusterCannotStart(f"{twice[0]} is named twice; each container runs one server")
         if "{name}" not in inventory.supervisor or not inventory.supervisor.rpartition(":")[2].isdigit():
-            raise CannotStart(
+            raise ClusterCannotStart(
                 f"CLOVERLAB_SUPERVISOR is like '{{name}}.control:{PORT}', not {inventory.supervisor!r}"
             )
         return inventory
 
     def of_family(self, protocol: str) -> Inventory:
         """The inventory with as many groups and servers as the family runs. The other hosts become spares, and the first spares carry
-        the nodes that the family needs. The last groups are left out when spares are missing. Raises Malformed, CannotStart."""
+        the nodes that the family needs. The last groups are left out when spares are missing. Raises Malformed, ClusterCannotStart."""
         try:
             family = family_named(protocol)
         except ValueError as error:
@@ -89,9 +89,9 @@ class Inventory(msgspec.Struct, frozen=True):
         return [name for name in self.servers() if name not in used]
 
     def carrying(self, nodes: list[str]) -> Inventory:
-        """The inventory whose first spares carry these nodes. Raises CannotStart when there are too few."""
+        """The inventory whose first spares carry these nodes. Raises ClusterCannotStart when there are too few."""
         if len(self.spares) < len(nodes):
-            raise CannotStart(
+            raise ClusterCannotStart(
                 f"{', '.join(nodes)} need a container each, and beside the servers' there are"
                 f" {len(self.spares)}; take servers out of CLOVERLAB_GROUPS"
             )

@@ -23,7 +23,7 @@ class Standing(msgspec.Struct):
     options: dict[str, Any] = {}
 
 
-class Ledger:
+class FaultLedger:
     """Record of the faults in force; `report` receives each FaultInjected and FaultEnded."""
 
     def __init__(self, report: Callable[[Event], None]):

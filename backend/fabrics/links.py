@@ -34,7 +34,7 @@ class LinkFault(msgspec.Struct, frozen=True):
         return (a is None or a in ends) and (b is None or b in ends)
 
 
-class Rule(msgspec.Struct):
+class LinkEffect(msgspec.Struct):
     """The effect on one direction of a link."""
 
     drop: bool = False
@@ -72,20 +72,20 @@ def seen_from(fault: LinkFault, name: str) -> list[tuple[str, Literal["to", "fro
 
 def transport_rules(faults: list[LinkFault], name: str) -> list[dict[str, Any]]:
     """The `rules` of the control socket for the process `name`."""
-    merged: dict[tuple[str, str], Rule] = {}
+    merged: dict[tuple[str, str], LinkEffect] = {}
     for fault in faults:
         for peer, way in seen_from(fault, name):
             if peer != COORDINATION:
-                merged.setdefault((peer, way), Rule()).add(fault)
+                merged.setdefault((peer, way), LinkEffect()).add(fault)
     return [
         {"peer": peer, "direction": way, **msgspec.structs.asdict(rule)}
         for (peer, way), rule in merged.items()
     ]
 
 
-def relay_rules(faults: list[LinkFault], name: str) -> dict[Literal["to", "from"], Rule]:
+def relay_rules(faults: list[LinkFault], name: str) -> dict[Literal["to", "from"], LinkEffect]:
     """The rules of the relay between the server `name` and coordination; `to` is the direction to coordination."""
-    merged: dict[Literal["to", "from"], Rule] = {"to": Rule(), "from": Rule()}
+    merged: dict[Literal["to", "from"], LinkEffect] = {"to": LinkEffect(), "from": LinkEffect()}
     for fault in faults:
         for way in relay_ways(fault, name):
             merged[way].add(fault)

@@ -14,9 +14,9 @@ import msgspec
 from backend.code_digest import code_digest
 from backend.errors import Impossible, Unavailable
 from backend.fabrics import launch
-from backend.fabrics.children import Child, Children
+from backend.fabrics.children import Child, Roster
 from backend.fabrics.coordination import ensemble_of
-from backend.fabrics.driver import Process
+from backend.fabrics.driver import DrivenProcess
 from backend.fabrics.ends import EndRecorder
 from backend.fabrics.fabric import ClusterFabric
 from backend.fabrics.home import Home
@@ -24,15 +24,15 @@ from backend.fabrics.links import transport_rules
 from backend.fabrics.relay_manager import RelayManager
 from backend.fabrics.sockets import ask
 from backend.fabrics.targets import natural
-from backend.fabrics.watched import GENTLE
+from backend.fabrics.watched_cluster import GENTLE
 from backend.names import CLIENT, CONTROL, COORDINATION, RELAYS
 from backend.picture import Picture
 from backend.shape import SERVERS_MAX
 from nodes.config import WorkloadConfig
 from nodes.real.control import BadQuestion
+from nodes.real.disk_replacement import wipe
 from nodes.real.rot import corrupt
-from nodes.real.synced import lose_power
-from nodes.real.wipe import wipe
+from nodes.real.synced_lengths import lose_power
 from nodes.trace.events import Stamped, Warned
 from nodes.trace.lease_events import LockRemoved
 from nodes.trace.reader import TraceReader
@@ -51,7 +51,7 @@ class ProcessFabric(ClusterFabric):
         last: Picture | None = None,
     ):
         super().__init__(home, on_events, workload, positions, boot, last)
-        self.children = Children(home.path)
+        self.children = Roster(home.path)
         self.ensemble = ensemble_of(home, self.children, self.report, self.ask)
         self.relays = RelayManager(home, self.children)
         self.ends = EndRecorder(
@@ -144,7 +144,7 @@ class ProcessFabric(ClusterFabric):
 
     # --- rules and queries ------------------------------------------------------------------------
 
-    def process(self, name: str) -> Process | None:
+    def process(self, name: str) -> DrivenProcess | None:
         return self.children.by_name.get(name)
 
     async def ask(self, name: str, question: dict[str, Any], timeout_s: float = 2.0) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backend.errors import Unavailable
 from backend.fabrics import launch
-from backend.fabrics.children import Child, Children
+from backend.fabrics.children import Child, Roster
 from backend.fabrics.home import Home
 from backend.fabrics.links import LinkFault, relay_rules
 from backend.fabrics.sockets import ask
@@ -14,7 +14,7 @@ from backend.names import RELAYS
 class RelayManager:
     """Keeps the relays' ports and sends the relays their rules."""
 
-    def __init__(self, home: Home, children: Children):
+    def __init__(self, home: Home, children: Roster):
         self._home = home
         self._children = children
         self._socket = home.socket_of(RELAYS)

@@ -11,9 +11,9 @@ import time
 
 import msgspec
 
-from backend.errors import FaultUnsupported, Impossible, Unavailable
+from backend.errors import FaultImpossible, Impossible, Unavailable
 from backend.fabrics.fabric import ClusterFabric
-from backend.fabrics.watched import wait_until
+from backend.fabrics.watched_cluster import wait_until
 from backend.names import CONTROL
 from nodes.families import family_named
 from nodes.trace.events import ServerRemoved
@@ -23,14 +23,14 @@ LOOK_S = 0.1
 GROUPS = "/cloverlab/groups"
 
 
-class Counted(msgspec.Struct):
+class CountedConfiguration(msgspec.Struct):
     """The part of a group's configuration that is read here."""
 
     members: list[str]
 
 
 class Removal:
-    """Of one server. Raises FaultUnsupported when its family has no removals."""
+    """Of one server. Raises FaultImpossible when its family has no removals."""
 
     def __init__(self, fabric: ClusterFabric, name: str):
         self._fabric = fabric
@@ -39,7 +39,7 @@ class Removal:
         protocol = fabric.home.file.cluster.protocol
         reason = family_named(protocol).cannot_leave
         if reason:
-            raise FaultUnsupported(f"{name} is not removed from {protocol}: {reason}")
+            raise FaultImpossible(f"{name} is not removed from {protocol}: {reason}")
 
     async def carry_out(self) -> None:
         """Returns when the cluster goes on without the server. Raises Impossible with the reason when it must stay, Unavailable."""
@@ -74,7 +74,7 @@ class Removal:
         root = f"{GROUPS}/{self._group}"
         nodes = {node["path"]: node["data"] for node in await self._fabric.ensemble.nodes()}
         recorded = nodes.get(f"{root}/configuration")
-        members = msgspec.json.decode(recorded, type=Counted).members if recorded else []
+        members = msgspec.json.decode(recorded, type=CountedConfiguration).members if recorded else []
         return members, f"{root}/view/{self._name}" in nodes
 
     async def _order(self) -> bool:

@@ -6,8 +6,8 @@ import random
 import re
 
 from backend.errors import Impossible, Malformed, NotThere
-from backend.nearest import nearest
 from backend.picture import Picture, ServerState
+from backend.suggestion import nearest
 from nodes.roles import ALIKE
 
 WORDS = re.compile(

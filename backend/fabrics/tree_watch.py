@@ -12,11 +12,11 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, NoAuthError, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
 
-from backend.errors import CannotStart, Impossible, Unavailable
+from backend.errors import ClusterCannotStart, Impossible, Unavailable
 from nodes.config import GroupConfig
-from nodes.real.authenticated import authenticated
+from nodes.real.authentication import authenticated
 from nodes.replicas.ends import Read, paths_of
-from nodes.world import Change, Check, Delete, Set
+from nodes.world import Change, CheckNode, DeleteNode, SetNode
 
 ROOT = "/cloverlab"
 CONNECT_S = 20.0
@@ -82,22 +82,22 @@ class TreeClient:
             raise Impossible(f"the lock of {group} was not taken: {owner} has lost it meanwhile")
 
     async def claim(self, cluster: str) -> None:
-        """Raises CannotStart when another cluster uses this ensemble, Unavailable when it does not answer."""
+        """Raises ClusterCannotStart when another cluster uses this ensemble, Unavailable when it does not answer."""
         try:
             client = await self._connected()
         except Unavailable as error:
-            raise CannotStart(error.message) from None
+            raise ClusterCannotStart(error.message) from None
         try:
             await asyncio.to_thread(client.ensure_path, ROOT)
             found, _ = await asyncio.to_thread(client.get, ROOT)
         except NoAuthError:
-            raise CannotStart(
+            raise ClusterCannotStart(
                 f"{self._hosts} holds a cluster with another token; use its --data or another ensemble"
             ) from None
         except (KazooException, KazooTimeoutError) as error:
             raise Unavailable(f"coordination did not answer: {type(error).__name__}") from None
         if found and found != cluster.encode():
-            raise CannotStart(
+            raise ClusterCannotStart(
                 f"{self._hosts} already holds the cluster {found.decode(errors='replace')[:40]}; "
                 "use its --data or another ensemble"
             )
@@ -126,12 +126,12 @@ class TreeClient:
 
 
 async def make_chroot(hosts: list[str], name: str, password: str) -> None:
-    """Creates the node below which a cluster lives in a shared ensemble. Raises CannotStart."""
+    """Creates the node below which a cluster lives in a shared ensemble. Raises ClusterCannotStart."""
     root = TreeClient(",".join(hosts), password)
     try:
         await root.ensure(f"/{name}")
     except Unavailable as error:
-        raise CannotStart(error.message) from None
+        raise ClusterCannotStart(error.message) from None
     finally:
         await root.close()
 
@@ -191,11 +191,11 @@ def read_end(client: KazooClient, group: str, server: str) -> Read:
 def commit(client: KazooClient, changes: list[Change]) -> list[Any]:
     transaction = client.transaction()
     for change in changes:
-        if isinstance(change, Check):
+        if isinstance(change, CheckNode):
             transaction.check(change.path, change.version)
-        elif isinstance(change, Delete):
+        elif isinstance(change, DeleteNode):
             transaction.delete(change.path, change.version)
-        elif isinstance(change, Set):
+        elif isinstance(change, SetNode):
             transaction.set_data(change.path, change.data, change.version)
         else:
             transaction.create(change.path, change.data, ephemeral=change.ephemeral)

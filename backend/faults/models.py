@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from backend.clusters.models import Strict
-from backend.served import served_as
+from backend.served_models import served_as
 from nodes.faults.model import Verb
 
 VerbOut = served_as(Verb)

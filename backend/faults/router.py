@@ -6,10 +6,10 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from backend.depends import TheLab
+from backend.dependencies import TheLab
 from backend.errors import Impossible
 from backend.faults.models import FaultDone, FaultRequest, VerbOut
-from backend.faults.served import served
+from backend.faults.served_table import served
 
 router = APIRouter(prefix="/api", tags=["faults"])
 

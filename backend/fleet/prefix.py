@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from backend.depends import CLUSTER
+from backend.dependencies import CLUSTER
 from backend.fleet.fleet import Fleet
 
 PREFIX = "/api/clusters/"

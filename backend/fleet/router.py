@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends
 from starlette.requests import HTTPConnection
 
 from backend.errors import Malformed, NotThere
-from backend.fabrics.watched import GENTLE
+from backend.fabrics.watched_cluster import GENTLE
 from backend.fleet.fleet import Fleet
 from backend.fleet.models import ClusterRequest, FleetMember
 from backend.lab import Lab

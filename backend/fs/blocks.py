@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from backend.running import Running
-from nodes.blocks.block_map import Wanted, judge
+from backend.running_cluster import Running
+from nodes.blocks.block_map import WantedBlock, judge
 from nodes.metadata.operations import Block, Contents
-from nodes.wire.data_messages import WRITING, Location, Row
+from nodes.wire.data_messages import WRITING, Location, ReplicaRow
 
 
 async def blocks(lab: Running, path: str, first: int, limit: int) -> dict[str, Any]:
@@ -31,8 +31,8 @@ def reported(contents: Contents, places: list[list[Location]]) -> dict[str, Any]
 
 def block(wanted: Block, found: list[Location], replication: int) -> dict[str, Any]:
     """One block with the replicas that data nodes reported, in any state (`found`)."""
-    rows = {each.node: Row(wanted.number, each.stamp, each.length, each.state) for each in found}
-    verdict = judge(Wanted(wanted.stamp, wanted.length, replication), rows)
+    rows = {each.node: ReplicaRow(wanted.number, each.stamp, each.length, each.state) for each in found}
+    verdict = judge(WantedBlock(wanted.stamp, wanted.length, replication), rows)
     words = {
         **dict.fromkeys(verdict.good, "good"),
         **{name: "writing" if rows[name].state == WRITING else "stale" for name in verdict.stale},
@@ -42,6 +42,6 @@ def block(wanted: Block, found: list[Location], replication: int) -> dict[str, A
         "number": f"{wanted.number:016x}",
         "stamp": wanted.stamp,
         "length": wanted.length,
-        "health": verdict.health(Wanted(wanted.stamp, wanted.length, replication)),
+        "health": verdict.health(WantedBlock(wanted.stamp, wanted.length, replication)),
         "replicas": dict(sorted(words.items())),
     }

@@ -8,7 +8,7 @@ from starlette.requests import ClientDisconnect
 
 from backend.errors import Impossible, Malformed
 from backend.fabrics.client import ContentCalls
-from backend.running import Running
+from backend.running_cluster import Running
 
 
 def files(lab: Running) -> ContentCalls:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from backend.clusters.models import Strict
-from nodes.metadata.planning import MODE_MAX
+from nodes.metadata.plans import MODE_MAX
 
 PATH_CHARACTERS = 8192
 
@@ -82,7 +82,7 @@ class Written(BaseModel):
     size: int = Field(description="Number of bytes written.")
 
 
-class Checked(BaseModel):
+class CheckedOut(BaseModel):
     """The namespaces of all groups, compared with one another."""
 
     objects: int = Field(description="Number of files and directories.")

@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import StreamingResponse
 
-from backend.depends import TheLab
-from backend.fs import blocks, checking, content, service
-from backend.fs.models import PATH_CHARACTERS, Checked, Directory, FileBlocks, FsAnswer, FsRequest, Written
+from backend.dependencies import TheLab
+from backend.fs import blocks, content, fsck, service
+from backend.fs.models import PATH_CHARACTERS, CheckedOut, Directory, FileBlocks, FsAnswer, FsRequest, Written
 from nodes.metadata.operations import BLOCK_SIZE, BLOCK_SIZE_MAX, CHUNK_BYTES
 
 Path = Annotated[str, Query(max_length=PATH_CHARACTERS)]
@@ -73,7 +73,7 @@ async def read_directory(
     return await service.directory(lab, path, after, limit)
 
 
-@router.get("/fs/check", response_model=Checked)
+@router.get("/fs/check", response_model=CheckedOut)
 async def check(lab: TheLab) -> dict[str, Any]:
     """Compares the namespaces of all groups: orphan inodes, dangling dentries, wrong counts of names (fsck)."""
-    return await checking.check(lab)
+    return await fsck.check(lab)

@@ -10,7 +10,7 @@ import msgspec
 
 from backend.errors import Malformed
 from backend.fs.models import FsRequest
-from backend.running import Running
+from backend.running_cluster import Running
 from nodes.errors import FsError
 from nodes.metadata.operations import (
     Attributes,

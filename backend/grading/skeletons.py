@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from backend.errors import Impossible, Malformed, NotThere
-from backend.nearest import nearest
 from backend.repository import REPOSITORY
+from backend.suggestion import nearest
 
 FOLDER = REPOSITORY / "labs" / "implementation"
 PART = "part.py"

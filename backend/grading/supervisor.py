@@ -17,7 +17,7 @@ import msgspec
 
 from backend.repository import REPOSITORY
 from nodes.grading.limits import SEED_CPU_S
-from nodes.grading.refusal import Failed, Passed, Refused, Result, Started
+from nodes.grading.refusal import Passed, Result, SubmissionRefused, TrialFailed, TrialStarted
 
 SILENCE_S = 300.0
 """Longest real time without a result of a process. The processor time of a trial has a smaller limit of its own."""
@@ -31,7 +31,7 @@ class Graded(msgspec.Struct):
 
     passed: int = 0
     """Number of seeds without a violation."""
-    failed: Failed | None = None
+    failed: TrialFailed | None = None
     """The failing trial with the smallest seed."""
     refused: str = ""
     """Why the submission could not be judged, in one line; empty when it was."""
@@ -43,7 +43,7 @@ class Graded(msgspec.Struct):
         return self.failed is None and not self.refused
 
 
-class Worker:
+class GradingWorker:
     """One process. Each line of its standard output is a result."""
 
     def __init__(self, task: str, file: Path, seeds: range, seed_cpu_s: float, directory: str):
@@ -106,7 +106,8 @@ def grade(
     jobs = min(jobs, len(seeds))
     with tempfile.TemporaryDirectory(prefix="cloverlab-grade-") as directory:
         workers = [
-            Worker(task, file.absolute(), seeds[place::jobs], seed_cpu_s, directory) for place in range(jobs)
+            GradingWorker(task, file.absolute(), seeds[place::jobs], seed_cpu_s, directory)
+            for place in range(jobs)
         ]
         try:
             while not graded.refused and not over(workers, graded):
@@ -119,13 +120,13 @@ def grade(
     return graded
 
 
-def over(workers: list[Worker], graded: Graded) -> bool:
+def over(workers: list[GradingWorker], graded: Graded) -> bool:
     """Whether no process can report a smaller failing seed."""
     limit = graded.failed.seed if graded.failed is not None else None
     return all(worker.ended or (limit is not None and worker.seed > limit) for worker in workers)
 
 
-def take(workers: list[Worker], graded: Graded, on_passed: Callable[[int], None]) -> None:
+def take(workers: list[GradingWorker], graded: Graded, on_passed: Callable[[int], None]) -> None:
     with selectors.DefaultSelector() as selector:
         for worker in workers:
             if not worker.ended:
@@ -137,14 +138,14 @@ def take(workers: list[Worker], graded: Graded, on_passed: Callable[[int], None]
             graded.refused = f"seed {worker.seed} has no result after {SILENCE_S:g} s"
 
 
-def note(worker: Worker, graded: Graded, on_passed: Callable[[int], None]) -> None:
+def note(worker: GradingWorker, graded: Graded, on_passed: Callable[[int], None]) -> None:
     for result in worker.results():
-        if isinstance(result, Started):
+        if isinstance(result, TrialStarted):
             worker.seed = result.seed
         elif isinstance(result, Passed):
             graded.passed += 1
             on_passed(graded.passed)
-        elif isinstance(result, Refused):
+        elif isinstance(result, SubmissionRefused):
             graded.refused = graded.refused or result.line
         elif graded.failed is None or result.seed < graded.failed.seed:
             graded.failed = result
@@ -152,7 +153,7 @@ def note(worker: Worker, graded: Graded, on_passed: Callable[[int], None]) -> No
         graded.refused = reason_of(worker.process.wait(), worker)
 
 
-def reason_of(code: int, worker: Worker) -> str:
+def reason_of(code: int, worker: GradingWorker) -> str:
     """Why a process ended that reported no refusal; empty when it was done."""
     if code == 0:
         return ""

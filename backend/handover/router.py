@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from backend.depends import TheLab
+from backend.dependencies import TheLab
 from backend.handover import service
 from backend.handover.models import HandoverDone, HandoverRequest
 

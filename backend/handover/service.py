@@ -6,17 +6,17 @@ import time
 from typing import Any
 
 from backend.checkpoints.service import active_of, answers_as_active, ask
-from backend.errors import FaultUnsupported, Malformed, NotThere, Unavailable
-from backend.fabrics.watched import wait_until
+from backend.errors import FaultImpossible, Malformed, NotThere, Unavailable
+from backend.fabrics.watched_cluster import wait_until
 from backend.picture import ServerState
-from backend.running import Running
+from backend.running_cluster import Running
 
 ANSWER_S = 15.0
 SERVE_S = 20.0
 
 
 async def hand_over(lab: Running, group: str, server: str) -> dict[str, Any]:
-    """Returns when another server serves. Raises Impossible with the reason when the active goes on; NotThere, Malformed, FaultUnsupported,
+    """Returns when another server serves. Raises Impossible with the reason when the active goes on; NotThere, Malformed, FaultImpossible,
     Unavailable."""
     check(lab, group, server)
     began_s = time.monotonic()
@@ -48,4 +48,4 @@ def check(lab: Running, group: str, server: str) -> None:
         raise Malformed(f"{server} is not a server of {group}, which has {', '.join(members)}")
     if lab.family.cannot_hand_over:
         protocol = lab.home.file.cluster.protocol
-        raise FaultUnsupported(f"{protocol} hands nothing over: {lab.family.cannot_hand_over}")
+        raise FaultImpossible(f"{protocol} hands nothing over: {lab.family.cannot_hand_over}")

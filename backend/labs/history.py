@@ -11,7 +11,7 @@ from backend.scenarios.durations import nanoseconds
 from backend.scenarios.facts import Facts
 from backend.scenarios.model import ExpectPart
 from backend.scenarios.outages import Outages
-from backend.scenarios.verdicts import Judge, Verdict
+from backend.scenarios.verdicts import ExpectationVerdict, Judge
 from nodes.config import ClusterConfig
 from nodes.invariants import registry
 from nodes.trace.events import Called, FaultInjected, Serving, SessionEnded, Stamped
@@ -51,7 +51,7 @@ class Noted:
     """Number of events by kind, since the workload began."""
 
 
-class History:
+class RunHistory:
     """The events of a run, reduced as they come."""
 
     def __init__(self, config: ClusterConfig, clients: list[str]):
@@ -72,7 +72,7 @@ class History:
     @classmethod
     def of(
         cls, config: ClusterConfig, clients: list[str], began_ns: int, ended_ns: int, events: list[Stamped]
-    ) -> History:
+    ) -> RunHistory:
         """The history of a run that is over."""
         history = cls(config, clients)
         history.begin(began_ns)
@@ -94,7 +94,7 @@ class History:
     def groups(self) -> list[str]:
         return list(self._rows)
 
-    def verdicts(self, expect: ExpectPart) -> list[Verdict]:
+    def verdicts(self, expect: ExpectPart) -> list[ExpectationVerdict]:
         """Raises LabError for an unknown group."""
         return self._judge.verdicts(expect)
 

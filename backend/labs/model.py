@@ -15,11 +15,11 @@ Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 Answer = bool | int | float | str
 
 
-class _Part(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class _LabPart(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     pass
 
 
-class ValuePart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class ValuePart(_LabPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """A value that is computed from the history of a run: a name of backend/labs/values.py and what it refers to."""
 
     name: str
@@ -32,7 +32,7 @@ class ValuePart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """Name of an invariant, for the value `broken`."""
 
 
-class PredictionPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class PredictionPart(_LabPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """A question that the student answers before the first fault. The run gives the right answer."""
 
     value: ValuePart
@@ -45,7 +45,7 @@ class PredictionPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=Tru
     """What explains the answer; shown after the run."""
 
 
-class FaultPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class FaultPart(_LabPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """A fault that the student has to cause."""
 
     verb: str | list[str]
@@ -56,7 +56,7 @@ class FaultPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """Number of different targets with that role."""
 
 
-class BoundPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class BoundPart(_LabPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """Bounds of a value of the history."""
 
     value: ValuePart
@@ -65,7 +65,7 @@ class BoundPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     equals: Answer | None = None
 
 
-class CheckPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class CheckPart(_LabPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """A check of the run; exactly one of its parts is given."""
 
     fault: FaultPart | None = None
@@ -74,7 +74,7 @@ class CheckPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     bound: BoundPart | None = None
 
 
-class LabStep(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class LabStep(_LabPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """One step of a lab: a question that is answered before the fault, or something to cause that is checked after the run."""
 
     id: Name
@@ -84,13 +84,13 @@ class LabStep(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     hints: Annotated[list[Text], msgspec.Meta(max_length=6)] = []
 
 
-class ReadingPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class ReadingPart(_LabPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     paper: Literal["CFS", "SAA", "VSSP", "DCFS2", "DCFS3"]
     section: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
     about: Text
 
 
-class LabFile(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class LabFile(_LabPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """A lab without its page `lab.md`."""
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=80)]
@@ -109,7 +109,7 @@ class LabFile(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     steps: Annotated[list[LabStep], msgspec.Meta(min_length=1, max_length=STEPS_MAX)]
 
 
-class ScriptPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class ScriptPart(_LabPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """A student's answers and actions, in the order in which the lab asks for them: first the answers."""
 
     student: Annotated[str, msgspec.Meta(min_length=1, max_length=60)] = "student"

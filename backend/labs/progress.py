@@ -7,10 +7,10 @@ from urllib.parse import quote
 
 import msgspec
 
-from backend.errors import CannotStart, Impossible, Malformed
-from backend.labs.grading import LabGrade, wrong_answer
+from backend.errors import ClusterCannotStart, Impossible, Malformed
+from backend.labs.grades import LabGrade, wrong_answer
 from backend.labs.model import ACTIONS_MAX, Answer, LabStep, ScriptPart
-from backend.labs.reading import StudentLab
+from backend.labs.reader import StudentLab
 from backend.places import default_data
 from backend.scenarios.model import StepPart
 
@@ -18,7 +18,7 @@ NAME_MAX = 60
 BYTES_MAX = 1 << 20
 
 
-class Progress(msgspec.Struct, frozen=True):
+class LabProgress(msgspec.Struct, frozen=True):
     """Answers, actions and verdicts of one student in one lab."""
 
     lab: str
@@ -50,13 +50,13 @@ def file_of(lab: str, student: str) -> Path:
     return directory() / f"{quote(name, safe='').replace('.', '%2E')}" / f"{lab}.json"
 
 
-def loaded(lab: str, student: str) -> Progress | None:
+def loaded(lab: str, student: str) -> LabProgress | None:
     """The saved progress; None before `lab start`. Raises Malformed for a damaged file."""
     path = file_of(lab, student)
     try:
         with path.open("rb") as file:
             data = file.read(BYTES_MAX)
-        return msgspec.json.decode(data, type=Progress)
+        return msgspec.json.decode(data, type=LabProgress)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -67,7 +67,7 @@ def loaded(lab: str, student: str) -> Progress | None:
         ) from None
 
 
-def begun(lab: str, student: str) -> Progress:
+def begun(lab: str, student: str) -> LabProgress:
     """Raises Impossible before `lab start`."""
     progress = loaded(lab, student)
     if progress is None:
@@ -75,8 +75,8 @@ def begun(lab: str, student: str) -> Progress:
     return progress
 
 
-def save(progress: Progress) -> None:
-    """Replaces the file as a whole. Raises CannotStart when the directory cannot be written."""
+def save(progress: LabProgress) -> None:
+    """Replaces the file as a whole. Raises ClusterCannotStart when the directory cannot be written."""
     path = file_of(progress.lab, progress.student)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,10 +84,10 @@ def save(progress: Progress) -> None:
         fresh.write_bytes(msgspec.json.encode(progress))
         fresh.replace(path)
     except OSError as error:
-        raise CannotStart(f"cannot write {path}: {error.strerror}") from None
+        raise ClusterCannotStart(f"cannot write {path}: {error.strerror}") from None
 
 
-def with_answer(progress: Progress, lab: StudentLab, id: str, answer: Answer) -> Progress:
+def with_answer(progress: LabProgress, lab: StudentLab, id: str, answer: Answer) -> LabProgress:
     """Raises NotThere, Malformed, and Impossible after the first action: a prediction comes before the fault."""
     asked = lab.step(id).predict
     if asked is None:
@@ -102,7 +102,7 @@ def with_answer(progress: Progress, lab: StudentLab, id: str, answer: Answer) ->
     return msgspec.structs.replace(progress, answers={**progress.answers, id: answer})
 
 
-def with_action(progress: Progress, lab: StudentLab, action: StepPart) -> Progress:
+def with_action(progress: LabProgress, lab: StudentLab, action: StepPart) -> LabProgress:
     """Raises Impossible while a question is open, and for too many actions."""
     waiting = [s.id for s in lab.file.steps if s.predict is not None and s.id not in progress.answers]
     if waiting:
@@ -112,14 +112,14 @@ def with_action(progress: Progress, lab: StudentLab, action: StepPart) -> Progre
     return msgspec.structs.replace(progress, actions=[*progress.actions, action])
 
 
-def without_last_action(progress: Progress) -> Progress:
+def without_last_action(progress: LabProgress) -> LabProgress:
     """Raises Impossible without an action."""
     if not progress.actions:
         raise Impossible("there is no action to take back")
     return msgspec.structs.replace(progress, actions=progress.actions[:-1])
 
 
-def with_grade(progress: Progress, grade: LabGrade) -> Progress:
+def with_grade(progress: LabProgress, grade: LabGrade) -> LabProgress:
     return msgspec.structs.replace(
         progress,
         runs=progress.runs + 1,
@@ -128,7 +128,7 @@ def with_grade(progress: Progress, grade: LabGrade) -> Progress:
     )
 
 
-def next_hint(progress: Progress, lab: StudentLab) -> tuple[Progress, str, str]:
+def next_hint(progress: LabProgress, lab: StudentLab) -> tuple[LabProgress, str, str]:
     """The next hint of the first open step that has one left, and the step; empty texts when none is left."""
     for step in lab.file.steps:
         if step.id not in progress.passed:
@@ -138,7 +138,7 @@ def next_hint(progress: Progress, lab: StudentLab) -> tuple[Progress, str, str]:
     return progress, "", ""
 
 
-def hint_of(progress: Progress, step: LabStep) -> tuple[Progress, str]:
+def hint_of(progress: LabProgress, step: LabStep) -> tuple[LabProgress, str]:
     """The next hint of a step; an empty text when none is left."""
     shown = progress.hints.get(step.id, 0)
     if shown >= len(step.hints):

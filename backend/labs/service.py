@@ -11,7 +11,7 @@ import msgspec
 from backend.errors import Impossible, Malformed
 from backend.labs import progress
 from backend.labs.model import Answer, ScriptPart
-from backend.labs.reading import StudentLab, check_script, lab_of, names
+from backend.labs.reader import StudentLab, check_script, lab_of, names
 from backend.repository import REPOSITORY
 
 AT_ONCE = 2

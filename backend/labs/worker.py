@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from backend.errors import LabError
+from backend.labs.lab_run import run_lab
 from backend.labs.model import ScriptPart
-from backend.labs.reading import lab_of
-from backend.labs.running import run_lab
+from backend.labs.reader import lab_of
 
 
 def result_of(name: str, script: ScriptPart) -> dict[str, Any]:

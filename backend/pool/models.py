@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from backend.clusters.models import Strict
 from backend.pool.volume import Pool
-from backend.served import served_as
+from backend.served_models import served_as
 
 PoolOut = served_as(Pool)
 
@@ -36,7 +36,7 @@ class LookedIn(BaseModel):
     of_bytes: int = Field(description="Bytes in the whole image.")
 
 
-class Attributes(BaseModel):
+class AttributesOut(BaseModel):
     """Attributes of a file or directory at the time of the image."""
 
     inode: int
@@ -54,6 +54,6 @@ class Attributes(BaseModel):
 
 class Looked(BaseModel):
     path: str
-    found: Attributes | None = Field(description="Attributes; null when the image does not have the path.")
+    found: AttributesOut | None = Field(description="Attributes; null when the image does not have the path.")
     names: list[str] = Field(description="The first hundred names of a directory.")
     steps: list[LookedIn] = Field(description="Images in which the path was looked up, group by group.")

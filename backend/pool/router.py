@@ -7,9 +7,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from backend.depends import TheLab
+from backend.dependencies import TheLab
 from backend.events.router import Number, RunNumber, as_json
-from backend.pool import looking, service
+from backend.pool import lookup, service
 from backend.pool.models import Looked, Ordered, PoolOrder, PoolOut
 
 router = APIRouter(prefix="/api", tags=["storage pool"])
@@ -30,4 +30,4 @@ async def order(request: PoolOrder, lab: TheLab) -> dict[str, str]:
 @router.get("/pool/look", response_model=Looked)
 async def look(path: Annotated[str, Query(max_length=4096)], lab: TheLab, sn: Number = 0) -> dict[str, Any]:
     """Looks a path up in the newest images, or in the one at `sn`; only the partitions that it needs are loaded."""
-    return await looking.look(lab, path, sn)
+    return await lookup.look(lab, path, sn)

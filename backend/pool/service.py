@@ -10,7 +10,7 @@ from backend.checkpoints.service import active_of, ask
 from backend.errors import NotThere
 from backend.events import service as events
 from backend.pool.volume import KINDS, pools
-from backend.running import Running
+from backend.running_cluster import Running
 from backend.store import queries
 
 EVENTS_MOST = 5_000

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from backend.depends import TheLab
+from backend.dependencies import TheLab
 from backend.errors import Impossible
 from nodes.kinds import KINDS
 

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from backend.errors import LabError, Unavailable, of_fault
 from backend.fabrics.containers import in_containers
 from backend.fabrics.fabric import ClusterFabric
-from backend.fabrics.faults import Faults
+from backend.fabrics.faults import FaultInjection
 from backend.fabrics.home import Home
 from backend.fabrics.processes import ProcessFabric
 from backend.fabrics.targets import resolve
@@ -136,7 +136,7 @@ class Live:
         self._directory = tempfile.TemporaryDirectory(prefix="cloverlab-run-")
         self.on_event: Listeners[Stamped] = Listeners()
         self._fabric = self._made(Path(self._directory.name), config, seed)
-        self._faults = Faults(self._fabric)
+        self._faults = FaultInjection(self._fabric)
         self._rng = random.Random(f"{seed}/targets")
         self.picture = self._fabric.picture
         self._asking: list[asyncio.Task[None]] = []
@@ -198,7 +198,7 @@ class Live:
             raise LabError(error.message) from None
 
 
-class Processes(Live):
+class LocalProcesses(Live):
     """A cluster of operating-system processes on this machine."""
 
     def _made(self, directory: Path, config: ClusterConfig, seed: int) -> ClusterFabric:

@@ -11,7 +11,7 @@ from backend.scenarios.conditions import Situation
 from backend.scenarios.fabric import Fabric
 from backend.scenarios.model import ExpectPart
 from nodes.metadata import fsck
-from nodes.metadata.pages import Page
+from nodes.metadata.pages import TreePage
 
 ANSWER_S = 10.0
 UNASKED = "the namespaces have not been looked at"
@@ -52,9 +52,9 @@ def anybody(situation: Situation) -> str:
     raise Unavailable("no server runs")
 
 
-async def pages(fabric: Fabric, situation: Situation) -> list[Page]:
+async def pages(fabric: Fabric, situation: Situation) -> list[TreePage]:
     """The namespaces of all groups. Raises Unavailable."""
-    found: list[Page] = []
+    found: list[TreePage] = []
     for group in situation.picture.groups:
         if not situation.serves(group):
             raise Unavailable(f"{group} has no active now")
@@ -63,7 +63,7 @@ async def pages(fabric: Fabric, situation: Situation) -> list[Page]:
             question: dict[str, Any] = {"do": "tree", "after": max(0, after)}
             answer = await fabric.ask(situation.serving[group], question, ANSWER_S)
             answer.pop("ok", None)
-            page = msgspec.convert(answer, Page, strict=False)
+            page = msgspec.convert(answer, TreePage, strict=False)
             found.append(page)
             after = page.after
     return found

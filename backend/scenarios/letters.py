@@ -19,7 +19,7 @@ from nodes.trace.events import FaultEnded, FaultInjected, LockHeld, Placed, Serv
 LEADERS = "AP"
 
 
-class Row(msgspec.Struct, frozen=True):
+class LetterRow(msgspec.Struct, frozen=True):
     at_ns: int
     letters: str
     under_way: bool
@@ -36,7 +36,7 @@ class Rows:
         self._away: dict[int, list[str]] = {}
         self._under_way = True
         self._serving = False
-        self._rows: list[Row] = []
+        self._rows: list[LetterRow] = []
 
     def on_event(self, stamped: Stamped) -> None:
         event = stamped.event
@@ -75,23 +75,23 @@ class Rows:
 
     def _add(self, at_ns: int) -> None:
         letters = "".join(self._letters[name] for name in self.servers)
-        row = Row(at_ns, letters, self._under_way)
+        row = LetterRow(at_ns, letters, self._under_way)
         if self._rows and self._rows[-1].at_ns == at_ns:
             self._rows[-1] = row
         else:
             self._rows.append(row)
 
     @property
-    def all(self) -> list[Row]:
+    def all(self) -> list[LetterRow]:
         """The rows without repetitions."""
-        found: list[Row] = []
+        found: list[LetterRow] = []
         for row in self._rows:
             if not found or found[-1].letters != row.letters:
                 found.append(row)
         return found
 
 
-def match(rows: list[Row], expected: list[str], any_order: bool) -> list[str] | str:
+def match(rows: list[LetterRow], expected: list[str], any_order: bool) -> list[str] | str:
     """The rows between the expected ones, which were allowed, or one line that names the row that is missing or forbidden."""
     wanted = [row.replace(" ", "") for row in expected]
     odd = next((row for row in wanted if rows and len(row) != len(rows[0].letters)), "")

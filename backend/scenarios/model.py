@@ -15,12 +15,12 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 Share = Annotated[float, msgspec.Meta(gt=0)]
 
 
-class _Part(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class _ScenarioPart(msgspec.Struct, forbid_unknown_fields=True, kw_only=True, frozen=True):
     pass
 
 
 if TYPE_CHECKING:
-    _NodeCounts = _Part
+    _NodeCounts = _ScenarioPart
 else:
     _NodeCounts = msgspec.defstruct(
         "_NodeCounts",
@@ -28,7 +28,7 @@ else:
             (kind.table, Annotated[int, msgspec.Meta(ge=kind.least, le=kind.most)] | None, None)
             for kind in KINDS.values()
         ],
-        bases=(_Part,), forbid_unknown_fields=True, kw_only=True, frozen=True,
+        bases=(_ScenarioPart,), forbid_unknown_fields=True, kw_only=True, frozen=True,
     )  # fmt: skip
     """`data_nodes`, `journal_nodes`, …: numbers of nodes by kind. The default is the number that the family needs."""
 
@@ -82,7 +82,7 @@ class ClusterPart(_NodeCounts, forbid_unknown_fields=True, kw_only=True, frozen=
         return {kind.name: kind.needed(family) if count is None else count for kind, count in given.items()}
 
 
-class WorkloadPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class WorkloadPart(_ScenarioPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     clients: Annotated[int, msgspec.Meta(ge=1, le=1024)] = 4
     """Concurrent calls."""
     rate: str = "50/s"
@@ -94,19 +94,19 @@ class WorkloadPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True)
     """Block size of files with content, in bytes."""
 
 
-class ThrottlePart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class ThrottlePart(_ScenarioPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     rate: str | None = None
     paused: bool | None = None
 
 
-class RowsPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class RowsPart(_ScenarioPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """State rows of the global view, in order. Servers with the same role letter may exchange their places in later rows."""
 
     roles: list[str]
     any_order_of: Literal["standbys", "nobody"] = "standbys"
 
 
-class ExpectPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class ExpectPart(_ScenarioPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     roles: str | None = None
     """Row of roles now, or within the step's `within`: `A S S S`."""
     any_order_of: Literal["standbys", "nobody"] = "nobody"
@@ -138,7 +138,7 @@ class ExpectPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """Least number of events since the workload began, by kind."""
 
 
-class StepPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class StepPart(_ScenarioPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     """One step of a scenario: its time and its action."""
 
     at: str | None = None
@@ -165,13 +165,13 @@ class StepPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
         return StepPart(at=self.at, after=self.after)
 
 
-class EndPart(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class EndPart(_ScenarioPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     at: str | None = None
     when: str | None = None
     within: str = "60s"
 
 
-class Scenario(_Part, forbid_unknown_fields=True, kw_only=True, frozen=True):
+class Scenario(_ScenarioPart, forbid_unknown_fields=True, kw_only=True, frozen=True):
     name: str
     teaches: str
     paper: str = ""

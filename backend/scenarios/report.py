@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from backend.errors import Malformed
-from backend.scenarios.runner import Outcome
+from backend.scenarios.runner import ScenarioOutcome
 
 COLOURS = {"A": "#1f8f5f", "P": "#1f8f5f", "M": "#1f8f5f", "S": "#3b74c9", "J": "#c98a1b", "-": "#c9ced6"}
 HEAD = """<!doctype html><meta charset="utf-8"><title>{title}</title><style>
@@ -21,7 +21,7 @@ table{{border-collapse:collapse}}td,th{{padding:.25rem .75rem;text-align:left;bo
 </style>"""
 
 
-def write(path: Path, outcomes: list[Outcome]) -> None:
+def write(path: Path, outcomes: list[ScenarioOutcome]) -> None:
     """Writes the results in the format of the file's suffix. Raises Malformed."""
     if path.suffix == ".json":
         data = as_json(outcomes)
@@ -35,13 +35,13 @@ def write(path: Path, outcomes: list[Outcome]) -> None:
         raise Malformed(f"--report {path}: {error.strerror}") from None
 
 
-def as_json(outcomes: list[Outcome]) -> bytes:
+def as_json(outcomes: list[ScenarioOutcome]) -> bytes:
     """One result, or a list of several."""
-    reported: list[Outcome] | Outcome = outcomes[0] if len(outcomes) == 1 else outcomes
+    reported: list[ScenarioOutcome] | ScenarioOutcome = outcomes[0] if len(outcomes) == 1 else outcomes
     return msgspec.json.format(msgspec.json.encode(reported), indent=1)
 
 
-def report(console: Console, outcome: Outcome) -> None:
+def report(console: Console, outcome: ScenarioOutcome) -> None:
     """Prints a few lines about a run."""
     mark = "[green]held[/green]" if outcome.held else "[red]NOT held[/red]"
     console.print(f"[bold]{escape(outcome.name)}[/bold] on {outcome.on}, seed {outcome.seed}: {mark}")
@@ -65,12 +65,12 @@ def report_story(console: Console, lines: list[str]) -> None:
         console.print(f"    {line}", markup=False, highlight=False, soft_wrap=True)
 
 
-def page(outcomes: list[Outcome]) -> str:
+def page(outcomes: list[ScenarioOutcome]) -> str:
     title = html.escape(outcomes[0].name if outcomes else "nothing")
     return HEAD.format(title=title) + "".join(section(outcome) for outcome in outcomes)
 
 
-def section(outcome: Outcome) -> str:
+def section(outcome: ScenarioOutcome) -> str:
     held = '<span class="yes">held</span>' if outcome.held else '<span class="no">not held</span>'
     verdicts = "".join(
         f'<tr><td class="{"yes" if v.held else "no"}">{"✓" if v.held else "✗"}</td>'
@@ -93,7 +93,7 @@ def section(outcome: Outcome) -> str:
     )
 
 
-def bands(outcome: Outcome) -> str:
+def bands(outcome: ScenarioOutcome) -> str:
     """The role letters of each server over time, as a drawing."""
     begin, end = outcome.started_ns, max(outcome.ended_ns, outcome.started_ns + 1)
     width, height = 900, 28

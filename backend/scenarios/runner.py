@@ -13,13 +13,13 @@ from backend.errors import Malformed
 from backend.scenarios import letters
 from backend.scenarios.conditions import Situation, condition
 from backend.scenarios.durations import milliseconds, nanoseconds, per_second
-from backend.scenarios.fabric import Containers, Fabric, Processes, Simulated
+from backend.scenarios.fabric import Containers, Fabric, LocalProcesses, Simulated
 from backend.scenarios.facts import Facts, anybody, asks
 from backend.scenarios.model import ClusterPart, EndPart, ExpectPart, Scenario, StepPart, WorkloadPart
 from backend.scenarios.outages import Outages
-from backend.scenarios.reading import targets
+from backend.scenarios.reader import targets
 from backend.scenarios.shapes import shape_of
-from backend.scenarios.verdicts import Judge, Verdict
+from backend.scenarios.verdicts import ExpectationVerdict, Judge
 from backend.shape import new_config
 from nodes.config import ClusterConfig, DataConfig, Timing, WorkloadConfig
 from nodes.faults.table import BY_NAME
@@ -39,7 +39,7 @@ FAULTED = re.compile(r"^target of step (\d+)$")
 ELECTED = re.compile(r"^elected of (\S+)$")
 FABRICS: dict[str, Callable[[ClusterConfig, int], Fabric]] = {
     "simulated": Simulated,
-    "processes": Processes,
+    "processes": LocalProcesses,
     "containers": Containers,
 }
 
@@ -53,10 +53,10 @@ class GroupRows(msgspec.Struct):
 
     name: str
     servers: list[str]
-    rows: list[letters.Row]
+    rows: list[letters.LetterRow]
 
 
-class Outcome(msgspec.Struct):
+class ScenarioOutcome(msgspec.Struct):
     """Result of a run; `held` is true when every expectation held."""
 
     name: str
@@ -66,7 +66,7 @@ class Outcome(msgspec.Struct):
     seed: int
     scale: float
     held: bool
-    verdicts: list[Verdict]
+    verdicts: list[ExpectationVerdict]
     groups: list[GroupRows]
     started_ns: int
     ended_ns: int
@@ -81,7 +81,7 @@ class Outcome(msgspec.Struct):
     held."""
 
 
-class Run:
+class ScenarioRun:
     """One scenario under way. Every time of the file is multiplied by `scale`."""
 
     def __init__(self, scenario: Scenario, on: str, seed: int, scale: float = 1.0):
@@ -95,7 +95,7 @@ class Run:
         }
         self._timeline: list[tuple[int, str, str]] = []
         self._events: deque[Stamped] = deque(maxlen=EVENTS_KEPT)
-        self._verdicts: list[Verdict] = []
+        self._verdicts: list[ExpectationVerdict] = []
         self._began_ns = 0
         self._over = False
         """True once the cluster is being ended; later changes of the view add no rows."""
@@ -136,7 +136,7 @@ class Run:
     def _ns(self, text: str) -> int:
         return round(nanoseconds(text) * self._scale)
 
-    async def run(self) -> Outcome:
+    async def run(self) -> ScenarioOutcome:
         """Raises LabError when the fabric cannot run the scenario."""
         try:
             await self.fabric.start()
@@ -164,7 +164,9 @@ class Run:
         if await self._until(self.fabric.now_ns + within_ns, true):
             return True
         row = " ".join(rows.all[-1].letters for rows in self._rows.values() if rows.all) or "nothing"
-        self._verdicts.append(Verdict(f"{what} within {within_ns / 1e9:g} s", False, f"the view is {row}"))
+        self._verdicts.append(
+            ExpectationVerdict(f"{what} within {within_ns / 1e9:g} s", False, f"the view is {row}")
+        )
         return False
 
     async def _follow(self) -> None:
@@ -221,7 +223,9 @@ class Run:
         """Orders a recovery from any server; a refusal is recorded as a failed expectation."""
         answer = await self.fabric.ask(anybody(self._situation), {"do": "recover", "name": name}, RECOVER_S)
         refused = str(answer.get("refused", ""))
-        self._verdicts.append(Verdict(f"step {number}: recover {name}", not refused, refused or "begun"))
+        self._verdicts.append(
+            ExpectationVerdict(f"step {number}: recover {name}", not refused, refused or "begun")
+        )
 
     def _named(self, word: str) -> list[str]:
         """Resolves names that depend on the run. `target of step 3`: the servers that step 3 hit. `elected of g1`: the server that took the last
@@ -283,11 +287,11 @@ class Run:
             return []
         return story.failure(list(self._events), failed.evidence if failed else (), self._began_ns)
 
-    def _outcome(self) -> Outcome:
+    def _outcome(self) -> ScenarioOutcome:
         scenario = self._scenario
         held = all(verdict.held for verdict in self._verdicts)
         timeline = [(at_ns - self._began_ns, server, what) for at_ns, server, what in sorted(self._timeline)]
-        return Outcome(
+        return ScenarioOutcome(
             scenario.name, scenario.teaches, scenario.paper, self._on, self._seed, self._scale,
             held, self._verdicts,
             [GroupRows(name, rows.servers, rows.all) for name, rows in self._rows.items()],
@@ -342,9 +346,9 @@ def workload_config(part: WorkloadPart, scale: float) -> WorkloadConfig:
     )
 
 
-async def run(scenario: Scenario, on: str, seed: int, scale: float = 1.0) -> Outcome:
+async def run(scenario: Scenario, on: str, seed: int, scale: float = 1.0) -> ScenarioOutcome:
     """Raises LabError."""
     try:
-        return await Run(scenario, on, seed, scale).run()
+        return await ScenarioRun(scenario, on, seed, scale).run()
     except KeyError as error:
         raise Malformed(f"{scenario.name}: {error} is not there") from None

@@ -7,7 +7,7 @@ import re
 from msgspec.structs import replace
 
 from backend.scenarios.model import ClusterPart, ExpectPart, Scenario, StepPart
-from backend.scenarios.reading import targets
+from backend.scenarios.reader import targets
 from nodes.families import FAMILIES, Family, family_named
 from nodes.kinds import KINDS
 from nodes.roles import LETTERS

@@ -16,7 +16,7 @@ from backend.scenarios.outages import Outages
 from nodes.invariants.registry import InvariantChecks
 
 
-class Verdict(msgspec.Struct):
+class ExpectationVerdict(msgspec.Struct):
     """One expectation and its result."""
 
     expected: str
@@ -35,7 +35,7 @@ class Judge:
     _facts: Facts
     _ns: Callable[[str], int]
 
-    def verdicts(self, expect: ExpectPart) -> list[Verdict]:
+    def verdicts(self, expect: ExpectPart) -> list[ExpectationVerdict]:
         """Raises LabError for an unknown group."""
         return [
             *self._of_view(expect),
@@ -47,65 +47,69 @@ class Judge:
             *([] if expect.rows is None else [self._rows_seen(expect)]),
         ]
 
-    def _of_view(self, expect: ExpectPart) -> list[Verdict]:
-        found: list[Verdict] = []
+    def _of_view(self, expect: ExpectPart) -> list[ExpectationVerdict]:
+        found: list[ExpectationVerdict] = []
         if expect.roles is not None:
             found.append(self._roles_now(expect))
         if expect.serving is not None:
             now = self._situation.serves(expect.group)
-            found.append(Verdict(f"serving: {expect.serving}", now == expect.serving, str(now)))
+            found.append(ExpectationVerdict(f"serving: {expect.serving}", now == expect.serving, str(now)))
         if expect.settled is not None:
             now = self._situation.settled
-            found.append(Verdict(f"settled: {expect.settled}", now == expect.settled, str(now)))
+            found.append(ExpectationVerdict(f"settled: {expect.settled}", now == expect.settled, str(now)))
         return found
 
-    def _of_calls(self, expect: ExpectPart) -> list[Verdict]:
-        found: list[Verdict] = []
+    def _of_calls(self, expect: ExpectPart) -> list[ExpectationVerdict]:
+        found: list[ExpectationVerdict] = []
         outages = self._outages
         if expect.failed_calls is not None:
             seen = "; ".join([f"{outages.failed} of {outages.calls}", *outages.failures[:1]])
             few = outages.failed <= expect.failed_calls
-            found.append(Verdict(f"failed calls ≤ {expect.failed_calls}", few, seen))
+            found.append(ExpectationVerdict(f"failed calls ≤ {expect.failed_calls}", few, seen))
         if expect.longest_outage is not None:
             most_ns, longest = self._ns(expect.longest_outage), outages.longest_ns
             found.append(
-                Verdict(f"longest outage ≤ {most_ns / 1e9:g} s", longest <= most_ns, f"{longest / 1e9:.3f} s")
+                ExpectationVerdict(
+                    f"longest outage ≤ {most_ns / 1e9:g} s", longest <= most_ns, f"{longest / 1e9:.3f} s"
+                )
             )
         return found
 
-    def _of_checkpoints(self, expect: ExpectPart) -> list[Verdict]:
-        found: list[Verdict] = []
+    def _of_checkpoints(self, expect: ExpectPart) -> list[ExpectationVerdict]:
+        found: list[ExpectationVerdict] = []
         for name, wanted in expect.checkpoints.items():
             now = self._facts.checkpoints.get(name, "not known")
             meant = ("void", "not known") if wanted == "incomplete" else (wanted,)
-            found.append(Verdict(f"checkpoint {name}: {wanted}", now in meant, now))
+            found.append(ExpectationVerdict(f"checkpoint {name}: {wanted}", now in meant, now))
         if expect.rolled_back is not None:
             others = self._situation.not_rolled_back(expect.rolled_back)
             seen = f"not {', '.join(others)}" if others else "every server that runs"
-            found.append(Verdict(f"rolled back to {expect.rolled_back}", not others, seen))
+            found.append(ExpectationVerdict(f"rolled back to {expect.rolled_back}", not others, seen))
         if expect.quarantined is not None:
             count = self._situation.quarantined
             found.append(
-                Verdict(f"quarantined ≥ {expect.quarantined}", count >= expect.quarantined, str(count))
+                ExpectationVerdict(
+                    f"quarantined ≥ {expect.quarantined}", count >= expect.quarantined, str(count)
+                )
             )
         return found
 
-    def _of_content(self, expect: ExpectPart) -> list[Verdict]:
-        found: list[Verdict] = []
+    def _of_content(self, expect: ExpectPart) -> list[ExpectationVerdict]:
+        found: list[ExpectationVerdict] = []
         if expect.fsck is not None:
             faults = self._facts.faults
             seen = "clean" if not faults else f"{len(faults)} faults: {faults[0]}"
-            found.append(Verdict("fsck: clean", not faults, seen))
+            found.append(ExpectationVerdict("fsck: clean", not faults, seen))
         if expect.blocks is not None:
             unwell = self._situation.unwell
             seen = ", ".join(f"{count} {health}" for health, count in unwell.items()) or "whole"
-            found.append(Verdict("blocks: whole", not unwell, seen))
+            found.append(ExpectationVerdict("blocks: whole", not unwell, seen))
         return found
 
-    def _reported(self, expect: ExpectPart) -> list[Verdict]:
+    def _reported(self, expect: ExpectPart) -> list[ExpectationVerdict]:
         count = self._situation.count_reported
         return [
-            Verdict(f"told {kind} ≥ {least}", count(kind) >= least, str(count(kind)))
+            ExpectationVerdict(f"told {kind} ≥ {least}", count(kind) >= least, str(count(kind)))
             for kind, least in expect.reported.items()
         ]
 
@@ -115,37 +119,39 @@ class Judge:
             raise Malformed(f"no group is called {expect.group!r}; there are {', '.join(self._rows)}")
         return rows
 
-    def _roles_now(self, expect: ExpectPart) -> Verdict:
+    def _roles_now(self, expect: ExpectPart) -> ExpectationVerdict:
         assert expect.roles is not None
         rows, wanted = self._rows_of(expect).all, expect.roles.replace(" ", "")
         now = rows[-1].letters if rows else ""
         same = sorted(now) == sorted(wanted) if expect.any_order_of == "standbys" else now == wanted
-        return Verdict(f"roles {wanted}", same, now)
+        return ExpectationVerdict(f"roles {wanted}", same, now)
 
-    def _invariants(self, expect: ExpectPart) -> list[Verdict]:
+    def _invariants(self, expect: ExpectPart) -> list[ExpectationVerdict]:
         red = {
             status["invariant"]: status["explanation"]
             for status in self._checks.invariants()
             if status["state"] == "red"
         }
-        found: list[Verdict] = []
+        found: list[ExpectationVerdict] = []
         if expect.invariants is not None:
             every = [status["invariant"] for status in self._checks.invariants()]
             names = every if expect.invariants == "all" else expect.invariants
             unheld = {each.invariant: each.explanation for each in self._checks.unjudged} | red
-            found += [Verdict(f"invariant: {n}", n not in unheld, unheld.get(n, "held")) for n in names]
+            found += [
+                ExpectationVerdict(f"invariant: {n}", n not in unheld, unheld.get(n, "held")) for n in names
+            ]
         if expect.broken is not None:
             which = [name for name in expect.broken if name in red]
             seen = "; ".join(f"{name}: {red[name]}" for name in which) or "all held"
-            found.append(Verdict(f"broken: {' or '.join(expect.broken)}", bool(which), seen))
+            found.append(ExpectationVerdict(f"broken: {' or '.join(expect.broken)}", bool(which), seen))
         return found
 
-    def _rows_seen(self, expect: ExpectPart) -> Verdict:
+    def _rows_seen(self, expect: ExpectPart) -> ExpectationVerdict:
         assert expect.rows is not None
         any_order = expect.rows.any_order_of == "standbys"
         rows = self._rows_of(expect)
         seen = letters.match(rows.all, expect.rows.roles, any_order)
         expected = f"rows {' '.join(row.replace(' ', '') for row in expect.rows.roles)}"
         if isinstance(seen, str):
-            return Verdict(expected, False, seen)
-        return Verdict(expected, True, f"in between: {', '.join(seen) or 'none'}")
+            return ExpectationVerdict(expected, False, seen)
+        return ExpectationVerdict(expected, True, f"in between: {', '.join(seen) or 'none'}")

@@ -9,7 +9,7 @@ from typing import Any
 from backend.errors import LabError, Unavailable, of_fault
 from backend.names import CLIENT, COORDINATION
 from backend.simulated import inputs
-from backend.simulated.inputs import Input, InputLog, Origin
+from backend.simulated.inputs import ClusterOrigin, Input, InputLog
 from nodes.config import ClientConfig, WorkloadConfig
 from nodes.faults.check import FaultUnsupported
 from nodes.real.ring import MessageRing
@@ -34,7 +34,7 @@ Result = Any
 class VirtualCluster:
     """`take_events()` returns what has happened; `advance` lets more happen."""
 
-    def __init__(self, origin: Origin, log: InputLog | None = None):
+    def __init__(self, origin: ClusterOrigin, log: InputLog | None = None):
         self.origin = origin
         self.sim = SimCluster(origin.cluster, origin.seed)
         self._log = log
@@ -246,7 +246,7 @@ async def some(source: AsyncIterator[bytes], most: int) -> bytes:
     return bytes(found)
 
 
-def replayed(origin: Origin, entries: list[inputs.LoggedInput], until_ns: int) -> list[Stamped]:
+def replayed(origin: ClusterOrigin, entries: list[inputs.LoggedInput], until_ns: int) -> list[Stamped]:
     """The events of a cluster that receives the inputs of a log again, up to an instant."""
     cluster = VirtualCluster(origin)
     found: list[Stamped] = []

@@ -14,14 +14,14 @@ from backend.errors import Impossible, LabError, Unavailable, reason_of
 from backend.fabrics.clock import ClockState, Step
 from backend.fabrics.home import Home
 from backend.fabrics.links import LinkFault
-from backend.fabrics.watched import WatchedCluster
+from backend.fabrics.watched_cluster import WatchedCluster
 from backend.names import CLIENT, COORDINATION
 from backend.picture import ClientState
 from backend.simulated.cluster import CONSOLE, OBSERVING
 from backend.simulated.inputs import (
     AskServer,
+    ClusterOrigin,
     Input,
-    Origin,
     ReplaceWorkload,
     ThrottleWorkload,
     forget_logs,
@@ -30,10 +30,10 @@ from backend.simulated.messages import (
     Answered,
     ApplyInput,
     ClusterEnded,
+    ClusterProgress,
     CreateCluster,
     DropCluster,
     Observe,
-    Progress,
     Report,
     RequestFailed,
     SetClock,
@@ -104,7 +104,7 @@ class SimulatedFabric(WatchedCluster):
             forget_logs(directory)
         except OSError as error:
             raise Unavailable(f"cannot use {self.home.path / 'inputs'}: {reason_of(error)}") from None
-        origin = Origin(self.home.file.cluster, self.home.file.seed, self.workload)
+        origin = ClusterOrigin(self.home.file.cluster, self.home.file.seed, self.workload)
         self._worker = await self._workers.place(self._key, self._on_report)
         self._worker.send(CreateCluster(self._key, origin, str(directory / f"{self.boot}.jsonl")))
 
@@ -148,7 +148,7 @@ class SimulatedFabric(WatchedCluster):
     # --- reports ----------------------------------------------------------------------------------
 
     def _on_report(self, report: Report) -> None:
-        if isinstance(report, Progress):
+        if isinstance(report, ClusterProgress):
             self._on_progress(report)
         elif isinstance(report, ClusterEnded):
             self._on_end(report.reason)
@@ -161,7 +161,7 @@ class SimulatedFabric(WatchedCluster):
             elif waiting is not None and not waiting.done():
                 waiting.set_exception(error_of(report))
 
-    def _on_progress(self, report: Progress) -> None:
+    def _on_progress(self, report: ClusterProgress) -> None:
         before, self.clock = self.clock, report.clock
         if report.states is not None:
             self._states = report.states

@@ -88,7 +88,7 @@ Input = (
 )  # fmt: skip
 
 
-class Origin(msgspec.Struct, frozen=True):
+class ClusterOrigin(msgspec.Struct, frozen=True):
     """What a simulated cluster begins with."""
 
     cluster: ClusterConfig
@@ -99,7 +99,7 @@ class Origin(msgspec.Struct, frozen=True):
 class LogHeader(msgspec.Struct, frozen=True):
     """The first line of a log."""
 
-    origin: Origin
+    origin: ClusterOrigin
     format: int = FORMAT
 
 
@@ -111,7 +111,7 @@ class LoggedInput(msgspec.Struct, frozen=True):
 class InputLog:
     """A file of JSON lines, written before an input is applied."""
 
-    def __init__(self, path: Path, origin: Origin):
+    def __init__(self, path: Path, origin: ClusterOrigin):
         """Raises OSError."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         self._descriptor = os.open(path, flags, 0o600)
@@ -139,7 +139,7 @@ class InputLog:
             os.close(self._descriptor)
 
 
-def read_log(path: Path) -> tuple[Origin, list[LoggedInput]]:
+def read_log(path: Path) -> tuple[ClusterOrigin, list[LoggedInput]]:
     """A log's beginning and inputs. A last line that was cut off is left out. Raises ValueError for any other damage, OSError."""
     first, *lines = path.read_bytes().split(b"\n")
     header = msgspec.json.decode(first, type=LogHeader)

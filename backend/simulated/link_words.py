@@ -5,12 +5,12 @@ from __future__ import annotations
 from backend.fabrics.links import LinkFault
 from nodes.faults.words import rule_of
 from nodes.sim.conditions import CALM
-from nodes.sim.links import Link, Links
+from nodes.sim.links import Links, SimLink
 
 Pair = tuple[str, str]
 
 
-def rule(link: Link) -> str:
+def rule(link: SimLink) -> str:
     """The faults on one direction, as text; empty for a sound link."""
     if link.piled is not None:
         return "clogged"

@@ -8,7 +8,7 @@ import msgspec
 
 from backend.fabrics.clock import ClockState, Step
 from backend.fabrics.links import LinkFault
-from backend.simulated.inputs import Input, Origin
+from backend.simulated.inputs import ClusterOrigin, Input
 from nodes.states import ProcessState
 from nodes.trace.events import Stamped
 
@@ -19,7 +19,7 @@ LENGTH = struct.Struct("<I")
 
 class CreateCluster(msgspec.Struct, tag="create", frozen=True):
     cluster: str
-    origin: Origin
+    origin: ClusterOrigin
     log: str
     """Path of its input log."""
 
@@ -65,7 +65,7 @@ class StepClock(msgspec.Struct, tag="step", frozen=True):
 Request = CreateCluster | DropCluster | ApplyInput | Observe | SetClock | StepClock
 
 
-class Progress(msgspec.Struct, tag="progress"):
+class ClusterProgress(msgspec.Struct, tag="progress"):
     """What has happened in a cluster since the last frame. Parts that have not changed are None."""
 
     cluster: str
@@ -103,4 +103,4 @@ class ClusterEnded(msgspec.Struct, tag="ended", frozen=True):
     reason: str
 
 
-Report = Progress | Answered | RequestFailed | ClusterEnded
+Report = ClusterProgress | Answered | RequestFailed | ClusterEnded

@@ -19,9 +19,9 @@ from backend.simulated.link_words import faults_of
 from backend.simulated.messages import (
     Answered,
     ApplyInput,
+    ClusterProgress,
     CreateCluster,
     Observe,
-    Progress,
     Report,
     RequestFailed,
     SetClock,
@@ -233,13 +233,13 @@ class ClusterRunner:
     def report(self) -> None:
         """Sends what has happened, and the parts of the state that have changed."""
         events, self._events = self._events + self.cluster.take_events(), []
-        report = Progress(self.name, self.clock())
+        report = ClusterProgress(self.name, self.clock())
         states, roles, links = self.cluster.states(), self.cluster.roles(), self._links
         if (states, roles, links) != self._known:
-            report = Progress(self.name, self.clock(), [], states, roles, links)
+            report = ClusterProgress(self.name, self.clock(), [], states, roles, links)
             self._known = (states, roles, links)
         self._reported_ns = time.monotonic_ns()
         for start in range(0, max(1, len(events)), BATCH_EVENTS):
             report.events = events[start : start + BATCH_EVENTS]
             self._send(report)
-            report = Progress(self.name, self.clock())
+            report = ClusterProgress(self.name, self.clock())

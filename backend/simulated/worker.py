@@ -40,7 +40,7 @@ SHARE_LEAST_NS = 1_000_000
 """Wall time that each cluster gets in any case."""
 
 
-class Worker:
+class SimulationWorker:
     """`run` returns when the control plane closes the socket."""
 
     def __init__(self, connection: socket.socket):
@@ -149,7 +149,7 @@ def main(descriptor: int) -> None:
     gc.freeze()
     with socket.socket(fileno=descriptor) as connection:
         connection.setblocking(True)
-        Worker(connection).run()
+        SimulationWorker(connection).run()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from backend.errors import CannotStart, Unavailable, reason_of
+from backend.errors import ClusterCannotStart, Unavailable, reason_of
 from backend.simulated.messages import FRAME_BYTES, LENGTH, ClusterEnded, Report, Request
 
 WORKERS_MAX = 4
@@ -35,7 +35,7 @@ class WorkerLink:
 
     @classmethod
     async def start(cls) -> WorkerLink:
-        """Raises CannotStart."""
+        """Raises ClusterCannotStart."""
         ours, theirs = socket.socketpair()
         try:
             with theirs:
@@ -45,7 +45,9 @@ class WorkerLink:
                 )  # fmt: skip
         except OSError as error:
             ours.close()
-            raise CannotStart(f"no process for simulated clusters can start: {reason_of(error)}") from None
+            raise ClusterCannotStart(
+                f"no process for simulated clusters can start: {reason_of(error)}"
+            ) from None
         reader, writer = await asyncio.open_connection(sock=ours)
         return cls(process, reader, writer)
 
@@ -109,7 +111,7 @@ class Workers:
         self._choosing = asyncio.Lock()
 
     async def place(self, cluster: str, receive: OnReport) -> WorkerLink:
-        """The worker for a new cluster, whose reports `receive` gets: the one with the fewest. Raises CannotStart."""
+        """The worker for a new cluster, whose reports `receive` gets: the one with the fewest. Raises ClusterCannotStart."""
         async with self._choosing:
             self._links = [link for link in self._links if link.alive]
             free = min(self._links, key=lambda link: len(link.receivers), default=None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backend.store.latencies import Latencies
+from backend.store.latencies import LatencyHistogram
 from backend.store.tiers import BUCKET_NS, CALLS
 from nodes.trace.events import Called
 
@@ -37,7 +37,7 @@ class Bucket:
         self.width_ns = width_ns
         self.ok = 0
         self.failed = 0
-        self.latencies = Latencies()
+        self.latencies = LatencyHistogram()
 
     def add(self, call: Called) -> None:
         if has_failed(call):

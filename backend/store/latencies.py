@@ -10,7 +10,7 @@ STEP = math.log(1.05)
 SMALLEST_NS = 1_000
 
 
-class Latencies:
+class LatencyHistogram:
     """Quantiles are correct within five per cent; all values below a microsecond count as one."""
 
     __slots__ = ("counts",)
@@ -22,7 +22,7 @@ class Latencies:
         slot = int(math.log(latency_ns / SMALLEST_NS) / STEP) if latency_ns > SMALLEST_NS else 0
         self.counts[slot] = self.counts.get(slot, 0) + 1
 
-    def merge(self, other: Latencies) -> None:
+    def merge(self, other: LatencyHistogram) -> None:
         for slot, count in other.counts.items():
             self.counts[slot] = self.counts.get(slot, 0) + count
 
@@ -39,5 +39,5 @@ class Latencies:
         return msgspec.msgpack.encode(self.counts)
 
     @classmethod
-    def decode(cls, data: bytes) -> Latencies:
+    def decode(cls, data: bytes) -> LatencyHistogram:
         return cls(msgspec.msgpack.decode(data, type=dict[int, int]))

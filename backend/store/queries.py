@@ -10,8 +10,8 @@ import msgspec
 from backend.errors import NotThere
 from backend.picture import Picture
 from backend.store.encoding import FREQUENT, named, stamped_of
-from backend.store.latencies import Latencies
-from backend.store.readers import Readers
+from backend.store.latencies import LatencyHistogram
+from backend.store.readers import ReadConnections
 from backend.store.tiers import BUCKET_NS
 from nodes.trace.events import Stamped
 from nodes.trace.prose import Terms
@@ -36,7 +36,7 @@ class RunRow(msgspec.Struct, frozen=True):
     live: bool
 
 
-async def runs(reader: Readers, live_run: int, live_seq: int) -> list[RunRow]:
+async def runs(reader: ReadConnections, live_run: int, live_seq: int) -> list[RunRow]:
     """Runs, newest first."""
     async with reader.execute(
         "SELECT run, protocol, started_at, ended_at, started_ns, first_seq, last_seq FROM runs"
@@ -51,7 +51,7 @@ def run_row(row: Any, live_run: int) -> RunRow:
     return RunRow(run, protocol, started_at, ended_at, started_ns, first_seq, last_seq, run == live_run)
 
 
-async def run_named(reader: Readers, run: int, live_run: int, live_seq: int) -> RunRow:
+async def run_named(reader: ReadConnections, run: int, live_run: int, live_seq: int) -> RunRow:
     for row in await runs(reader, live_run, live_seq):
         if row.run == run:
             return row
@@ -59,7 +59,7 @@ async def run_named(reader: Readers, run: int, live_run: int, live_seq: int) -> 
 
 
 async def events(
-    reader: Readers,
+    reader: ReadConnections,
     run: int,
     after: int,
     before: int,
@@ -81,7 +81,7 @@ async def events(
         return [(row[0], stamped_of(row[1:])) async for row in rows]
 
 
-async def rare(reader: Readers, run: int, kinds: Sequence[str]) -> list[tuple[int, Stamped]]:
+async def rare(reader: ReadConnections, run: int, kinds: Sequence[str]) -> list[tuple[int, Stamped]]:
     """All events of these kinds in a run, in order; only for kinds that do not occur per journal group."""
     marks = ",".join("?" * len(kinds))
     query = (
@@ -92,7 +92,7 @@ async def rare(reader: Readers, run: int, kinds: Sequence[str]) -> list[tuple[in
 
 
 async def newest(
-    reader: Readers, kinds: Sequence[str], last_seq: int, limit: int
+    reader: ReadConnections, kinds: Sequence[str], last_seq: int, limit: int
 ) -> list[tuple[int, Stamped]]:
     """The newest `limit` events of these kinds up to `last_seq`, over all runs, in order; only for kinds that do not occur per journal group."""
     marks = ",".join("?" * len(kinds))
@@ -105,7 +105,7 @@ async def newest(
     return found[::-1]
 
 
-async def last(reader: Readers, limit: int) -> list[tuple[int, Stamped]]:
+async def last(reader: ReadConnections, limit: int) -> list[tuple[int, Stamped]]:
     """The newest `limit` events of any kind, over all runs, in order."""
     query = f"SELECT seq, {COLUMNS} FROM events ORDER BY seq DESC LIMIT ?"
     async with reader.execute(query, (limit,)) as rows:
@@ -113,7 +113,7 @@ async def last(reader: Readers, limit: int) -> list[tuple[int, Stamped]]:
     return found[::-1]
 
 
-async def picture_at(reader: Readers, run: RunRow, at_ns: int, last_seq: int = LATEST_NS) -> Picture:
+async def picture_at(reader: ReadConnections, run: RunRow, at_ns: int, last_seq: int = LATEST_NS) -> Picture:
     """The nearest kept picture, and the events between it and that moment, up to `last_seq`."""
     query = "SELECT body FROM pictures WHERE run = ? AND at_ns <= ? AND seq <= ? ORDER BY seq DESC LIMIT 1"
     row = await reader.first(query, (run.run, at_ns, last_seq))
@@ -133,31 +133,31 @@ async def picture_at(reader: Readers, run: RunRow, at_ns: int, last_seq: int = L
 
 
 async def buckets(
-    reader: Readers, run: int, from_ns: int, to_ns: int, width_ns: int = BUCKET_NS
-) -> list[tuple[int, int, int, Latencies]]:
+    reader: ReadConnections, run: int, from_ns: int, to_ns: int, width_ns: int = BUCKET_NS
+) -> list[tuple[int, int, int, LatencyHistogram]]:
     """Rows (at_ns, ok, failed, latencies) of each bucket of this width with calls."""
     query = (
         "SELECT at_ns, ok, failed, latencies FROM buckets"
         " WHERE run = ? AND width_ns = ? AND at_ns >= ? AND at_ns < ? ORDER BY at_ns"
     )
     async with reader.execute(query, (run, width_ns, from_ns, to_ns)) as rows:
-        return [(row[0], row[1], row[2], Latencies.decode(row[3])) async for row in rows]
+        return [(row[0], row[1], row[2], LatencyHistogram.decode(row[3])) async for row in rows]
 
 
-async def failovers(reader: Readers, run: int, from_ns: int, to_ns: int) -> list[dict[str, Any]]:
+async def failovers(reader: ReadConnections, run: int, from_ns: int, to_ns: int) -> list[dict[str, Any]]:
     query = "SELECT body FROM failovers WHERE run = ? AND at_ns >= ? AND at_ns < ? ORDER BY at_ns"
     async with reader.execute(query, (run, from_ns, to_ns)) as rows:
         return [msgspec.msgpack.decode(row[0], type=dict[str, Any]) async for row in rows]
 
 
-async def newest_failovers(reader: Readers, run: int, limit: int) -> list[dict[str, Any]]:
+async def newest_failovers(reader: ReadConnections, run: int, limit: int) -> list[dict[str, Any]]:
     query = "SELECT body FROM failovers WHERE run = ? ORDER BY at_ns DESC LIMIT ?"
     async with reader.execute(query, (run, limit)) as rows:
         return [msgspec.msgpack.decode(row[0], type=dict[str, Any]) async for row in rows][::-1]
 
 
 async def of_groups(
-    reader: Readers, from_sn: int, to_sn: int, last_seq: int, servers: Sequence[str]
+    reader: ReadConnections, from_sn: int, to_sn: int, last_seq: int, servers: Sequence[str]
 ) -> list[tuple[int, Stamped]]:
     """Durable, Committed and Applied events of these journal groups on these servers, over all runs: a journal outlives its run."""
     where = f"sn BETWEEN ? AND ? AND seq <= ? AND server IN ({','.join('?' * len(servers))})"
@@ -166,7 +166,7 @@ async def of_groups(
         return [(row[0], stamped_of(row[1:])) async for row in rows]
 
 
-async def cuts(reader: Readers, last_seq: int, servers: Sequence[str]) -> list[tuple[int, Stamped]]:
+async def cuts(reader: ReadConnections, last_seq: int, servers: Sequence[str]) -> list[tuple[int, Stamped]]:
     where = "sn IS NULL AND kind IN ('Cut', 'JournalOpened') AND seq <= ?"
     marks = ",".join("?" * len(servers))
     query = f"SELECT seq, {COLUMNS} FROM events WHERE {where} AND server IN ({marks}) ORDER BY seq"
@@ -174,7 +174,7 @@ async def cuts(reader: Readers, last_seq: int, servers: Sequence[str]) -> list[t
         return [(row[0], stamped_of(row[1:])) async for row in rows]
 
 
-async def barriers(reader: Readers, last_seq: int) -> list[tuple[int, Stamped]]:
+async def barriers(reader: ReadConnections, last_seq: int) -> list[tuple[int, Stamped]]:
     """The newest barriers and rollbacks, over all runs: a journal outlives its run."""
     return await newest(reader, ("BarrierWritten", "TakenBack"), last_seq, BARRIERS_MOST)
 
@@ -183,7 +183,7 @@ def reported(found: list[tuple[int, Stamped]], terms: Terms) -> list[dict[str, A
     return [named(stamped, seq, terms) for seq, stamped in found]
 
 
-async def last_ns(reader: Readers, run: RunRow) -> int:
+async def last_ns(reader: ReadConnections, run: RunRow) -> int:
     """Time of the run's last stored event or call."""
     newest = "SELECT at_ns FROM events WHERE seq BETWEEN ? AND ? ORDER BY seq DESC LIMIT 100"
     event = await reader.first(f"SELECT max(at_ns) FROM ({newest})", (run.first_seq, run.last_seq))
@@ -193,7 +193,7 @@ async def last_ns(reader: Readers, run: RunRow) -> int:
     return max((event and event[0]) or 0, (call and call[0]) or 0, run.started_ns + 1)
 
 
-async def last_picture(reader: Readers) -> Picture:
+async def last_picture(reader: ReadConnections) -> Picture:
     """The picture at the end of the newest run; empty when there is none."""
     found = await runs(reader, 0, 0)
     return await picture_at(reader, found[0], LATEST_NS) if found else Picture()

@@ -13,7 +13,7 @@ READERS = 3
 """Number of connections, each with a thread of its own."""
 
 
-class Readers:
+class ReadConnections:
     """A query goes to the connection with the fewest that are unanswered."""
 
     def __init__(self, connections: list[aiosqlite.Connection]):
@@ -21,7 +21,7 @@ class Readers:
         self._unanswered = [0] * len(connections)
 
     @classmethod
-    async def open(cls, path: Path) -> Readers:
+    async def open(cls, path: Path) -> ReadConnections:
         return cls([await aiosqlite.connect(path, isolation_level=None) for _ in range(READERS)])
 
     @contextlib.asynccontextmanager

@@ -9,9 +9,9 @@ from typing import Any
 import aiosqlite
 import msgspec
 
-from backend.errors import CannotStart
+from backend.errors import ClusterCannotStart
 from backend.store.buckets import Bucket
-from backend.store.latencies import Latencies
+from backend.store.latencies import LatencyHistogram
 from backend.store.retention import KEPT_S, thin
 from backend.store.tiers import CALLS
 from nodes.format_number import of_other_version
@@ -54,14 +54,16 @@ at_ns));
 
 
 async def connect(path: Path) -> aiosqlite.Connection:
-    """Opens or creates the database. Raises CannotStart for a damaged one, or one of another format."""
+    """Opens or creates the database. Raises ClusterCannotStart for a damaged one, or one of another format."""
     connection = await aiosqlite.connect(path, isolation_level=None)
     try:
         await prepare(connection, path)
     except sqlite3.DatabaseError as error:
         await connection.close()
-        raise CannotStart(f"cannot read {path}: {error}; move it away to begin with an empty one") from None
-    except CannotStart:
+        raise ClusterCannotStart(
+            f"cannot read {path}: {error}; move it away to begin with an empty one"
+        ) from None
+    except ClusterCannotStart:
         await connection.close()
         raise
     return connection
@@ -71,7 +73,7 @@ async def prepare(connection: aiosqlite.Connection, path: Path) -> None:
     magic, form = await pragma(connection, "application_id"), await pragma(connection, "user_version")
     empty = not await (await connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")).fetchone()
     if not empty and (magic != MAGIC or form not in range(1, FORMAT + 1)):
-        raise CannotStart(f"{path} {of_other_version(form, FORMAT)}")
+        raise ClusterCannotStart(f"{path} {of_other_version(form, FORMAT)}")
     if empty:
         await connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
     await connection.execute("PRAGMA journal_mode=WAL")
@@ -111,7 +113,7 @@ async def convert_buckets(connection: aiosqlite.Connection) -> None:
     async with connection.execute(query) as rows:
         async for run, at_ns, ok, failed, latencies in rows:
             tenth = Bucket(at_ns)
-            tenth.ok, tenth.failed, tenth.latencies = ok, failed, Latencies.decode(latencies)
+            tenth.ok, tenth.failed, tenth.latencies = ok, failed, LatencyHistogram.decode(latencies)
             for width_ns, _ in CALLS:
                 begin = at_ns - at_ns % width_ns
                 known = summed.get(width_ns)

@@ -12,15 +12,15 @@ from pathlib import Path
 import aiosqlite
 import msgspec
 
-from backend.errors import CannotStart
+from backend.errors import ClusterCannotStart
 from backend.picture import Picture
 from backend.store.buckets import Bucket
 from backend.store.encoding import row_of, worth_storing
-from backend.store.pending import ROWS_MOST, Pending
-from backend.store.readers import Readers
+from backend.store.readers import ReadConnections
 from backend.store.retention import KEPT_EVENTS, KEPT_S, forget_runs, prune, thin
 from backend.store.schema import connect, put_buckets
 from backend.store.tiers import SECOND_NS
+from backend.store.write_queue import ROWS_MOST, Pending
 from nodes.trace.events import Stamped
 
 BATCH_S = 0.04
@@ -31,14 +31,14 @@ THIN_EVERY_NS = 60 * SECOND_NS
 INSERT = "INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?)"
 
 
-class Store:
+class EventStore:
     """Writes go through `append` and `keep_…`, which never wait; a task writes them. Sequence numbers continue over runs."""
 
     def __init__(
         self,
         path: Path,
         writer: aiosqlite.Connection,
-        reader: Readers,
+        reader: ReadConnections,
         kept_events: int,
         kept_s: int,
         on_trouble: Callable[[str], None],
@@ -72,10 +72,10 @@ class Store:
         kept_events: int = KEPT_EVENTS,
         kept_s: int = KEPT_S,
         on_trouble: Callable[[str], None] = lambda line: None,
-    ) -> Store:
-        """Raises CannotStart when the file is damaged or of another format."""
+    ) -> EventStore:
+        """Raises ClusterCannotStart when the file is damaged or of another format."""
         writer = await connect(path)
-        reader = await Readers.open(path)
+        reader = await ReadConnections.open(path)
         store = cls(path, writer, reader, kept_events, kept_s, on_trouble)
         row = await (await writer.execute("SELECT max(seq) FROM events")).fetchone()
         last = await (await writer.execute("SELECT max(last_seq) FROM runs")).fetchone()
@@ -85,11 +85,11 @@ class Store:
         return store
 
     async def begin_run(self, protocol: str, started_ns: int) -> int:
-        """Ends the run that a killed control plane left open, and begins the next one. Raises CannotStart."""
+        """Ends the run that a killed control plane left open, and begins the next one. Raises ClusterCannotStart."""
         try:
             return await self._begin_run(protocol, started_ns)
         except sqlite3.OperationalError as error:
-            raise CannotStart(f"cannot write {self.path}: {error}") from None
+            raise ClusterCannotStart(f"cannot write {self.path}: {error}") from None
 
     async def _begin_run(self, protocol: str, started_ns: int) -> int:
         now = wall()

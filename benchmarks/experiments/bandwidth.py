@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
-from benchmarks._model import Chart, Experiment, Outcome, Point
-from benchmarks._simulated import MESSAGE_NS, charge, charge_writes
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
+from benchmarks._simulation import MESSAGE_NS, charge, charge_writes
 from benchmarks.experiments.operation_times import BLOCK, MIB, Bandwidth
 from nodes.config import SECOND, DataConfig, Holes, many_groups
 from nodes.metadata.operations import Mkdir
@@ -30,7 +30,7 @@ WAYS = {"with logging": False, "without": True}
 """Whether no call waits for a disk (hole `async_flush`)."""
 
 
-class Phase:
+class BandwidthPhase:
     """Clients that write or read at once, until the first of them has ended: Iozone's stonewall mode, which is the paper's."""
 
     def __init__(self, cluster: SimCluster, clients: list[SimClient]):
@@ -82,12 +82,12 @@ def rates(flushes_late: bool, clients: int, size: int) -> tuple[float, float]:
     charge(cluster)
     charge_writes(cluster)
     Bandwidth(cluster, nodes, BYTES_PER_S)
-    phase = Phase(cluster, asking)
+    phase = BandwidthPhase(cluster, asking)
     written = phase.mib_per_s(lambda client, number: phase.write(client, number, size // clients))
     return written, phase.mib_per_s(phase.read)
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     counts, size = (CLIENTS[:1], QUICK_BYTES) if quick else (CLIENTS, BYTES)
     found = {name: {count: rates(late, count, size) for count in counts} for name, late in WAYS.items()}
     figures: dict[str, float] = {}
@@ -113,7 +113,7 @@ def run(quick: bool) -> Outcome:
         "bytes_per_s": BYTES_PER_S,
         "message_us": MESSAGE_NS / 1000,
     }
-    return Outcome(config, figures, PAPER, chart, [NOTE])
+    return ExperimentOutcome(config, figures, PAPER, chart, [NOTE])
 
 
 NOTE = (

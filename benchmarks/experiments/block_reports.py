@@ -9,14 +9,14 @@ import gc
 import time
 from itertools import pairwise
 
-from benchmarks._model import Chart, Experiment, Outcome, Point
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
 from nodes.blocks.block_map import BlockMap
-from nodes.blocks.credible import wrong_row
+from nodes.blocks.credibility import wrong_row
 from nodes.mechanisms import MESSAGES
-from nodes.servers.reporting import Ledger
+from nodes.servers.reporter import ReplicaLedger
 from nodes.units import GROUP_SHIFT
 from nodes.wire.codec import Codec
-from nodes.wire.data_messages import FINAL, FullReport, Heartbeat, Row
+from nodes.wire.data_messages import FINAL, FullReport, Heartbeat, ReplicaRow
 
 GROUP = 1
 SERVERS = 4
@@ -30,16 +30,16 @@ PAPER = {"blocks_1500000_over_250000": 6.0}
 """A straight line; the paper's is below 40 s for 1.5 million blocks."""
 
 
-def rows_of(node: int, count: int) -> list[Row]:
+def rows_of(node: int, count: int) -> list[ReplicaRow]:
     """Every data node's share of `count` blocks of the group."""
     first = GROUP << GROUP_SHIFT
-    return [Row(first + number, 1, LENGTH, FINAL) for number in range(1 + node, 1 + count, DATA_NODES)]
+    return [ReplicaRow(first + number, 1, LENGTH, FINAL) for number in range(1 + node, 1 + count, DATA_NODES)]
 
 
 def reported_s(count: int) -> float:
     """Seconds of one processor until all servers know all blocks. Raises ValueError when one does not."""
     codec = Codec(MESSAGES)
-    ledgers = [Ledger(1 + node) for node in range(DATA_NODES)]
+    ledgers = [ReplicaLedger(1 + node) for node in range(DATA_NODES)]
     rows = [rows_of(node, count) for node in range(DATA_NODES)]
     gc.collect()
     gc.freeze()
@@ -61,7 +61,7 @@ def reported_s(count: int) -> float:
     return took_s
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     counts = QUICK if quick else COUNTS
     found = {count: reported_s(count) for count in counts}
     most, least = counts[-1], counts[0]
@@ -77,7 +77,7 @@ def run(quick: bool) -> Outcome:
         {"reports": points},
     )
     config = {"fabric": "one process", "servers": SERVERS, "data_nodes": DATA_NODES, "blocks": list(counts)}
-    return Outcome(config, figures, PAPER, chart, [NOTE])
+    return ExperimentOutcome(config, figures, PAPER, chart, [NOTE])
 
 
 NOTE = (

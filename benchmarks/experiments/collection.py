@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from functools import partial
 
-from benchmarks._model import Chart, Experiment, Outcome, Point
-from benchmarks._simulated import MESSAGE_NS
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
+from benchmarks._simulation import MESSAGE_NS
 from benchmarks.experiments.block_reports import SERVERS, reported_s
 from nodes.config import SECOND, DataConfig, Timing, one_group
 from nodes.metadata.operations import CHUNK_BYTES, Create, SetReplication
 from nodes.sim.cluster import SimClient, SimCluster
-from nodes.sim.network import Held
+from nodes.sim.network import HeldMessages
 from nodes.sim.service_time import ServiceTimeModel
 from nodes.trace.events import Serving
 from nodes.wire.data_messages import LOCATED_MAX, Changes, FullReport, Heartbeat
@@ -39,7 +39,7 @@ PAPER_S = {
 STANDBYS = {"mams": 3, "backupnode": 1}
 
 
-class Costs:
+class BlockReportCosts:
     """The server takes `block_ns` for each block that a data node reports to it for the first time."""
 
     def __init__(self, cluster: SimCluster, server: str, block_ns: float):
@@ -107,14 +107,14 @@ def seconds(family: str, mb: int, block_ns: float) -> float:
         cluster.faults.expire_session(active)
         cluster.run_until(partial(_serves, cluster, before), LIMIT_NS)
         held.drop()
-        Costs(cluster, standby, block_ns)
+        BlockReportCosts(cluster, standby, block_ns)
     locating = client.begin(located(client, blocks))
     cluster.run_until(locating.done, LIMIT_NS)
     locating.result()
     return (cluster.now_ns - died_ns) / SECOND
 
 
-def _withheld(cluster: SimCluster) -> Held:
+def _withheld(cluster: SimCluster) -> HeldMessages:
     """Withholds the data nodes' reports from the standby, as HDFS sends them to the primary alone."""
     (standby,) = (name for name, letter in cluster.view().items() if letter != "A")
 
@@ -129,7 +129,7 @@ def _serves(cluster: SimCluster, before: int) -> bool:
     return any(type(stamped.event) is Serving for stamped in cluster.events[before:])
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     sizes = (SIZES_MB[0], SIZES_MB[5]) if quick else SIZES_MB
     count = MEASURED_QUICK if quick else MEASURED
     block_ns = REPLICAS * reported_s(count) * SECOND / (count * SERVERS)
@@ -155,7 +155,7 @@ def run(quick: bool) -> Outcome:
         "blocks_per_block": EACH,
         "data_nodes": DATA_NODES,
     }
-    return Outcome(config, figures, paper, chart, [NOTE])
+    return ExperimentOutcome(config, figures, paper, chart, [NOTE])
 
 
 def ratio(found: dict[str, dict[int, float]], mb: int) -> float:

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 
 from backend.errors import Malformed, reason_of
-from benchmarks._model import Outcome
+from benchmarks._cluster import described
+from benchmarks._model import ExperimentOutcome
 from benchmarks.experiments.charts import svg
 from benchmarks.experiments.registry import experiment_named
-from benchmarks.running import described
 
 
 def reproduce(name: str, into: Path, quick: bool) -> int:
@@ -44,7 +44,7 @@ def reproduce(name: str, into: Path, quick: bool) -> int:
     return 0
 
 
-def table(outcome: Outcome) -> Table:
+def table(outcome: ExperimentOutcome) -> Table:
     beside = Table("figure", "ours", "the paper's")
     for key, value in outcome.figures.items():
         beside.add_row(key, f"{value:g}", f"{outcome.paper[key]:g}" if key in outcome.paper else "")

@@ -8,9 +8,9 @@ from statistics import mean
 
 import uvloop
 
-from benchmarks._model import Chart, Experiment, Outcome, Point
+from benchmarks._cluster import Bench, cluster, group_of
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
 from benchmarks.failover import Gaps
-from benchmarks.running import Bench, cluster, group_of
 from nodes.config import ClusterConfig, Timing, WorkloadConfig
 from nodes.trace.events import Called, Stamped
 
@@ -37,7 +37,7 @@ PAPER = {
 }
 
 
-class Seen:
+class FailoverGaps:
     """Created files, and the gaps between answers."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ def config_of(family: str) -> ClusterConfig:
 
 async def gaps_s(family: str, sizes: tuple[int, ...], deaths: int) -> dict[int, float]:
     """Mean gap over the deaths, by number of files."""
-    seen, found = Seen(), {}
+    seen, found = FailoverGaps(), {}
     async with cluster(seen.on_event, config=config_of(family)) as bench:
         for files in sizes:
             await bench.fabric.replace_client(GROWING)
@@ -67,7 +67,7 @@ async def gaps_s(family: str, sizes: tuple[int, ...], deaths: int) -> dict[int, 
     return found
 
 
-async def gap_s(bench: Bench, seen: Seen) -> float:
+async def gap_s(bench: Bench, seen: FailoverGaps) -> float:
     """Kills the active under load; starts it again once another server has answered."""
     await asyncio.sleep(1.0)
     seen.gaps.begin()
@@ -80,7 +80,7 @@ async def gap_s(bench: Bench, seen: Seen) -> float:
     return longest_s
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     families, sizes, deaths = (["mams"], (500,), 1) if quick else (list(FAMILIES), FILES, DEATHS)
     found = {family: uvloop.run(gaps_s(family, sizes, deaths)) for family in families}
     figures: dict[str, float] = {}
@@ -101,7 +101,7 @@ def run(quick: bool) -> Outcome:
         "deaths": deaths,
     }
     chart = Chart("The active dies", "files", "seconds without service", series)
-    return Outcome(config, figures, PAPER, chart, [NOTE])
+    return ExperimentOutcome(config, figures, PAPER, chart, [NOTE])
 
 
 NOTE = (

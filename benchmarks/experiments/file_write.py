@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from random import Random
 
-from benchmarks._model import Chart, Experiment, Outcome, Point
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
 from nodes.config import SECOND, DataConfig, one_group
 from nodes.metadata.operations import BLOCK_SIZE
 from nodes.sim.cluster import SimClient, SimCluster
@@ -37,7 +37,7 @@ async def read(client: SimClient) -> bytes:
     return b"".join([data async for data in client.files.get(PATH)])
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     count = BLOCKS // 8 if quick else BLOCKS
     nodes = [f"dn{number}" for number in range(1, DATA_NODES + 1)]
     cluster = SimCluster(one_group(STANDBYS, data=DataConfig(nodes=nodes)), SEED)
@@ -79,7 +79,7 @@ def run(quick: bool) -> Outcome:
         "block_bytes": BLOCK_SIZE,
         "session_timeout_ms": cluster.config.timing.session_timeout_ms,
     }
-    return Outcome(config, figures, PAPER, chart, [NOTE])
+    return ExperimentOutcome(config, figures, PAPER, chart, [NOTE])
 
 
 NOTE = (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from benchmarks._model import Chart, Experiment, Outcome
+from benchmarks._model import Chart, Experiment, ExperimentOutcome
 from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
 from nodes.sim.cluster import SimCluster
 from nodes.trace.events import Called, StepTaken
@@ -70,10 +70,12 @@ def per_second(calls: list[Called], died_ns: int, detected_ns: int) -> dict[floa
     }
 
 
-def run_of(protocol: str, letter: str, detected: Detected, key: str, note: str) -> Callable[[bool], Outcome]:
+def run_of(
+    protocol: str, letter: str, detected: Detected, key: str, note: str
+) -> Callable[[bool], ExperimentOutcome]:
     """The experiment with this key: the worst of several deaths of a server with this letter."""
 
-    def run(quick: bool) -> Outcome:
+    def run(quick: bool) -> ExperimentOutcome:
         gaps = [gap(protocol, detected, letter, seed) for seed in (SEEDS[:1] if quick else SEEDS)]
         figures = {
             key: round(max(found.beyond_ms for found in gaps), 1),
@@ -91,7 +93,7 @@ def run_of(protocol: str, letter: str, detected: Detected, key: str, note: str) 
         chart = Chart(
             "A server dies at 0", "milliseconds since the death", "calls answered per second", series
         )
-        return Outcome(config, figures, {"failed_calls": 0.0}, chart, [note])
+        return ExperimentOutcome(config, figures, {"failed_calls": 0.0}, chart, [note])
 
     return run
 

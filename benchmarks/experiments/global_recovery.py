@@ -12,8 +12,8 @@ from typing import Any
 
 import msgspec
 
-from benchmarks._model import Chart, Experiment, Outcome, Point
-from benchmarks.running import group_of
+from benchmarks._cluster import group_of
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
 from nodes.config import SECOND, ClusterConfig, Knobs, many_groups
 from nodes.metadata.operations import Create, Mkdir
 from nodes.sim.cluster import SimCluster
@@ -42,7 +42,7 @@ PAPER = {"time_hdfs_nfs": 2.0, "time_cfs_1A1S": 1.0, "time_cfs_1A3S": 1.0}
 """Times over one local server's: `nearly two times`, `approximately equal`; with more groups `less`."""
 
 
-class Recovery(msgspec.Struct, frozen=True):
+class MeasuredRecovery(msgspec.Struct, frozen=True):
     bytes_read: int
     """The largest number of bytes that a server read."""
     protocol_s: float
@@ -52,7 +52,7 @@ class Recovery(msgspec.Struct, frozen=True):
         return self.bytes_read * scale * per_byte_s + self.protocol_s
 
 
-class Cluster:
+class MeasuredCluster:
     def __init__(self, config: ClusterConfig):
         self.cluster = SimCluster(config, SEED)
         self.cluster.run_until(self.cluster.settled)
@@ -79,7 +79,7 @@ class Cluster:
         answer: dict[str, Any] = task.result()
         return answer
 
-    def recover(self) -> Recovery:
+    def recover(self) -> MeasuredRecovery:
         cluster, began_ns = self.cluster, self.cluster.now_ns
         before = self._bytes_read()
         answer = self.ask("recover")
@@ -88,7 +88,7 @@ class Cluster:
         cluster.run_until(self._back, LIMIT_NS)
         most = max(read - before[name] for name, read in self._bytes_read().items())
         cluster.run_until(cluster.settled, LIMIT_NS)
-        return Recovery(most, (cluster.now_ns - began_ns) / SECOND)
+        return MeasuredRecovery(most, (cluster.now_ns - began_ns) / SECOND)
 
     def _bytes_read(self) -> dict[str, int]:
         return {name: self.cluster.servers[name].store.bytes_read for name in self.cluster.view()}
@@ -99,8 +99,8 @@ class Cluster:
         return back >= set(self.cluster.view())
 
 
-def recovered(config: ClusterConfig, quick: bool) -> Recovery:
-    cluster = Cluster(config)
+def recovered(config: ClusterConfig, quick: bool) -> MeasuredRecovery:
+    cluster = MeasuredCluster(config)
     cluster.fill(*((QUICK_DIRECTORIES, QUICK_FILES) if quick else (DIRECTORIES, FILES)))
     state = cluster.ask("mark_checkpoint")["checkpoint"]["state"]
     if state != "complete":
@@ -108,7 +108,7 @@ def recovered(config: ClusterConfig, quick: bool) -> Recovery:
     return cluster.recover()
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     wanted = ("cfs_1A1S", "cfs_2A6S") if quick else tuple(CONFIGS)
     alone = recovered(group_of("single", 0, image_every=0, knobs=KNOBS), quick)
     found = {
@@ -139,7 +139,7 @@ def run(quick: bool) -> Outcome:
         "network_bytes_per_s": NETWORK_BYTES_PER_S,
         "placement": "hash",
     }
-    return Outcome(config, figures, PAPER, chart, [NOTE])
+    return ExperimentOutcome(config, figures, PAPER, chart, [NOTE])
 
 
 async def _all(calls: list[Coroutine[Any, Any, None]]) -> None:

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from statistics import mean
 
-from benchmarks._model import Chart, Experiment, Outcome, Point
-from benchmarks._simulated import MESSAGE_NS, call_on, charge, charge_writes
-from benchmarks.running import group_of
+from benchmarks._cluster import group_of
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
+from benchmarks._simulation import MESSAGE_NS, call_on, charge, charge_writes
 from nodes.config import SECOND, ClusterConfig, Holes, many_groups
 from nodes.metadata.operations import Create, Delete, Mkdir, Operation, Rename, Stat
 from nodes.sim.cluster import SimClient, SimCluster
@@ -121,7 +121,7 @@ def loss(less: Rates, more: Rates) -> float:
     return round(1 - mean(less.values()) / mean(more.values()), 4)
 
 
-def by_groups(quick: bool) -> Outcome:
+def by_groups(quick: bool) -> ExperimentOutcome:
     configs = {ONE_SERVER: group_of(ONE_SERVER, 0)}
     if not quick:
         configs |= {name: group_of(name, standbys) for name, standbys in FAMILIES.items()}
@@ -147,10 +147,10 @@ def by_groups(quick: bool) -> Outcome:
         for name, by in found.items()
     }
     chart = Chart("Metadata operations", "operation", "rate over one server's", bars, "bars", list(kinds))
-    return Outcome(config_of(seeds), figures, PAPER_9, chart, [NOTE_9])
+    return ExperimentOutcome(config_of(seeds), figures, PAPER_9, chart, [NOTE_9])
 
 
-def by_replicas(quick: bool) -> Outcome:
+def by_replicas(quick: bool) -> ExperimentOutcome:
     configs = {ONE_SERVER: group_of(ONE_SERVER, 0)}
     configs |= {name: many_groups(*size) for name, size in REPLICAS.items()}
     seeds, kinds = (SEEDS[:1], OPERATIONS[:2]) if quick else (SEEDS, OPERATIONS)
@@ -163,10 +163,10 @@ def by_replicas(quick: bool) -> Outcome:
         for name, by in found.items()
     }
     chart = Chart("Metadata operations", "operation", "per second", bars, "bars", list(kinds))
-    return Outcome(config_of(seeds), figures, PAPER_8E, chart)
+    return ExperimentOutcome(config_of(seeds), figures, PAPER_8E, chart)
 
 
-def creating(quick: bool) -> Outcome:
+def creating(quick: bool) -> ExperimentOutcome:
     """Rate of creates by replicas of the journal."""
     wanted = dict(list(CREATING.items())[:2]) if quick else CREATING
     seeds, clients = (SEEDS[:1], CLIENTS // 2) if quick else (SEEDS, CLIENTS)
@@ -179,10 +179,10 @@ def creating(quick: bool) -> Outcome:
         "creates": [(float(place), round(found[name]["create"])) for place, name in enumerate(wanted)]
     }
     chart = Chart("Creates", "", "per second", bars, "bars", list(wanted))
-    return Outcome({**config_of(seeds), "clients": clients}, figures, PAPER_6D, chart, [NOTE_6D])
+    return ExperimentOutcome({**config_of(seeds), "clients": clients}, figures, PAPER_6D, chart, [NOTE_6D])
 
 
-def by_logging(quick: bool) -> Outcome:
+def by_logging(quick: bool) -> ExperimentOutcome:
     """Rates with and without logging: two servers and sixteen clients, as in the paper. Without logging (hole `async_flush`) no call waits for a
     disk."""
     seeds = SEEDS[:1] if quick else SEEDS
@@ -205,7 +205,9 @@ def by_logging(quick: bool) -> Outcome:
         for name, by in means.items()
     }
     chart = Chart("Two servers", "operation", "per second", bars, "bars", list(OPERATIONS))
-    return Outcome({**config_of(seeds), "clients": CLIENTS // 2}, figures, PAPER_15, chart, [NOTE_15])
+    return ExperimentOutcome(
+        {**config_of(seeds), "clients": CLIENTS // 2}, figures, PAPER_15, chart, [NOTE_15]
+    )
 
 
 def config_of(seeds: tuple[int, ...]) -> dict[str, object]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks._model import Chart, Experiment, Outcome, Point
-from benchmarks.image import MIB, Pool, running
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
+from benchmarks.image import MIB, PoolProcess, running
 
 INODES = 300_000
 ROUNDS = 3
@@ -58,7 +58,7 @@ def rates(ways: list[Way], quick: bool) -> dict[Way, float]:
     return {way: median(each) for way, each in found.items()}
 
 
-def one(nodes: dict[str, Pool], way: Way) -> float:
+def one(nodes: dict[str, PoolProcess], way: Way) -> float:
     strategy, partitions, replicas = way
     holders = list(NODES[:replicas])
     reported: dict[str, Any] = nodes[NODES[0]].ask(
@@ -77,7 +77,7 @@ def config_of(quick: bool) -> dict[str, object]:
     return {"fabric": "processes", "inodes": inodes, "rounds": rounds}
 
 
-def write(quick: bool) -> Outcome:
+def write(quick: bool) -> ExperimentOutcome:
     most = 2 if quick else len(NODES)
     vssp = {
         (n, r): ("vssp", n, r) for n in PARTITIONS for r in range(1, most + 1) if r in (1, most) or n == 8
@@ -99,7 +99,7 @@ def write(quick: bool) -> Outcome:
     series["pipeline"] = [(float(r), reported[way]) for r, way in pipeline.items()]
     chart = Chart("Writing an image", "replicas", "MiB per second", series)
     rounded = {key: round(value, 3) for key, value in figures.items()}
-    return Outcome(config_of(quick), rounded, PAPER_WRITE, chart, [LIMIT])
+    return ExperimentOutcome(config_of(quick), rounded, PAPER_WRITE, chart, [LIMIT])
 
 
 def read_rates(quick: bool) -> dict[str, float]:
@@ -120,14 +120,14 @@ def read_rates(quick: bool) -> dict[str, float]:
     return {name: median(each) for name, each in found.items()}
 
 
-def one_read(nodes: dict[str, Pool], partitions: int, replicas: int, local: bool) -> float:
+def one_read(nodes: dict[str, PoolProcess], partitions: int, replicas: int, local: bool) -> float:
     writer, holders = nodes[NODES[0]], list(NODES[:replicas])
     reported = writer.ask("write", strategy="vssp", partitions=partitions, replicas=holders)
     seconds = writer.ask("load")["s"] if local else nodes[READER].ask("read", sources=holders)["s"]
     return float(reported["size"] / MIB / seconds)
 
 
-def read(quick: bool) -> Outcome:
+def read(quick: bool) -> ExperimentOutcome:
     reported = read_rates(quick)
     remote = [(n, reported[f"vssp_{n}p"]) for n in PARTITIONS]
     figures = {f"gain_{n}_partitions": rate / reported["vssp_1p"] - 1 for n, rate in remote[1:]}
@@ -142,7 +142,7 @@ def read(quick: bool) -> Outcome:
     series |= {name: [(float(n), reported[name]) for n in PARTITIONS] for name in ("nfs_like", "qjm_like")}
     chart = Chart("Reading an image", "partitions", "MiB per second", series)
     rounded = {key: round(value, 3) for key, value in figures.items()}
-    return Outcome(config_of(quick), rounded, PAPER_READ, chart, [LIMIT, BASELINES])
+    return ExperimentOutcome(config_of(quick), rounded, PAPER_READ, chart, [LIMIT, BASELINES])
 
 
 LIMIT = (

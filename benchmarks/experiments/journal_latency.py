@@ -13,8 +13,8 @@ import msgspec
 import uvloop
 
 from backend.fabrics.fabric import ClusterFabric
-from benchmarks._model import Chart, Experiment, Outcome
-from benchmarks.running import cluster, group_of
+from benchmarks._cluster import cluster, group_of
+from benchmarks._model import Chart, Experiment, ExperimentOutcome
 from nodes.config import ClusterConfig
 
 BYTES = 1_000
@@ -148,7 +148,7 @@ def chart_of(curves: Curves) -> Chart:
     )
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     rounds, rates, seconds = (1, RATES[:1], 0.3) if quick else (ROUNDS, RATES, SECONDS)
     mechanisms = ("ssp", "two_phase") if quick else tuple(MECHANISMS)
     curves = uvloop.run(measure(rounds, rates, seconds, mechanisms))
@@ -160,7 +160,7 @@ def run(quick: bool) -> Outcome:
         "rounds": rounds,
         "replicas": 3,
     }
-    return Outcome(config, figures_of(curves), PAPER, chart_of(curves), [NOTE, *saturation(curves)])
+    return ExperimentOutcome(config, figures_of(curves), PAPER, chart_of(curves), [NOTE, *saturation(curves)])
 
 
 NOTE = (

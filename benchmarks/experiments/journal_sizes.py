@@ -7,9 +7,9 @@ from statistics import median
 
 import uvloop
 
-from benchmarks._model import Chart, Experiment, Outcome
+from benchmarks._cluster import cluster
+from benchmarks._model import Chart, Experiment, ExperimentOutcome
 from benchmarks.experiments.journal_latency import LOG_BYTES, load
-from benchmarks.running import cluster
 from nodes.config import ClusterConfig, one_group
 
 SIZES = (512, 1_024, 2_048, 4_096, 8_192, 16_384, 32_768)
@@ -44,7 +44,7 @@ def measured(places: tuple[tuple[int, tuple[int, ...]], ...], quick: bool) -> li
     return [[median(each) for each in zip(*rows, strict=True)] for rows in found]
 
 
-def by_size(quick: bool) -> Outcome:
+def by_size(quick: bool) -> ExperimentOutcome:
     sizes = SIZES[:: len(SIZES) - 1] if quick else SIZES
     (taken,) = measured(((3, sizes),), quick)
     figures = {f"ms_mean_{size}": round(ms, 3) for size, ms in zip(sizes, taken, strict=True)}
@@ -52,10 +52,10 @@ def by_size(quick: bool) -> Outcome:
     points = [(float(size), ms) for size, ms in zip(sizes, taken, strict=True)]
     chart = Chart("SSP, three replicas", "bytes of a record", "mean latency in milliseconds", {"ssp": points})
     config = {"fabric": "processes", "replicas": 3, "rate": RATE, "rounds": ROUNDS, "seconds": SECONDS}
-    return Outcome(config, figures, PAPER_SIZES, chart)
+    return ExperimentOutcome(config, figures, PAPER_SIZES, chart)
 
 
-def by_replicas(quick: bool) -> Outcome:
+def by_replicas(quick: bool) -> ExperimentOutcome:
     replicas = REPLICAS[:2] if quick else REPLICAS
     taken = [each for (each,) in measured(tuple((number, (BYTES,)) for number in replicas), quick)]
     figures = {f"ms_mean_{number}": round(ms, 3) for number, ms in zip(replicas, taken, strict=True)}
@@ -64,7 +64,7 @@ def by_replicas(quick: bool) -> Outcome:
     points = [(float(number), ms) for number, ms in zip(replicas, taken, strict=True)]
     chart = Chart("SSP, records of 512 bytes", "replicas", "mean latency in milliseconds", {"ssp": points})
     config = {"fabric": "processes", "size": BYTES, "rate": RATE, "rounds": ROUNDS, "seconds": SECONDS}
-    return Outcome(config, figures, PAPER_REPLICAS, chart, [NOTE])
+    return ExperimentOutcome(config, figures, PAPER_REPLICAS, chart, [NOTE])
 
 
 NOTE = (

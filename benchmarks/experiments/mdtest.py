@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from itertools import cycle
 from statistics import mean
 
-from benchmarks._model import Chart, Experiment, Outcome, Point
-from benchmarks._simulated import MESSAGE_NS, answered_in, call_on, charge, charge_writes
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
+from benchmarks._simulation import MESSAGE_NS, answered_in, call_on, charge, charge_writes
 from benchmarks.packing import CALLERS, MACHINES, THREADS, WARM_NS, WINDOW_NS, files_of
 from nodes.config import MILLISECOND, SECOND, one_group
 from nodes.metadata.operations import Create, Mkdir, Operation, Stat
@@ -49,8 +49,8 @@ def stats_of(caller: int) -> Iterator[Operation]:
     return cycle(Stat(f"/files/{(caller + number) % CALLERS}") for number in range(CALLERS))
 
 
-def run_of(operations_of: Operations, title: str, note: str) -> Callable[[bool], Outcome]:
-    def run(quick: bool) -> Outcome:
+def run_of(operations_of: Operations, title: str, note: str) -> Callable[[bool], ExperimentOutcome]:
+    def run(quick: bool) -> ExperimentOutcome:
         seeds = SEEDS[:1] if quick else SEEDS
         window_ns = WINDOW_NS // 4 if quick else WINDOW_NS
         found = {
@@ -75,7 +75,7 @@ def run_of(operations_of: Operations, title: str, note: str) -> Callable[[bool],
             "ours": [(float(place), rate) for place, rate in enumerate(found.values())]
         }
         names = [reported for *_, reported in SETTINGS.values()]
-        return Outcome(
+        return ExperimentOutcome(
             config, figures, {}, Chart(title, "servers", "per second", bars, "bars", names), [note]
         )
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import msgspec
 
-from benchmarks._model import Chart, Experiment, Outcome, Point
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
 from benchmarks.experiments.gaps import ORDINARY, beyond_ns, proposed_ns
 from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
 from nodes.invariants import registry
@@ -156,7 +156,7 @@ def answered(life: Life) -> list[Point]:
     return [(place * BUCKET_NS / SECOND, counted[place] * SECOND / BUCKET_NS) for place in places]
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     lives = [Life(seed) for seed in (SEEDS[:1] if quick else SEEDS)]
     for life in lives:
         life.run()
@@ -179,7 +179,7 @@ def run(quick: bool) -> Outcome:
     chart = Chart(
         "Members join, leave and fail", "seconds since the first change", "calls answered per second", {"random updates": answered(lives[0])}
     )  # fmt: skip
-    return Outcome(config, figures, PAPER, chart, [NOTE])
+    return ExperimentOutcome(config, figures, PAPER, chart, [NOTE])
 
 
 NOTE = (

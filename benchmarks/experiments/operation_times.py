@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from random import Random
 
-from benchmarks._model import Chart, Experiment, Outcome, Point
-from benchmarks._simulated import MESSAGE_NS, charge, charge_writes
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
+from benchmarks._simulation import MESSAGE_NS, charge, charge_writes
 from nodes.config import SECOND, DataConfig, one_group
 from nodes.invariants.calls import WRITES, tag_of
 from nodes.metadata.operations import Delete
@@ -103,7 +103,7 @@ class Times:
         return self.reads / (self.reads + self.writes)
 
 
-class Bench:
+class WorkloadFileSystem:
     """The file system of one workload."""
 
     def __init__(self) -> None:
@@ -139,7 +139,7 @@ class Bench:
             yield content[: size - start]
 
 
-async def postmark(bench: Bench, clients: list[SimClient], small: int) -> None:
+async def postmark(bench: WorkloadFileSystem, clients: list[SimClient], small: int) -> None:
     """A pool of files of 1 to 64 MiB, then transactions: one is read or appended to, and one is created or deleted."""
     client, rng, files = clients[0], bench.rng, list[str]()
     part = 512
@@ -165,7 +165,7 @@ async def postmark(bench: Bench, clients: list[SimClient], small: int) -> None:
             await bench.delete(client, files.pop(rng.randrange(len(files))))
 
 
-async def iozone(bench: Bench, clients: list[SimClient], small: int, part: int) -> None:
+async def iozone(bench: WorkloadFileSystem, clients: list[SimClient], small: int, part: int) -> None:
     """Write, re-write, read and re-read of one file. Content is only appended here, so that re-writing replaces the file."""
     client, size = clients[0], IOZONE_MIB * MIB // small
     await bench.put(client, "/file", size, part)
@@ -175,7 +175,7 @@ async def iozone(bench: Bench, clients: list[SimClient], small: int, part: int) 
         await bench.get(client, "/file")
 
 
-async def btio(bench: Bench, clients: list[SimClient], small: int) -> None:
+async def btio(bench: WorkloadFileSystem, clients: list[SimClient], small: int) -> None:
     """Every client writes its share of each time step to a file of its own, since a file has one writer here, and reads it in the end."""
     size = BTIO_MIB * MIB // small
 
@@ -189,7 +189,7 @@ async def btio(bench: Bench, clients: list[SimClient], small: int) -> None:
     await asyncio.gather(*(part(number) for number in range(len(clients))))
 
 
-Workload = Callable[[Bench, list[SimClient], int], Awaitable[None]]
+Workload = Callable[[WorkloadFileSystem, list[SimClient], int], Awaitable[None]]
 WORKLOADS: dict[str, tuple[Workload, int]] = {
     "PostMark": (postmark, 1),
     **{f"Iozone {kib} KB": (partial(iozone, part=kib << 10), 1) for kib in IOZONE_KIB},
@@ -200,7 +200,7 @@ WORKLOADS: dict[str, tuple[Workload, int]] = {
 
 def times_of(name: str, small: int) -> Times:
     workload, count = WORKLOADS[name]
-    bench = Bench()
+    bench = WorkloadFileSystem()
     clients = [bench.cluster.start_client(f"client{number + 1}") for number in range(count)]
     running = clients[0].begin(workload(bench, clients, small))  # type: ignore[arg-type]
     bench.cluster.run_until(running.done, LIMIT_NS)
@@ -226,7 +226,7 @@ def key_of(name: str) -> str:
     return name.lower().replace(" ", "_")
 
 
-def by_server(quick: bool) -> Outcome:
+def by_server(quick: bool) -> ExperimentOutcome:
     found = measured(quick)
     figures = {f"mds_share_{key_of(name)}": round(times.mds_share, 5) for name, times in found.items()}
     figures["mds_share_most"] = max(figures.values())
@@ -235,10 +235,10 @@ def by_server(quick: bool) -> Outcome:
         "data nodes": [(float(place), 1 - times.mds_share) for place, times in enumerate(found.values())],
     }
     chart = Chart("Time of file operations", "", "share of the time", series, "bars", list(found))
-    return Outcome(config_of(quick), figures, PAPER_11, chart, [NOTE])
+    return ExperimentOutcome(config_of(quick), figures, PAPER_11, chart, [NOTE])
 
 
-def by_kind(quick: bool) -> Outcome:
+def by_kind(quick: bool) -> ExperimentOutcome:
     found = measured(quick)
     figures = {f"read_share_{key_of(name)}": round(times.read_share, 3) for name, times in found.items()}
     figures["read_share_least"] = min(figures.values())
@@ -247,7 +247,7 @@ def by_kind(quick: bool) -> Outcome:
         "writes": [(float(place), 1 - times.read_share) for place, times in enumerate(found.values())],
     }
     chart = Chart("Time at the metadata server", "", "share of the time", series, "bars", list(found))
-    return Outcome(config_of(quick), figures, PAPER_12, chart, [NOTE])
+    return ExperimentOutcome(config_of(quick), figures, PAPER_12, chart, [NOTE])
 
 
 NOTE = (

@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from benchmarks._model import Chart, Experiment, Outcome
-from benchmarks._simulated import MESSAGE_NS, call_on, charge, clients_at
+from benchmarks._model import Chart, Experiment, ExperimentOutcome
+from benchmarks._simulation import MESSAGE_NS, call_on, charge, clients_at
 from nodes.config import MILLISECOND, one_group
 from nodes.metadata.operations import Mkdir, Operation
 from nodes.sim.cluster import SimCluster
@@ -116,7 +116,7 @@ def directories(caller: int) -> Iterator[Operation]:
     return (Mkdir(f"/{caller}-{number}") for number in count())
 
 
-class Size(msgspec.Struct, frozen=True):
+class OrderLatencies(msgspec.Struct, frozen=True):
     """The medians over the seeds for one number of members, in milliseconds."""
 
     round_trip: float
@@ -132,12 +132,12 @@ class Size(msgspec.Struct, frozen=True):
     """Messages that carry calls, over all seeds, when all send."""
 
 
-def measure(members: int, seeds: tuple[int, ...], window_ns: int, writes: int) -> Size:
+def measure(members: int, seeds: tuple[int, ...], window_ns: int, writes: int) -> OrderLatencies:
     plain = [one_sender(members, "plain", seed, PLAIN_WRITES).latencies_ns for seed in seeds]
     fast = [one_sender(members, "fast", seed, writes).latencies_ns for seed in seeds]
     sending = [all_senders(members, "fast", seed, window_ns=window_ns) for seed in seeds]
     plain_all = [all_senders(members, "plain", seed, window_ns=window_ns).latencies_ns for seed in seeds]
-    return Size(
+    return OrderLatencies(
         round_trip=median(round_trip_ns(members, seed) for seed in seeds) / MILLISECOND,
         fast=median(map(median, fast)) / MILLISECOND,
         plain=median(map(median, plain)) / MILLISECOND,
@@ -150,7 +150,7 @@ def measure(members: int, seeds: tuple[int, ...], window_ns: int, writes: int) -
     )
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     sizes, seeds, fewer = ((2, 4), SEEDS[:1], FEWER[1:2]) if quick else (MEMBERS, SEEDS, FEWER)
     window_ns, writes = (WINDOW_NS // 2, WRITES // 5) if quick else (WINDOW_NS, WRITES)
     found = {members: measure(members, seeds, window_ns, writes) for members in sizes}
@@ -168,7 +168,7 @@ def run(quick: bool) -> Outcome:
         "callers_per_member": CALLERS,
         "window_ms": window_ns / MILLISECOND,
     }
-    return Outcome(config, figures, PAPER, chart_of(found), [NOTE])
+    return ExperimentOutcome(config, figures, PAPER, chart_of(found), [NOTE])
 
 
 NOTE = (
@@ -177,7 +177,7 @@ NOTE = (
 )
 
 
-def figures_of(found: dict[int, Size]) -> dict[str, float]:
+def figures_of(found: dict[int, OrderLatencies]) -> dict[str, float]:
     """Figures at the size that is worst for us in each case; acknowledgements over all sizes."""
     sizes = found.values()
     figures = {
@@ -192,7 +192,7 @@ def figures_of(found: dict[int, Size]) -> dict[str, float]:
     return {key: round(value, 5) for key, value in figures.items()}
 
 
-def chart_of(found: dict[int, Size]) -> Chart:
+def chart_of(found: dict[int, OrderLatencies]) -> Chart:
     lines = {
         "ideal round trip": "round_trip",
         "fast, one sender": "fast",

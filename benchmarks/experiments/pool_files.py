@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
-from benchmarks._journals import Book, make_files
-from benchmarks._model import Chart, Experiment, Outcome, Point
+from benchmarks._journals import JournalBook, make_files
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
 from benchmarks.image import MIB, running
 from nodes.real.turn import Turn
 
@@ -30,7 +30,7 @@ ROUNDS = 5
 
 async def journal_bytes(directory: Path, records: int) -> int:
     """Size in bytes of a journal that creates `records` files and directories."""
-    book = Book(directory, 1, Turn(asyncio.get_running_loop()))
+    book = JournalBook(directory, 1, Turn(asyncio.get_running_loop()))
     make_files(book, FILES_PER_DIRECTORY, lambda: book.records > records)
     await book.close()
     return book.size
@@ -43,7 +43,7 @@ def image_bytes(directory: Path, inodes: int) -> int:
         return int(reported["size"])
 
 
-def sizes(quick: bool) -> Outcome:
+def sizes(quick: bool) -> ExperimentOutcome:
     counts = (1_000, 2_000) if quick else RECORDS
     rows: dict[int, tuple[int, int]] = {}
     for count in counts:
@@ -68,10 +68,10 @@ def sizes(quick: bool) -> Outcome:
     }
     chart = Chart("Journal and image", "records, each makes an inode", "MiB", series)
     config = {"fabric": "processes", "records": counts, "files_per_directory": FILES_PER_DIRECTORY}
-    return Outcome(config, figures, PAPER_1, chart, [NOTE_1])
+    return ExperimentOutcome(config, figures, PAPER_1, chart, [NOTE_1])
 
 
-def repair(quick: bool) -> Outcome:
+def repair(quick: bool) -> ExperimentOutcome:
     inodes, rounds = (5_000, 1) if quick else (INODES, ROUNDS)
     found: dict[float, list[float]] = {share: [] for share in DAMAGED}
     with (
@@ -99,7 +99,7 @@ def repair(quick: bool) -> Outcome:
         "image_mb": round(reported["size"] / MIB, 1),
         "rounds": rounds,
     }
-    return Outcome(config, figures, PAPER_8B, chart)
+    return ExperimentOutcome(config, figures, PAPER_8B, chart)
 
 
 PAPER_8B = {"time_50pct_over_100pct": 0.5, "time_10pct_over_100pct": 0.1}

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import count
 from statistics import mean
 
-from benchmarks._model import Chart, Experiment, Outcome, Point
-from benchmarks._simulated import MESSAGE_NS, call_on, charge, charge_writes
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
+from benchmarks._simulation import MESSAGE_NS, call_on, charge, charge_writes
 from nodes.config import MILLISECOND, SECOND, Timing, one_group
 from nodes.metadata.operations import Create, Operation
 from nodes.sim.cluster import SimCluster
@@ -58,7 +58,7 @@ def latencies(seed: int) -> dict[int, list[float]]:
     return found
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     seeds = SEEDS[:1] if quick else SEEDS
     each = [latencies(seed) for seed in seeds]
     by_bucket = {bucket: [ms for found in each for ms in found.get(bucket, [])] for bucket in sorted(each[0])}
@@ -88,7 +88,7 @@ def run(quick: bool) -> Outcome:
         "message_us": MESSAGE_NS / 1000,
         "seeds": list(seeds),
     }
-    return Outcome(config, figures, PAPER, chart, [NOTE])
+    return ExperimentOutcome(config, figures, PAPER, chart, [NOTE])
 
 
 NOTE = (

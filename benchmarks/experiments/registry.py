@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib
 
 from backend.errors import Malformed
-from backend.nearest import nearest
+from backend.suggestion import nearest
 from benchmarks._model import Experiment
 
 MODULES = {
     "cfs-fig8a": "experiments.journal_latency",
     "cfs-fig8b": "experiments.journal_sizes",
     "cfs-fig8c": "experiments.journal_sizes",
-    "cfs-fig8d": "experiments.journal_reading",
+    "cfs-fig8d": "experiments.journal_reads",
     "cfs-fig8e": "experiments.group_rates",
     "cfs-fig8f": "experiments.pool_node_deaths",
     "cfs-fig9": "experiments.group_rates",
@@ -38,13 +38,13 @@ MODULES = {
     "s2pc-table4": "recovery",
     "s2pc-table5": "recovery",
     "saa-7.3": "experiments.member_changes",
-    "saa-fig8": "experiments.writes_ordered",
-    "saa-fig9": "experiments.writes_ordered",
+    "saa-fig8": "experiments.ordered_writes",
+    "saa-fig9": "experiments.ordered_writes",
     "saa-fig7": "experiments.order_latency",
-    "saa-fig10": "experiments.reads_anywhere",
+    "saa-fig10": "experiments.local_reads",
     "saa-fig11": "experiments.operation_times",
     "saa-fig12": "experiments.operation_times",
-    "vssp-fig6c": "experiments.journal_reading",
+    "vssp-fig6c": "experiments.journal_reads",
     "vssp-fig6d": "experiments.group_rates",
     "vssp-fig7-read": "experiments.images",
     "vssp-fig7-write": "experiments.images",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks._model import Chart, Experiment, Outcome
+from benchmarks._model import Chart, Experiment, ExperimentOutcome
 
 FAILURES, REPAIRS = 0.001, 0.9
 """The paper's lambda and mu."""
@@ -28,7 +28,7 @@ def formula_1a2s(failures: float, repairs: float) -> float:
     return (repairs**2 + 4 * failures * repairs + 11 * failures**2) / (6 * failures**3)
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     alone = mean_time_to_failure(1, FAILURES, REPAIRS)
     ratios = {backups: mean_time_to_failure(backups + 1, FAILURES, REPAIRS) / alone for backups in BACKUPS}
     figures = {f"mttf_ratio_{backups}": float(f"{ratio:.6g}") for backups, ratio in ratios.items()}
@@ -43,7 +43,7 @@ def run(quick: bool) -> Outcome:
     chart = Chart(
         "Reliability by backups", "added backups", "MTTF over one server's", series, logarithmic=True
     )
-    return Outcome({"lambda": FAILURES, "mu": REPAIRS}, figures, paper, chart, [NOTE])
+    return ExperimentOutcome({"lambda": FAILURES, "mu": REPAIRS}, figures, paper, chart, [NOTE])
 
 
 NOTE = "Table 1 rounds to a thousand for each backup; the paper's own model gives less, as it gives 135,601 itself for two."

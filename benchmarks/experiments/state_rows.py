@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from backend.compare.measures import Measures
-from backend.scenarios.reading import read
-from backend.scenarios.runner import Run
-from benchmarks._model import Chart, Experiment, Outcome
+from backend.scenarios.reader import read
+from backend.scenarios.runner import ScenarioRun
+from benchmarks._model import Chart, Experiment, ExperimentOutcome
 from nodes.config import SECOND
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios" / "papers"
@@ -17,12 +17,12 @@ BUCKETS_PER_POINT = 4
 """Buckets of half a second in each point of the curve."""
 
 
-def run_of(letter: str) -> Callable[[bool], Outcome]:
+def run_of(letter: str) -> Callable[[bool], ExperimentOutcome]:
     """Runs the test's scenario, whose file has the expected rows."""
 
-    def run(quick: bool) -> Outcome:
+    def run(quick: bool) -> ExperimentOutcome:
         scenario = read(SCENARIOS / f"cfs-table3-{letter}.yaml")[0]
-        made = Run(scenario, "simulated", scenario.seed)
+        made = ScenarioRun(scenario, "simulated", scenario.seed)
         measures = Measures()
         made.fabric.on_event.subscribe(measures.on_event)
         outcome = asyncio.run(made.run())
@@ -46,7 +46,7 @@ def run_of(letter: str) -> Callable[[bool], Outcome]:
             for verdict in outcome.verdicts
             if not verdict.held
         ]
-        return Outcome(config, figures, PAPER, chart, [f"rows: {rows}", *failed])
+        return ExperimentOutcome(config, figures, PAPER, chart, [f"rows: {rows}", *failed])
 
     return run
 

@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 import uvloop
 
-from backend.errors import CannotStart
-from benchmarks._model import Chart, Experiment, Outcome, Point
-from benchmarks._word_count import Place, counts_of, make_input, map_one, reduce_one, results, text_of
-from benchmarks.running import Bench, cluster
+from backend.errors import ClusterCannotStart
+from benchmarks._cluster import Bench, cluster
+from benchmarks._model import Chart, Experiment, ExperimentOutcome, Point
+from benchmarks._word_count import JobFileSystem, counts_of, make_input, map_one, reduce_one, results, text_of
 from nodes.config import DataConfig, Timing, one_group
 
 STANDBYS, DATA_NODES = 3, 3
@@ -31,24 +31,24 @@ TASK_S = 300.0
 PAPER = {"job_ends": 1.0, "same_counts": 1.0}
 
 
-class Size(msgspec.Struct, frozen=True):
+class JobSize(msgspec.Struct, frozen=True):
     maps: int
     reducers: int
     bytes: int
     """Bytes of each input file."""
 
 
-SIZE, QUICK = Size(24, 6, 1 << 19), Size(6, 2, 1 << 15)
+SIZE, QUICK = JobSize(24, 6, 1 << 19), JobSize(6, 2, 1 << 15)
 
 
-class Job(msgspec.Struct):
+class JobTimes(msgspec.Struct):
     """Times of the ends of tasks, in seconds since the job began."""
 
     maps_s: list[float] = []
     reduces_s: list[float] = []
     counts: Counter[str] = msgspec.field(default_factory=Counter)
 
-    def ended(self, size: Size) -> bool:
+    def ended(self, size: JobSize) -> bool:
         return (len(self.maps_s), len(self.reduces_s)) == (size.maps, size.reducers)
 
     @property
@@ -58,11 +58,11 @@ class Job(msgspec.Struct):
 
 @contextmanager
 def dask(workers: int) -> Iterator[Any]:
-    """A client of a Dask cluster with so many processes on this machine. Raises CannotStart."""
+    """A client of a Dask cluster with so many processes on this machine. Raises ClusterCannotStart."""
     try:
         from distributed import Client, LocalCluster
     except ImportError:
-        raise CannotStart(
+        raise ClusterCannotStart(
             "cfs-fig14 needs the package distributed: the extra `dask`, or requirements-test.lock"
         ) from None
     options = {"processes": True, "threads_per_worker": 1, "dashboard_address": None, "silence_logs": 50}
@@ -70,7 +70,7 @@ def dask(workers: int) -> Iterator[Any]:
         yield client
 
 
-def run_job(client: Any, place: Place, size: Size, job: Job) -> None:
+def run_job(client: Any, place: JobFileSystem, size: JobSize, job: JobTimes) -> None:
     """Map, then reduce. Raises what a task raised."""
     began_s = time.monotonic()
     maps = [client.submit(map_one, place, number, size.reducers, pure=False) for number in range(size.maps)]
@@ -90,13 +90,13 @@ def _note_ends(futures: list[Any], ends_s: list[float], began_s: float) -> None:
         ends_s.append(time.monotonic() - began_s)
 
 
-async def measured(client: Any, size: Size, dies: bool) -> Job:
+async def measured(client: Any, size: JobSize, dies: bool) -> JobTimes:
     """One job in a cluster of its own; the active dies during it, or not."""
     nodes = [f"dn{number}" for number in range(1, DATA_NODES + 1)]
     config = one_group(STANDBYS, timing=TIMING, data=DataConfig(nodes=nodes))
-    job = Job()
+    job = JobTimes()
     async with cluster(lambda stamped: None, config=config) as bench:
-        place = Place(config, bench.fabric.home.client_keys, bench.fabric.peers())
+        place = JobFileSystem(config, bench.fabric.home.client_keys, bench.fabric.peers())
         inputs = [
             client.submit(make_input, place, number, size.bytes, pure=False) for number in range(size.maps)
         ]
@@ -114,10 +114,10 @@ async def _kill_active(bench: Bench, due: Callable[[], bool]) -> None:
     await bench.faults.do("crash", [active])
 
 
-def run(quick: bool) -> Outcome:
+def run(quick: bool) -> ExperimentOutcome:
     size, rounds = (QUICK, 1) if quick else (SIZE, ROUNDS)
     expected = sum((counts_of(text_of(number, size.bytes)) for number in range(size.maps)), Counter[str]())
-    found: dict[bool, list[Job]] = {False: [], True: []}
+    found: dict[bool, list[JobTimes]] = {False: [], True: []}
     with dask(WORKERS) as client:
         for number in range(rounds):
             for dies, jobs in found.items():
@@ -149,7 +149,7 @@ def run(quick: bool) -> Outcome:
         "session_timeout_ms": TIMING.session_timeout_ms,
         "rounds": rounds,
     }
-    return Outcome(config, figures, PAPER, chart, [NOTE])
+    return ExperimentOutcome(config, figures, PAPER, chart, [NOTE])
 
 
 def shares(ends_s: list[float]) -> list[Point]:

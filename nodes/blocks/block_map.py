@@ -9,14 +9,14 @@ from collections.abc import Iterable
 
 import msgspec
 
-from nodes.wire.data_messages import DAMAGED, FINAL, Changes, FullReport, Heartbeat, Row
+from nodes.wire.data_messages import DAMAGED, FINAL, Changes, FullReport, Heartbeat, ReplicaRow
 
 PARTS_MAX = 1 << 16
 LATER_MAX = 1_000
 """Incremental reports kept while a full one is arriving; with more, the full report is requested again."""
 
 
-class Incoming(msgspec.Struct):
+class IncomingReport(msgspec.Struct):
     """A full report of which parts are missing."""
 
     version: int
@@ -25,7 +25,7 @@ class Incoming(msgspec.Struct):
     later: list[Changes]
 
 
-class Node(msgspec.Struct):
+class DataNodeState(msgspec.Struct):
     name: str
     boot: int = 0
     version: int = -1
@@ -37,23 +37,23 @@ class Node(msgspec.Struct):
     epoch: int = 0
     """The node obeys no command of an earlier epoch."""
     address: str = ""
-    replicas: dict[int, Row] = {}
-    incoming: Incoming | None = None
+    replicas: dict[int, ReplicaRow] = {}
+    incoming: IncomingReport | None = None
 
 
 class BlockMap:
     """Replicas by node and by block; those of dead nodes do not count."""
 
     def __init__(self) -> None:
-        self.nodes: dict[str, Node] = {}
-        self._holders: dict[int, dict[str, Row]] = {}
+        self.nodes: dict[str, DataNodeState] = {}
+        self._holders: dict[int, dict[str, ReplicaRow]] = {}
         self.suspects: dict[int, None] = {}
         """Blocks whose replicas have changed since they were last judged, oldest first."""
 
     def addresses(self, names: list[str]) -> dict[str, str]:
         return {name: self.nodes[name].address for name in names}
 
-    def holders(self, block: int) -> dict[str, Row]:
+    def holders(self, block: int) -> dict[str, ReplicaRow]:
         """The replicas of a block by node; callers must not change them."""
         return self._holders.get(block, {})
 
@@ -61,7 +61,7 @@ class BlockMap:
         """The numbers of all blocks on live nodes."""
         return list(self._holders)
 
-    def alive(self) -> list[Node]:
+    def alive(self) -> list[DataNodeState]:
         """Live nodes that have sent a full report."""
         return [node for node in self.nodes.values() if node.alive and node.version >= 0]
 
@@ -71,7 +71,7 @@ class BlockMap:
         """Whether a full report must be requested. A node that has just started sends it unrequested."""
         node = self.nodes.get(name)
         if node is None:
-            node = self.nodes[name] = Node(name, replicas={})
+            node = self.nodes[name] = DataNodeState(name, replicas={})
         started = node.boot != beat.boot
         if started:
             self._forget(node)
@@ -93,7 +93,7 @@ class BlockMap:
             return False
         incoming = node.incoming
         if incoming is None or incoming.version != part.version:
-            incoming = node.incoming = Incoming(part.version, {}, [])
+            incoming = node.incoming = IncomingReport(part.version, {}, [])
         incoming.parts[part.part] = [row.block for row in part.rows]
         for row in part.rows:
             self._take(node, row)
@@ -101,7 +101,7 @@ class BlockMap:
             self._complete(node, incoming)
         return True
 
-    def _complete(self, node: Node, incoming: Incoming) -> None:
+    def _complete(self, node: DataNodeState, incoming: IncomingReport) -> None:
         node.incoming = None
         reported = {block for blocks in incoming.parts.values() for block in blocks}
         for block in [block for block in node.replicas if block not in reported]:
@@ -139,26 +139,26 @@ class BlockMap:
 
     # --- tables ----------------------------------------------------------------------------------------------------
 
-    def _forget(self, node: Node) -> None:
+    def _forget(self, node: DataNodeState) -> None:
         for block in list(node.replicas):
             self._lose(node, block)
         node.version, node.incoming, node.epoch = -1, None, 0
 
-    def _take(self, node: Node, row: Row) -> None:
+    def _take(self, node: DataNodeState, row: ReplicaRow) -> None:
         if node.replicas.get(row.block) != row:
             node.replicas[row.block] = row
             if node.alive:
                 self._hold(node, row)
 
-    def _lose(self, node: Node, block: int) -> None:
+    def _lose(self, node: DataNodeState, block: int) -> None:
         if node.replicas.pop(block, None) is not None and node.alive:
             self._unhold(node, block)
 
-    def _hold(self, node: Node, row: Row) -> None:
+    def _hold(self, node: DataNodeState, row: ReplicaRow) -> None:
         self._holders.setdefault(row.block, {})[node.name] = row
         self.suspects[row.block] = None
 
-    def _unhold(self, node: Node, block: int) -> None:
+    def _unhold(self, node: DataNodeState, block: int) -> None:
         holders = self._holders[block]
         del holders[node.name]
         if not holders:
@@ -166,7 +166,7 @@ class BlockMap:
         self.suspects[block] = None
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class WantedBlock(msgspec.Struct, frozen=True):
     """A finished block as the namespace has it."""
 
     stamp: int
@@ -174,7 +174,7 @@ class Wanted(msgspec.Struct, frozen=True):
     replication: int
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class BlockVerdict(msgspec.Struct, frozen=True):
     """The classification of a finished block's replicas. Names are in alphabetical order."""
 
     good: list[str]
@@ -182,7 +182,7 @@ class Verdict(msgspec.Struct, frozen=True):
     """Replicas with another stamp or length, or never finished."""
     damaged: list[str]
 
-    def health(self, wanted: Wanted) -> str:
+    def health(self, wanted: WantedBlock) -> str:
         """One of whole, under, over, missing."""
         if not self.good:
             return "missing"
@@ -190,9 +190,9 @@ class Verdict(msgspec.Struct, frozen=True):
         return "whole" if not many else "over" if many > 0 else "under"
 
 
-def judge(wanted: Wanted, holders: dict[str, Row]) -> Verdict:
+def judge(wanted: WantedBlock, holders: dict[str, ReplicaRow]) -> BlockVerdict:
     """Classifies the replicas. Only a whole replica with exactly this stamp and length is good."""
-    verdict = Verdict([], [], [])
+    verdict = BlockVerdict([], [], [])
     for name in sorted(holders):
         row = holders[name]
         if row.state == DAMAGED:
@@ -204,7 +204,9 @@ def judge(wanted: Wanted, holders: dict[str, Row]) -> Verdict:
     return verdict
 
 
-def excess(verdict: Verdict, wanted: Wanted, nodes: dict[str, Node], epoch: int) -> list[str]:
+def excess(
+    verdict: BlockVerdict, wanted: WantedBlock, nodes: dict[str, DataNodeState], epoch: int
+) -> list[str]:
     """Nodes whose good replicas are excess, the fullest nodes first. None before every holder obeys exactly this epoch, because an earlier
     active may have ordered the removal of some already."""
     many = len(verdict.good) - wanted.replication
@@ -214,7 +216,7 @@ def excess(verdict: Verdict, wanted: Wanted, nodes: dict[str, Node], epoch: int)
 
 
 def targets(
-    nodes: Iterable[Node], count: int, exclude: Iterable[str], size: int, rank: dict[str, float]
+    nodes: Iterable[DataNodeState], count: int, exclude: Iterable[str], size: int, rank: dict[str, float]
 ) -> list[str]:
     """At most `count` nodes with room for a block; `rank` draws among them."""
     barred = set(exclude)

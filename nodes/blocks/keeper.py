@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from nodes.blocks.block_map import BlockMap, Verdict, Wanted, excess, judge, targets
-from nodes.blocks.credible import validate_heartbeat, wrong_row
+from nodes.blocks.block_map import BlockMap, BlockVerdict, WantedBlock, excess, judge, targets
+from nodes.blocks.credibility import validate_heartbeat, wrong_row
 from nodes.config import MILLISECOND, SECOND, DataConfig, GroupConfig
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import BLOCK_SIZE_MAX
@@ -34,8 +34,8 @@ from nodes.wire.data_messages import (
     Location,
     Removal,
     Remove,
+    ReplicaRow,
     Replicate,
-    Row,
     Void,
     WantReport,
 )
@@ -161,7 +161,7 @@ class BlockKeeper:
         if self._believes(peer, self._wrong(message.rows)) and not self.map.on_changes(peer, message):
             self._ask(peer)
 
-    def _wrong(self, rows: list[Row]) -> str:
+    def _wrong(self, rows: list[ReplicaRow]) -> str:
         """The fault of the first row that cannot be true; empty when all may be."""
         return next((line for row in rows if (line := wrong_row(self._group.number, row))), "")
 
@@ -320,7 +320,7 @@ class BlockKeeper:
         sn = self._absent.setdefault(block, metadata.answered_sn + 1)
         return quiet or metadata.settled_sn >= sn
 
-    def _copy(self, block: int, wanted: Wanted, verdict: Verdict, now: int) -> None:
+    def _copy(self, block: int, wanted: WantedBlock, verdict: BlockVerdict, now: int) -> None:
         """Orders a copy for each missing replica, each from another good one."""
         copies = self._copies.setdefault(block, {})
         for name in verdict.good:
@@ -339,7 +339,7 @@ class BlockKeeper:
         if not copies:
             del self._copies[block]
 
-    def _report(self, block: int, wanted: Wanted, verdict: Verdict, now: int) -> None:
+    def _report(self, block: int, wanted: WantedBlock, verdict: BlockVerdict, now: int) -> None:
         """Reports a block's health only when it has not been whole for a while, when that changes, and when it is whole again."""
         health = verdict.health(wanted)
         reported = self._unhealthy.get(block)
@@ -367,15 +367,15 @@ class BlockKeeper:
         return self._unhealthy.pop(block, None)
 
 
-def wanted_of(tree: Tree, block: int) -> Wanted | None:
+def wanted_of(tree: Tree, block: int) -> WantedBlock | None:
     """The block as the namespace has it: None when it is free; length 0 while it is being written."""
     body, found = tree.bodies.owner(block), tree.bodies.block(block)
     if body is None or found is None:
         return None
-    return Wanted(found.stamp, found.length, tree.inodes[body.inode].replication)
+    return WantedBlock(found.stamp, found.length, tree.inodes[body.inode].replication)
 
 
-def _remove(removals: Removals, holders: dict[str, Row], names: list[str], removal: Removal) -> None:
+def _remove(removals: Removals, holders: dict[str, ReplicaRow], names: list[str], removal: Removal) -> None:
     for name in names:
         row = holders[name]
         removals.setdefault((name, removal), []).append((row.block, row.stamp, row.state))

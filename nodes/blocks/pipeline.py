@@ -24,7 +24,7 @@ class PipelineBroken(Exception):
     """The chain does not take the block as it is; one line gives the reason."""
 
 
-class Pipeline:
+class BlockPipeline:
     """A pipeline, made with the bytes to be sent first. `acked` bytes are on every node of the chain."""
 
     def __init__(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from nodes.client.placing import PAUSE_NS, Placing, Questions
+from nodes.client.placement import PAUSE_NS, Placing, Questions
 from nodes.client.smart_client import SmartClient
 from nodes.errors import FsError
 from nodes.metadata.operations import CHUNK_BYTES, Block, Contents, Open

@@ -5,8 +5,8 @@ At most a window of packets is in memory. A block without any acknowledged packe
 
 from __future__ import annotations
 
-from nodes.blocks.pipeline import Pipeline, PipelineBroken
-from nodes.client.placing import PAUSE_NS, Placing, Questions
+from nodes.blocks.pipeline import BlockPipeline, PipelineBroken
+from nodes.client.placement import PAUSE_NS, Placing, Questions
 from nodes.client.smart_client import SmartClient
 from nodes.errors import FsError
 from nodes.metadata.operations import AddBlock, Block, Complete, Granted, Opened, Restamp
@@ -36,7 +36,7 @@ class FileWriter:
         self._append = append
         self._patience_ns = patience_ns
         self._buffer = bytearray()
-        self._pipeline: Pipeline | None = None
+        self._pipeline: BlockPipeline | None = None
         self._room = 0
         """Bytes that still fit into the present block."""
         self._unfinished = opened.unfinished.number if opened.unfinished is not None else 0
@@ -49,7 +49,7 @@ class FileWriter:
         self.written = 0
 
     @property
-    def pipeline(self) -> Pipeline | None:
+    def pipeline(self) -> BlockPipeline | None:
         """The pipeline of the block that is being written."""
         return self._pipeline
 
@@ -145,7 +145,7 @@ class FileWriter:
     async def _open(self, block: Block, at: int, nodes: list[str], epoch: int, packets: list[bytes]) -> bool:
         """Whether the chain has opened. From then on the packets belong to it."""
         addresses = {name: self._addresses[name] for name in nodes if name in self._addresses}
-        pipeline = Pipeline(self._world, block, at, nodes, addresses, epoch, packets)
+        pipeline = BlockPipeline(self._world, block, at, nodes, addresses, epoch, packets)
         self._pipeline = pipeline
         try:
             await pipeline.open()
@@ -155,7 +155,7 @@ class FileWriter:
 
     # --- failures --------------------------------------------------------------------------------------------------
 
-    async def _rebuild(self, broken: Pipeline) -> None:
+    async def _rebuild(self, broken: BlockPipeline) -> None:
         """Continues behind the acknowledged bytes, on the nodes of the chain that have them, under a new stamp.
 
         Raises FsError EIO at once when all nodes answer and none has the bytes any more, and after a while when some are silent.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 
-from nodes.blocks.pipeline import Pipeline
+from nodes.blocks.pipeline import BlockPipeline
 from nodes.client.file_reader import FileReader
 from nodes.client.file_writer import FileWriter
-from nodes.client.placing import Placing, Questions
+from nodes.client.placement import Placing, Questions
 from nodes.client.smart_client import SmartClient
 from nodes.config import MILLISECOND, ClusterConfig
 from nodes.errors import FsError
@@ -56,7 +56,7 @@ class FileClient:
         assert isinstance(contents, Contents)
         return contents, await self._placing.locate([block.number for block in contents.blocks])
 
-    def _pipelines(self) -> list[Pipeline]:
+    def _pipelines(self) -> list[BlockPipeline]:
         return [writer.pipeline for writer in self._writers.values() if writer.pipeline is not None]
 
     async def put(

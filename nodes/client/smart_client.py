@@ -10,12 +10,12 @@ import asyncio
 
 from nodes.client.deadlines import Deadlines
 from nodes.client.dentries import Dentries
-from nodes.client.keeping import Keeping, SessionCall
 from nodes.client.paths import Paths
 from nodes.client.pending_call import PendingCall, Reply, called
 from nodes.client.retry import pause_ns
 from nodes.client.routing import Routes
 from nodes.client.sequences import mkdir_parents, summary
+from nodes.client.session_keeper import Keeping, SessionCall
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.families import family_named

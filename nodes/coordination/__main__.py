@@ -10,7 +10,7 @@ from pathlib import Path
 import uvloop
 
 from nodes.coordination.log import ROTATE_BYTES
-from nodes.coordination.server import CannotServe, Settings, serve
+from nodes.coordination.server import CannotServe, EnsembleSettings, serve
 from nodes.log_lines import log
 
 
@@ -21,7 +21,7 @@ def _positive(text: str) -> int:
     return number
 
 
-def _settings(arguments: list[str] | None = None) -> Settings:
+def _settings(arguments: list[str] | None = None) -> EnsembleSettings:
     parser = argparse.ArgumentParser(prog="python -m nodes.coordination", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=2181, help="0 takes a free one (see the ready line)")
@@ -38,7 +38,7 @@ def _settings(arguments: list[str] | None = None) -> Settings:
         parser.error("--port must lie between 0 and 65535")
     if given.max_timeout_ms < 2 * given.tick_ms:
         parser.error("--max-timeout-ms must be at least two ticks")
-    return Settings(**vars(given))
+    return EnsembleSettings(**vars(given))
 
 
 def main() -> int:

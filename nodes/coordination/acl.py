@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from nodes.coordination.codes import Code, Refused
+from nodes.coordination.codes import Code, OperationRefused
 
 READ, WRITE, CREATE, DELETE, ADMIN = 1, 2, 4, 8, 16
 ALL_PERMISSIONS = 31
@@ -16,48 +16,48 @@ WORLD, DIGEST, AUTH = "world", "digest", "auth"
 ENTRIES_MAX = 64
 
 
-class Entry(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class AclEntry(msgspec.Struct, frozen=True, array_like=True, gc=False):
     permissions: int
     scheme: str
     identity: str
 
 
-Acl = tuple[Entry, ...]
-OPEN: Acl = (Entry(ALL_PERMISSIONS, WORLD, "anyone"),)
+Acl = tuple[AclEntry, ...]
+OPEN: Acl = (AclEntry(ALL_PERMISSIONS, WORLD, "anyone"),)
 Identities = frozenset[str]
 """Identities of scheme digest that a connection has authenticated."""
 UNKNOWN: Identities = frozenset()
 
 
 def identity_of(credential: bytes) -> str:
-    """The identity of `user:password` in an access control list. Raises Refused(AUTH_FAILED)."""
+    """The identity of `user:password` in an access control list. Raises OperationRefused(AUTH_FAILED)."""
     user, colon, _ = credential.partition(b":")
     if not colon:
-        raise Refused(Code.AUTH_FAILED)
+        raise OperationRefused(Code.AUTH_FAILED)
     digest = base64.b64encode(hashlib.sha1(credential, usedforsecurity=False).digest())
     return f"{user.decode('utf-8', 'replace')}:{digest.decode()}"
 
 
 def owned_by(identity: str) -> Acl:
-    return (Entry(ALL_PERMISSIONS, DIGEST, identity),)
+    return (AclEntry(ALL_PERMISSIONS, DIGEST, identity),)
 
 
 def resolved(acl: Acl, identities: Identities) -> Acl:
-    """The list with each entry of scheme auth replaced by the client's identities, as it is kept. Raises Refused(INVALID_ACL)."""
-    found: list[Entry] = []
+    """The list with each entry of scheme auth replaced by the client's identities, as it is kept. Raises OperationRefused(INVALID_ACL)."""
+    found: list[AclEntry] = []
     for entry in acl:
         if entry.scheme == AUTH and identities:
-            found += [Entry(entry.permissions, DIGEST, each) for each in sorted(identities)]
+            found += [AclEntry(entry.permissions, DIGEST, each) for each in sorted(identities)]
         elif _is_valid(entry):
             found.append(entry)
         else:
-            raise Refused(Code.INVALID_ACL)
+            raise OperationRefused(Code.INVALID_ACL)
     if not 0 < len(found) <= ENTRIES_MAX:
-        raise Refused(Code.INVALID_ACL)
+        raise OperationRefused(Code.INVALID_ACL)
     return tuple(found)
 
 
-def _is_valid(entry: Entry) -> bool:
+def _is_valid(entry: AclEntry) -> bool:
     if not 0 < entry.permissions <= ALL_PERMISSIONS:
         return False
     if entry.scheme == WORLD:
@@ -65,7 +65,7 @@ def _is_valid(entry: Entry) -> bool:
     return entry.scheme == DIGEST and entry.identity.count(":") == 1
 
 
-def permits(acl: Iterable[Entry], permission: int, identities: Identities) -> bool:
+def permits(acl: Iterable[AclEntry], permission: int, identities: Identities) -> bool:
     """Whether some entry for the client has one of these permissions."""
     return any(
         entry.permissions & permission and (entry.scheme == WORLD or entry.identity in identities)

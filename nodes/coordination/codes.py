@@ -23,7 +23,7 @@ class Code(IntEnum):
     QUOTA_EXCEEDED = -125
 
 
-class Refused(Exception):
+class OperationRefused(Exception):
     """An operation that did not happen, with its code."""
 
     def __init__(self, code: Code):

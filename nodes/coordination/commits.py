@@ -6,16 +6,16 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from nodes.coordination.log import Log, Logged, image_bytes
-from nodes.coordination.tree import Tree
+from nodes.coordination.log import Logged, TransactionLog, image_bytes
+from nodes.coordination.tree import ZnodeTree
 
 Step = Callable[[], None]
 
 
-class Commits:
+class CommitQueue:
     """Changes queue while one sync is under way; the next sync takes all of them."""
 
-    def __init__(self, tree: Tree, log: Log, on_failure: Callable[[OSError], None]):
+    def __init__(self, tree: ZnodeTree, log: TransactionLog, on_failure: Callable[[OSError], None]):
         self._tree = tree
         self._log = log
         self._on_failure = on_failure

@@ -6,10 +6,10 @@ import asyncio
 from typing import cast
 
 from nodes.coordination import jute, requests
-from nodes.coordination.codes import Code, Refused
-from nodes.coordination.jute import MAX_FRAME, BadFrame, Reader
-from nodes.coordination.operations import CloseSession
-from nodes.coordination.service import Service
+from nodes.coordination.codes import Code, OperationRefused
+from nodes.coordination.jute import MAX_FRAME, BadJute, JuteReader
+from nodes.coordination.operations import RemoveSession
+from nodes.coordination.service import ZooKeeperService
 from nodes.coordination.words import ANSWERS, answer_word
 
 HANDSHAKE_TIMEOUT_S = 3.0
@@ -18,10 +18,10 @@ FLUSH_TIMEOUT_S = 1.0
 """Time in which a closed connection must hand over the answers already sent."""
 
 
-class Connection(asyncio.Protocol):
+class ClientConnection(asyncio.Protocol):
     """Implements ZooKeeper's wire protocol for one client."""
 
-    def __init__(self, service: Service):
+    def __init__(self, service: ZooKeeperService):
         self._service = service
         self._transport: asyncio.Transport | None = None
         self._received = bytearray()
@@ -96,7 +96,7 @@ class Connection(asyncio.Protocol):
         self._taking = True
         try:
             self._take_frames()
-        except BadFrame:
+        except BadJute:
             self.close()
         finally:
             self._taking = False
@@ -110,7 +110,7 @@ class Connection(asyncio.Protocol):
                 return
             length = int.from_bytes(received[at : at + 4])
             if length > MAX_FRAME:
-                raise BadFrame(f"a frame of {length} bytes")
+                raise BadJute(f"a frame of {length} bytes")
             if len(received) - at - 4 < length:
                 break
             self._on_frame(bytes(received[at + 4 : at + 4 + length]))
@@ -119,7 +119,7 @@ class Connection(asyncio.Protocol):
 
     def _on_frame(self, frame: bytes) -> None:
         if self._session:
-            self._on_request(Reader(frame))
+            self._on_request(JuteReader(frame))
         else:
             self._on_connect(requests.read_connect(frame))
 
@@ -146,12 +146,12 @@ class Connection(asyncio.Protocol):
         self.send(data)
         self.close()
 
-    def _on_request(self, reader: Reader) -> None:
+    def _on_request(self, reader: JuteReader) -> None:
         xid, code = reader.integer(), reader.integer()
         self._service.received(self._session)
         try:
             self._answer(xid, code, reader)
-        except Refused as refused:
+        except OperationRefused as refused:
             self._reply(xid, refused.code)
 
     def _reply(self, xid: int, code: int, body: bytes = b"") -> None:
@@ -165,7 +165,7 @@ class Connection(asyncio.Protocol):
         if over and self._owed <= OWED_BYTES:
             self._go_on()
 
-    def _answer(self, xid: int, code: int, reader: Reader) -> None:
+    def _answer(self, xid: int, code: int, reader: JuteReader) -> None:
         if code == requests.PING:
             self._reply(requests.PING_XID, Code.OK)
         elif code == requests.AUTH:
@@ -180,20 +180,20 @@ class Connection(asyncio.Protocol):
         else:
             self._one(xid, code, reader)
 
-    def _authenticate(self, xid: int, reader: Reader) -> None:
+    def _authenticate(self, xid: int, reader: JuteReader) -> None:
         """As in ZooKeeper, any digest is accepted: it is compared with the lists of the nodes. Another scheme ends the connection."""
         try:
             self._service.authenticate(self._session, requests.read_auth(reader), self)
-        except Refused as refused:
+        except OperationRefused as refused:
             data = jute.reply(xid, self._service.tree.zxid, refused.code)
             self._service.commits.after(lambda: self._send_last(data))
         else:
             self._reply(xid, Code.OK)
 
-    def _one(self, xid: int, code: int, reader: Reader) -> None:
+    def _one(self, xid: int, code: int, reader: JuteReader) -> None:
         op = requests.read_operation(code, reader)
         result = self._service.submit(self._session, op)
         self._reply(xid, result.code, b"" if result.code else requests.body_of(code, result))
-        if isinstance(op, CloseSession):
+        if isinstance(op, RemoveSession):
             self._closing = True
             self._service.commits.after(self.close)

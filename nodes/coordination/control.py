@@ -11,7 +11,7 @@ import msgspec
 
 from nodes.coordination.clocks import monotonic_ns, wall_ms
 from nodes.coordination.operations import TreeChange
-from nodes.coordination.service import Service
+from nodes.coordination.service import ZooKeeperService
 from nodes.coordination.tree import OPERATOR
 from nodes.coordination.znode import Znode
 
@@ -25,10 +25,10 @@ class Ask(msgspec.Struct, forbid_unknown_fields=True):
     session: int = 0
 
 
-class Control:
+class EnsembleControl:
     """No link rule touches this socket."""
 
-    def __init__(self, service: Service):
+    def __init__(self, service: ZooKeeperService):
         self._service = service
         self._followers: dict[asyncio.StreamWriter, None] = {}
         self._pass = 0, 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from nodes.coordination.acl import Acl
-from nodes.coordination.sessions import Session
-from nodes.coordination.tree import Tree
+from nodes.coordination.sessions import ZooKeeperSession
+from nodes.coordination.tree import ZnodeTree
 from nodes.coordination.znode import Znode
 
 
@@ -36,7 +36,7 @@ class Image(msgspec.Struct, frozen=True, array_like=True):
     """A parent before its children."""
 
 
-def dump(tree: Tree) -> Image:
+def dump(tree: ZnodeTree) -> Image:
     sessions = [(one.number, one.timeout_ms, one.password) for one in tree.sessions.open.values()]
     nodes = [
         NodeImage(
@@ -48,11 +48,11 @@ def dump(tree: Tree) -> Image:
     return Image(tree.zxid, tree.next_session, sessions, nodes)
 
 
-def load(tree: Tree, image: Image, now_ms: int) -> None:
+def load(tree: ZnodeTree, image: Image, now_ms: int) -> None:
     """Fills a fresh tree; every time-out starts at `now_ms`. Raises KeyError when a node lacks its parent or owner."""
     tree.zxid, tree.next_session = image.zxid, image.next_session
     for number, timeout_ms, password in image.sessions:
-        tree.sessions.add(Session(number, timeout_ms, password), now_ms)
+        tree.sessions.add(ZooKeeperSession(number, timeout_ms, password), now_ms)
     for kept in image.nodes:
         node = Znode(kept.czxid, kept.ctime, kept.data, kept.owner, kept.acl)
         node.mzxid, node.pzxid, node.mtime = kept.mzxid, kept.pzxid, kept.mtime

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from nodes.coordination.operations import Stat
+from nodes.coordination.operations import ZnodeStat
 
 _INT = struct.Struct("!i")
 _LONG = struct.Struct("!q")
@@ -14,12 +14,12 @@ MAX_FRAME = 1024 * 1024
 """ZooKeeper's jute.maxbuffer."""
 
 
-class BadFrame(Exception):
+class BadJute(Exception):
     """A peer's bytes that are not jute; one line gives the reason."""
 
 
-class Reader:
-    """Reads one frame from its beginning to its end. Every method raises BadFrame."""
+class JuteReader:
+    """Reads one frame from its beginning to its end. Every method raises BadJute."""
 
     def __init__(self, frame: bytes):
         self._frame = frame
@@ -39,13 +39,13 @@ class Reader:
         try:
             (number,) = shape.unpack_from(self._frame, self._at)
         except struct.error:
-            raise BadFrame("the frame ends inside a number") from None
+            raise BadJute("the frame ends inside a number") from None
         self._at += shape.size
         return int(number)
 
     def boolean(self) -> bool:
         if self._at >= len(self._frame):
-            raise BadFrame("the frame ends before a boolean")
+            raise BadJute("the frame ends before a boolean")
         self._at += 1
         return self._frame[self._at - 1] != 0
 
@@ -55,7 +55,7 @@ class Reader:
         if length < 0:
             return b""
         if length > self.left:
-            raise BadFrame("the frame ends inside a buffer")
+            raise BadJute("the frame ends inside a buffer")
         self._at += length
         return self._frame[self._at - length : self._at]
 
@@ -63,13 +63,13 @@ class Reader:
         try:
             return self.buffer().decode()
         except UnicodeDecodeError:
-            raise BadFrame("a string is not UTF-8") from None
+            raise BadJute("a string is not UTF-8") from None
 
     def count(self) -> int:
         """Length of a list. Each element takes at least one byte, so that a larger length is invalid."""
         count = self.integer()
         if count > self.left:
-            raise BadFrame("a list is longer than its frame")
+            raise BadJute("a list is longer than its frame")
         return count
 
     def strings(self) -> list[str]:
@@ -92,7 +92,7 @@ def string(text: str) -> bytes:
     return buffer(text.encode())
 
 
-def stat(one: Stat) -> bytes:
+def stat(one: ZnodeStat) -> bytes:
     return _STAT.pack(
         one.czxid, one.mzxid, one.ctime, one.mtime, one.version, one.cversion, one.aversion,
         one.ephemeral_owner, one.data_length, one.num_children, one.pzxid,

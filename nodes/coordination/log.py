@@ -16,7 +16,7 @@ import msgspec
 
 from nodes.coordination.image import Image, dump, load
 from nodes.coordination.operations import Change
-from nodes.coordination.tree import Tree
+from nodes.coordination.tree import ZnodeTree
 from nodes.format_number import of_other_version
 
 MAGIC = b"CLVRTREE"
@@ -61,7 +61,7 @@ def payload_at(data: bytes, offset: int) -> bytes | None:
     return payload if crc32c.crc32c(payload) == crc else None
 
 
-class Log:
+class TransactionLog:
     """Opened once by the server. `write` blocks until durable: it belongs in a thread of its own."""
 
     def __init__(self, directory: Path, rotate_bytes: int = ROTATE_BYTES):
@@ -73,7 +73,7 @@ class Log:
         self.cut_bytes = 0
         """Length in bytes of the torn tail that opening cut off."""
 
-    def open(self, tree: Tree, now_ms: int) -> None:
+    def open(self, tree: ZnodeTree, now_ms: int) -> None:
         """Restores a fresh tree from the newest file, and begins the next. Raises LogRefused, OSError.
 
         Changes that were read may not be on the disk: the earlier process was killed before its sync, or a sync of it failed, and then no
@@ -94,7 +94,7 @@ class Log:
         self.cut_bytes = self._size - end
         self.begin(_encoder.encode(dump(tree)))
 
-    def _restore(self, tree: Tree, file: Path, now_ms: int) -> int:
+    def _restore(self, tree: ZnodeTree, file: Path, now_ms: int) -> int:
         """Returns the offset after the last whole record."""
         data = file.read_bytes()
         self._size = len(data)
@@ -123,7 +123,7 @@ class Log:
         if number != FORMAT:
             raise LogRefused(f"{file} {of_other_version(number, FORMAT)}")
 
-    def _replay(self, tree: Tree, file: Path, offset: int, payload: bytes) -> None:
+    def _replay(self, tree: ZnodeTree, file: Path, offset: int, payload: bytes) -> None:
         try:
             batch = _batches.decode(payload)
         except msgspec.MsgspecError as error:
@@ -182,8 +182,8 @@ class Log:
             self._fd = -1
 
 
-def image_bytes(tree: Tree) -> bytes:
-    """The encoded image for `Log.begin`."""
+def image_bytes(tree: ZnodeTree) -> bytes:
+    """The encoded image for `TransactionLog.begin`."""
     return _encoder.encode(dump(tree))
 
 

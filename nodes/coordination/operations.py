@@ -7,7 +7,7 @@ import msgspec
 from nodes.coordination.acl import OPEN, Acl
 
 
-class Create(msgspec.Struct, frozen=True, array_like=True, tag="create", gc=False):
+class CreateZnode(msgspec.Struct, frozen=True, array_like=True, tag="create", gc=False):
     """A sequential node's name is `path` and ten digits that count the creations under its parent."""
 
     path: str
@@ -17,14 +17,14 @@ class Create(msgspec.Struct, frozen=True, array_like=True, tag="create", gc=Fals
     acl: Acl = OPEN
 
 
-class Delete(msgspec.Struct, frozen=True, array_like=True, tag="delete", gc=False):
+class DeleteZnode(msgspec.Struct, frozen=True, array_like=True, tag="delete", gc=False):
     """Deletes a node. Version -1 fits every version, here and below."""
 
     path: str
     version: int = -1
 
 
-class Set(msgspec.Struct, frozen=True, array_like=True, tag="set", gc=False):
+class SetData(msgspec.Struct, frozen=True, array_like=True, tag="set", gc=False):
     path: str
     data: bytes
     version: int = -1
@@ -36,7 +36,7 @@ class SetAcl(msgspec.Struct, frozen=True, array_like=True, tag="set_acl", gc=Fal
     version: int = -1
 
 
-class Check(msgspec.Struct, frozen=True, array_like=True, tag="check", gc=False):
+class CheckVersion(msgspec.Struct, frozen=True, array_like=True, tag="check", gc=False):
     path: str
     version: int = -1
 
@@ -44,15 +44,15 @@ class Check(msgspec.Struct, frozen=True, array_like=True, tag="check", gc=False)
 class Multi(msgspec.Struct, frozen=True, array_like=True, tag="multi", gc=False):
     """Changes that are carried out all or none, in order, under one zxid."""
 
-    operations: list[Create | Delete | Set | Check]
+    operations: list[CreateZnode | DeleteZnode | SetData | CheckVersion]
 
 
-class OpenSession(msgspec.Struct, frozen=True, array_like=True, tag="open", gc=False):
+class CreateSession(msgspec.Struct, frozen=True, array_like=True, tag="open", gc=False):
     timeout_ms: int
     password: bytes = b""
 
 
-class CloseSession(msgspec.Struct, frozen=True, array_like=True, tag="close", gc=False):
+class RemoveSession(msgspec.Struct, frozen=True, array_like=True, tag="close", gc=False):
     """Removes the session and its ephemeral nodes, under one zxid."""
 
     expired: bool = False
@@ -70,7 +70,7 @@ class Exists(msgspec.Struct, frozen=True, array_like=True, tag="exists", gc=Fals
     watch: bool = False
 
 
-class Children(msgspec.Struct, frozen=True, array_like=True, tag="children", gc=False):
+class GetChildren(msgspec.Struct, frozen=True, array_like=True, tag="children", gc=False):
     path: str
     watch: bool = False
 
@@ -94,11 +94,11 @@ class SetWatches(msgspec.Struct, frozen=True, array_like=True, tag="set_watches"
     child: list[str] = []
 
 
-Change = Create | Delete | Set | SetAcl | Multi | OpenSession | CloseSession
-Operation = Change | Check | Get | Exists | Children | GetAcl | Sync | SetWatches
+Change = CreateZnode | DeleteZnode | SetData | SetAcl | Multi | CreateSession | RemoveSession
+Operation = Change | CheckVersion | Get | Exists | GetChildren | GetAcl | Sync | SetWatches
 
 
-class Stat(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class ZnodeStat(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """ZooKeeper's Stat in its order on the wire; times in milliseconds since 1970 or of the simulation."""
 
     czxid: int
@@ -134,7 +134,7 @@ class Touched(msgspec.Struct, frozen=True, array_like=True, gc=False):
     path: str
 
 
-class Result(msgspec.Struct, gc=False):
+class OperationResult(msgspec.Struct, gc=False):
     """Result of one operation; the valid fields depend on `code`."""
 
     code: int = 0
@@ -145,10 +145,10 @@ class Result(msgspec.Struct, gc=False):
     path: str = ""
     """The node's name, with its number when sequential."""
     data: bytes = b""
-    stat: Stat | None = None
+    stat: ZnodeStat | None = None
     children: list[str] = []
     acl: Acl = ()
-    results: list[Result] = []
+    results: list[OperationResult] = []
     events: list[WatchEvent] = []
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from nodes.coordination.codes import Code, Refused
+from nodes.coordination.codes import Code, OperationRefused
 
 _FORBIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\uf8ff\ufff0-\uffff]")
 
 
 def parent_of(path: str) -> str:
-    """The parent's path. Raises Refused(BAD_ARGUMENTS) for a path without a slash."""
+    """The parent's path. Raises OperationRefused(BAD_ARGUMENTS) for a path without a slash."""
     cut = path.rfind("/")
     if cut < 0:
-        raise Refused(Code.BAD_ARGUMENTS)
+        raise OperationRefused(Code.BAD_ARGUMENTS)
     return path[:cut] or "/"
 
 

@@ -8,9 +8,9 @@ import msgspec
 
 from nodes.coordination import jute
 from nodes.coordination import operations as ops
-from nodes.coordination.acl import DIGEST, Acl, Entry, identity_of
-from nodes.coordination.codes import Code, Refused
-from nodes.coordination.jute import BadFrame, Reader
+from nodes.coordination.acl import DIGEST, Acl, AclEntry, identity_of
+from nodes.coordination.codes import Code, OperationRefused
+from nodes.coordination.jute import BadJute, JuteReader
 
 CREATE, DELETE, EXISTS, GET_DATA, SET_DATA, GET_ACL, SET_ACL, GET_CHILDREN, SYNC = range(1, 10)
 PING, GET_CHILDREN2, CHECK, MULTI, CREATE2 = range(11, 16)
@@ -29,13 +29,13 @@ class Connect(msgspec.Struct, frozen=True):
 
 
 def read_connect(frame: bytes) -> Connect:
-    """Decodes the first frame. Old clients omit its last byte (read-only). Raises BadFrame."""
-    reader = Reader(frame)
+    """Decodes the first frame. Old clients omit its last byte (read-only). Raises BadJute."""
+    reader = JuteReader(frame)
     if reader.integer() != 0:
-        raise BadFrame("unknown protocol version")
+        raise BadJute("unknown protocol version")
     connect = Connect(reader.long(), reader.integer(), reader.long(), reader.buffer())
     if reader.left > 1:
-        raise BadFrame("not a connect request")
+        raise BadJute("not a connect request")
     return connect
 
 
@@ -45,96 +45,96 @@ def connect_answer(timeout_ms: int, session: int, password: bytes) -> bytes:
     return jute.frame(body)
 
 
-def _acl(reader: Reader) -> Acl:
+def _acl(reader: JuteReader) -> Acl:
     """The list as it was sent; `resolved` checks it."""
-    return tuple(Entry(reader.integer(), reader.string(), reader.string()) for _ in range(reader.count()))
+    return tuple(AclEntry(reader.integer(), reader.string(), reader.string()) for _ in range(reader.count()))
 
 
-def read_auth(reader: Reader) -> str:
-    """The identity that a client authenticates. Raises Refused for another scheme than digest."""
+def read_auth(reader: JuteReader) -> str:
+    """The identity that a client authenticates. Raises OperationRefused for another scheme than digest."""
     reader.integer()
     if reader.string() != DIGEST:
-        raise Refused(Code.AUTH_FAILED)
+        raise OperationRefused(Code.AUTH_FAILED)
     return identity_of(reader.buffer())
 
 
-def _create(reader: Reader) -> ops.Create:
+def _create(reader: JuteReader) -> ops.CreateZnode:
     path, data = reader.string(), reader.buffer()
     acl, flags = _acl(reader), reader.integer()
     if flags not in (0, 1, 2, 3):
-        raise Refused(Code.BAD_ARGUMENTS)
-    return ops.Create(path, data, bool(flags & 1), bool(flags & 2), acl)
+        raise OperationRefused(Code.BAD_ARGUMENTS)
+    return ops.CreateZnode(path, data, bool(flags & 1), bool(flags & 2), acl)
 
 
-def _delete(reader: Reader) -> ops.Delete:
-    return ops.Delete(reader.string(), reader.integer())
+def _delete(reader: JuteReader) -> ops.DeleteZnode:
+    return ops.DeleteZnode(reader.string(), reader.integer())
 
 
-def _set(reader: Reader) -> ops.Set:
-    return ops.Set(reader.string(), reader.buffer(), reader.integer())
+def _set(reader: JuteReader) -> ops.SetData:
+    return ops.SetData(reader.string(), reader.buffer(), reader.integer())
 
 
-def _check(reader: Reader) -> ops.Check:
-    return ops.Check(reader.string(), reader.integer())
+def _check(reader: JuteReader) -> ops.CheckVersion:
+    return ops.CheckVersion(reader.string(), reader.integer())
 
 
-_IN_MULTI: dict[int, Callable[[Reader], ops.Create | ops.Delete | ops.Set | ops.Check]] = {
+_IN_MULTI: dict[int, Callable[[JuteReader], ops.CreateZnode | ops.DeleteZnode | ops.SetData | ops.CheckVersion]] = {
     CREATE: _create, CREATE2: _create, DELETE: _delete, SET_DATA: _set, CHECK: _check,
 }  # fmt: skip
 
 
-def read_multi(reader: Reader) -> tuple[ops.Multi, list[int]]:
+def read_multi(reader: JuteReader) -> tuple[ops.Multi, list[int]]:
     """The operations and their codes, which the answer repeats."""
-    found: list[ops.Create | ops.Delete | ops.Set | ops.Check] = []
+    found: list[ops.CreateZnode | ops.DeleteZnode | ops.SetData | ops.CheckVersion] = []
     codes: list[int] = []
     while True:
         code, done, _ = reader.integer(), reader.boolean(), reader.integer()
         if done:
             return ops.Multi(found), codes
         if code not in _IN_MULTI or len(found) >= MAX_MULTI:
-            raise Refused(Code.UNIMPLEMENTED)
+            raise OperationRefused(Code.UNIMPLEMENTED)
         found.append(_IN_MULTI[code](reader))
         codes.append(code)
 
 
-_READ: dict[int, Callable[[Reader], ops.Operation]] = {
+_READ: dict[int, Callable[[JuteReader], ops.Operation]] = {
     CREATE: _create,
     CREATE2: _create,
     DELETE: _delete,
     SET_DATA: _set,
     EXISTS: lambda r: ops.Exists(r.string(), r.boolean()),
     GET_DATA: lambda r: ops.Get(r.string(), r.boolean()),
-    GET_CHILDREN: lambda r: ops.Children(r.string(), r.boolean()),
-    GET_CHILDREN2: lambda r: ops.Children(r.string(), r.boolean()),
+    GET_CHILDREN: lambda r: ops.GetChildren(r.string(), r.boolean()),
+    GET_CHILDREN2: lambda r: ops.GetChildren(r.string(), r.boolean()),
     GET_ACL: lambda r: ops.GetAcl(r.string()),
     SET_ACL: lambda r: ops.SetAcl(r.string(), _acl(r), r.integer()),
     SYNC: lambda r: ops.Sync(r.string()),
     SET_WATCHES: lambda r: ops.SetWatches(r.long(), r.strings(), r.strings(), r.strings()),
-    CLOSE: lambda r: ops.CloseSession(),
+    CLOSE: lambda r: ops.RemoveSession(),
 }
 
 
-def read_operation(code: int, reader: Reader) -> ops.Operation:
-    """Decodes an operation. Raises BadFrame for invalid jute, Refused for an operation that is not supported."""
+def read_operation(code: int, reader: JuteReader) -> ops.Operation:
+    """Decodes an operation. Raises BadJute for invalid jute, OperationRefused for an operation that is not supported."""
     if code not in _READ:
-        raise Refused(Code.UNIMPLEMENTED)
+        raise OperationRefused(Code.UNIMPLEMENTED)
     return _READ[code](reader)
 
 
-def _path(result: ops.Result) -> bytes:
+def _path(result: ops.OperationResult) -> bytes:
     return jute.string(result.path)
 
 
-def _stat(result: ops.Result) -> bytes:
+def _stat(result: ops.OperationResult) -> bytes:
     assert result.stat is not None
     return jute.stat(result.stat)
 
 
-def _names(result: ops.Result) -> bytes:
+def _names(result: ops.OperationResult) -> bytes:
     return jute.integer(len(result.children)) + b"".join(map(jute.string, result.children))
 
 
-def _acl_and_stat(result: ops.Result) -> bytes:
+def _acl_and_stat(result: ops.OperationResult) -> bytes:
     entries = [
         jute.integer(each.permissions) + jute.string(each.scheme) + jute.string(each.identity)
         for each in result.acl
@@ -142,7 +142,7 @@ def _acl_and_stat(result: ops.Result) -> bytes:
     return jute.integer(len(entries)) + b"".join(entries) + _stat(result)
 
 
-_BODY: dict[int, Callable[[ops.Result], bytes]] = {
+_BODY: dict[int, Callable[[ops.OperationResult], bytes]] = {
     CREATE: _path,
     CREATE2: lambda result: _path(result) + _stat(result),
     SET_DATA: _stat,
@@ -156,13 +156,13 @@ _BODY: dict[int, Callable[[ops.Result], bytes]] = {
 }
 
 
-def body_of(code: int, result: ops.Result) -> bytes:
+def body_of(code: int, result: ops.OperationResult) -> bytes:
     """The body behind the header of a successful answer; empty for delete, check, close and set-watches."""
     encode = _BODY.get(code)
     return encode(result) if encode else b""
 
 
-def multi_body(codes: list[int], result: ops.Result) -> bytes:
+def multi_body(codes: list[int], result: ops.OperationResult) -> bytes:
     """The body of a multi's answer. Its header code is 0 even when it failed; then each part is an error (0: was undone)."""
     parts = []
     for code, one in zip(codes, result.results, strict=True):

@@ -14,18 +14,18 @@ import msgspec
 
 from nodes import log_lines
 from nodes.coordination.clocks import monotonic_ms, wall_ms
-from nodes.coordination.connection import Connection
-from nodes.coordination.control import LINE_BYTES, Control
-from nodes.coordination.log import Log, LogRefused
-from nodes.coordination.service import Service
-from nodes.coordination.tree import Tree
+from nodes.coordination.connection import ClientConnection
+from nodes.coordination.control import LINE_BYTES, EnsembleControl
+from nodes.coordination.log import LogRefused, TransactionLog
+from nodes.coordination.service import ZooKeeperService
+from nodes.coordination.tree import ZnodeTree
 
 
 class CannotServe(Exception):
     """The server cannot start or continue; one line gives the reason."""
 
 
-class Settings(msgspec.Struct, frozen=True):
+class EnsembleSettings(msgspec.Struct, frozen=True):
     host: str
     port: int
     data: Path
@@ -49,8 +49,10 @@ def _own(directory: Path) -> int:
     return fd
 
 
-def _restored(settings: Settings, log: Log) -> Tree:
-    tree = Tree(settings.tick_ms, 2 * settings.tick_ms, settings.max_timeout_ms, first_session=wall_ms() << 8)
+def _restored(settings: EnsembleSettings, log: TransactionLog) -> ZnodeTree:
+    tree = ZnodeTree(
+        settings.tick_ms, 2 * settings.tick_ms, settings.max_timeout_ms, first_session=wall_ms() << 8
+    )
     log.open(tree, monotonic_ms())
     if log.cut_bytes:
         log_lines.log("warning", "coordination", f"cut a torn tail of {log.cut_bytes} bytes from the log")
@@ -63,11 +65,11 @@ def _quiet(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         loop.default_exception_handler(context)
 
 
-async def serve(settings: Settings) -> None:
+async def serve(settings: EnsembleSettings) -> None:
     """Runs until SIGTERM or SIGINT. Raises CannotServe."""
     try:
         _own(settings.data)
-        log = Log(settings.data, settings.rotate_bytes)
+        log = TransactionLog(settings.data, settings.rotate_bytes)
         tree = _restored(settings, log)
     except (LogRefused, OSError) as error:
         raise CannotServe(str(error)) from None
@@ -88,7 +90,7 @@ async def serve(settings: Settings) -> None:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, end)
-    service = Service(tree, log, end, settings.owner)
+    service = ZooKeeperService(tree, log, end, settings.owner)
     async with contextlib.AsyncExitStack() as stack:
         port = await _listen(settings, service, stack)
         expiring = loop.create_task(_expire(service, settings.tick_ms), name="expiry")
@@ -101,15 +103,17 @@ async def serve(settings: Settings) -> None:
     log.close()
 
 
-async def _listen(settings: Settings, service: Service, stack: contextlib.AsyncExitStack) -> int:
+async def _listen(
+    settings: EnsembleSettings, service: ZooKeeperService, stack: contextlib.AsyncExitStack
+) -> int:
     loop = asyncio.get_running_loop()
     try:
-        server = await loop.create_server(lambda: Connection(service), settings.host, settings.port)
+        server = await loop.create_server(lambda: ClientConnection(service), settings.host, settings.port)
         stack.callback(server.close)
         if settings.control is not None:
             settings.control.unlink(missing_ok=True)
             control = await asyncio.start_unix_server(
-                Control(service).serve, str(settings.control), limit=LINE_BYTES
+                EnsembleControl(service).serve, str(settings.control), limit=LINE_BYTES
             )
             stack.callback(settings.control.unlink, missing_ok=True)
             stack.callback(control.close)
@@ -120,7 +124,7 @@ async def _listen(settings: Settings, service: Service, stack: contextlib.AsyncE
     return port
 
 
-async def _expire(service: Service, tick_ms: int) -> None:
+async def _expire(service: ZooKeeperService, tick_ms: int) -> None:
     """Expires sessions, with two checks per tick. After a stop of the process every time-out restarts, as after a restart of the server."""
     before_ms = monotonic_ms()
     while True:

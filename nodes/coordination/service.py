@@ -11,12 +11,12 @@ import msgspec
 from nodes.coordination import operations as ops
 from nodes.coordination.acl import UNKNOWN, owned_by, resolved
 from nodes.coordination.clocks import monotonic_ms, wall_ms
-from nodes.coordination.codes import Refused
-from nodes.coordination.commits import Commits
-from nodes.coordination.log import Log, Logged
+from nodes.coordination.codes import OperationRefused
+from nodes.coordination.commits import CommitQueue
+from nodes.coordination.log import Logged, TransactionLog
 from nodes.coordination.requests import Connect, watch_frame
-from nodes.coordination.sessions import Session
-from nodes.coordination.tree import OPERATOR, Tree
+from nodes.coordination.sessions import ZooKeeperSession
+from nodes.coordination.tree import OPERATOR, ZnodeTree
 
 
 class Line(Protocol):
@@ -34,10 +34,12 @@ SESSIONS_MAX = 4096
 UNPROVEN_MAX = 64
 
 
-class Service:
+class ZooKeeperService:
     """Every call is answered in one turn; its messages leave when the changes before it are durable."""
 
-    def __init__(self, tree: Tree, log: Log, on_failure: Callable[[OSError], None], owner: str = ""):
+    def __init__(
+        self, tree: ZnodeTree, log: TransactionLog, on_failure: Callable[[OSError], None], owner: str = ""
+    ):
         """`owner`: the identity to which the root belongs; empty when it is everybody's."""
         self.tree = tree
         self._owner = owner
@@ -45,18 +47,18 @@ class Service:
             tree.nodes["/"].acl = owned_by(owner)
         self._unproven: dict[Line, None] = {}
         """Connections that have not authenticated as the owner; without an owner, those before their handshake."""
-        self.commits = Commits(tree, log, on_failure)
+        self.commits = CommitQueue(tree, log, on_failure)
         self.lines: dict[int, Line] = {}
         """The connection of each session that has one."""
         self.refused: dict[int, None] = {}
 
     # --- sessions -----------------------------------------------------------------------------------------
 
-    def connect(self, asked: Connect, line: Line) -> Session | None:
+    def connect(self, asked: Connect, line: Line) -> ZooKeeperSession | None:
         """Opens or resumes a session; None means that it has expired."""
         if asked.session == 0:
             timeout_ms = self.tree.sessions.negotiate(asked.timeout_ms)
-            op = ops.OpenSession(timeout_ms, secrets.token_bytes(16))
+            op = ops.CreateSession(timeout_ms, secrets.token_bytes(16))
             self._submit(OPERATOR, op, wall_ms())
             session = self.tree.sessions.open[self.tree.next_session - 1]
         else:
@@ -125,7 +127,7 @@ class Service:
         """Expires a session; False when there is none."""
         if session not in self.tree.sessions.open:
             return False
-        self._submit(session, ops.CloseSession(expired=True), at_ms)
+        self._submit(session, ops.RemoveSession(expired=True), at_ms)
         line = self.lines.pop(session, None)
         if line is not None:
             self.commits.after(line.close)
@@ -145,22 +147,22 @@ class Service:
 
     # --- operations ---------------------------------------------------------------------------------------
 
-    def submit(self, session: int, op: ops.Operation) -> ops.Result:
+    def submit(self, session: int, op: ops.Operation) -> ops.OperationResult:
         result = self._submit(session, op, wall_ms())
-        if isinstance(op, ops.CloseSession) and not result.code:
+        if isinstance(op, ops.RemoveSession) and not result.code:
             self.lines.pop(session, None)
             self.refused.pop(session, None)
         return result
 
-    def _submit(self, session: int, op: ops.Operation, at_ms: int) -> ops.Result:
+    def _submit(self, session: int, op: ops.Operation, at_ms: int) -> ops.OperationResult:
         """Submits an operation. Watch events are queued before the caller queues the answer that shows the change."""
         try:
             op = self._resolved(session, op)
-        except Refused as refused:
-            return ops.Result(refused.code, self.tree.zxid)
+        except OperationRefused as refused:
+            return ops.OperationResult(refused.code, self.tree.zxid)
         result = self.tree.submit(session, op, at_ms)
         if result.changed:
-            assert not isinstance(op, ops.Check | ops.Get | ops.Exists | ops.Children)
+            assert not isinstance(op, ops.CheckVersion | ops.Get | ops.Exists | ops.GetChildren)
             assert not isinstance(op, ops.GetAcl | ops.Sync | ops.SetWatches)
             self.commits.append(Logged(result.zxid, session, at_ms, op))
         for event in result.events:
@@ -171,8 +173,8 @@ class Service:
         return result
 
     def _resolved(self, session: int, op: ops.Operation) -> ops.Operation:
-        """The operation as it is logged, its lists without `auth`. Raises Refused(INVALID_ACL)."""
-        if isinstance(op, ops.Create | ops.SetAcl):
+        """The operation as it is logged, its lists without `auth`. Raises OperationRefused(INVALID_ACL)."""
+        if isinstance(op, ops.CreateZnode | ops.SetAcl):
             known = self.tree.sessions.open.get(session)
             acl = resolved(op.acl, UNKNOWN if known is None else known.identities)
             return op if acl == op.acl else msgspec.structs.replace(op, acl=acl)

@@ -9,7 +9,7 @@ from nodes.coordination.acl import UNKNOWN, Identities
 NEVER_MS = 1 << 62
 
 
-class Session(msgspec.Struct):
+class ZooKeeperSession(msgspec.Struct):
     number: int
     timeout_ms: int
     """The negotiated time-out."""
@@ -23,21 +23,21 @@ class Session(msgspec.Struct):
     """Time when the session is due unless it is touched before."""
 
 
-class Sessions:
+class ZooKeeperSessions:
     """Due times are rounded up to the tick: a session ends within a tick after its time-out, never before."""
 
     def __init__(self, tick_ms: int, min_timeout_ms: int, max_timeout_ms: int):
         assert tick_ms > 0 and 0 < min_timeout_ms <= max_timeout_ms
         self.tick_ms = tick_ms
         self.min_timeout_ms, self.max_timeout_ms = min_timeout_ms, max_timeout_ms
-        self.open: dict[int, Session] = {}
+        self.open: dict[int, ZooKeeperSession] = {}
         self._buckets: dict[int, dict[int, None]] = {}
 
     def negotiate(self, timeout_ms: int) -> int:
         """The time-out asked for, within the bounds."""
         return min(max(timeout_ms, self.min_timeout_ms), self.max_timeout_ms)
 
-    def add(self, session: Session, now_ms: int) -> None:
+    def add(self, session: ZooKeeperSession, now_ms: int) -> None:
         self.open[session.number] = session
         self.touch(session.number, now_ms)
 
@@ -71,13 +71,13 @@ class Sessions:
         self._leave_bucket(session)
         session.bucket_ms = NEVER_MS
 
-    def remove(self, number: int) -> Session | None:
+    def remove(self, number: int) -> ZooKeeperSession | None:
         session = self.open.pop(number, None)
         if session is not None:
             self._leave_bucket(session)
         return session
 
-    def _leave_bucket(self, session: Session) -> None:
+    def _leave_bucket(self, session: ZooKeeperSession) -> None:
         bucket = self._buckets.get(session.bucket_ms)
         if bucket is not None:
             bucket.pop(session.number, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.coordination.codes import Code, Refused
+from nodes.coordination.codes import Code, OperationRefused
 from nodes.coordination.operations import WatchEvent
 
 CREATED, DELETED, DATA_CHANGED, CHILDREN_CHANGED = 1, 2, 3, 4
@@ -22,9 +22,9 @@ class Watches:
         self._paths: dict[int, dict[str, None]] = {}
 
     def add(self, table: Table, path: str, session: int) -> None:
-        """Raises Refused(QUOTA_EXCEEDED)."""
+        """Raises OperationRefused(QUOTA_EXCEEDED)."""
         if len(self._paths.get(session, ())) >= WATCHES_MAX and path not in self._paths[session]:
-            raise Refused(Code.QUOTA_EXCEEDED)
+            raise OperationRefused(Code.QUOTA_EXCEEDED)
         table.setdefault(path, {})[session] = None
         self._paths.setdefault(session, {})[path] = None
 

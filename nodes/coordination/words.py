@@ -5,22 +5,22 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable
 
-from nodes.coordination.service import Service
+from nodes.coordination.service import ZooKeeperService
 
 VERSION = "cloverlab embedded"
 MODE = "standalone"
 
 
-def ruok(service: Service) -> list[str]:
+def ruok(service: ZooKeeperService) -> list[str]:
     return ["imok"]
 
 
-def isro(service: Service) -> list[str]:
+def isro(service: ZooKeeperService) -> list[str]:
     """Whether it only serves reads, as a server without a quorum may."""
     return ["rw"]
 
 
-def srvr(service: Service) -> list[str]:
+def srvr(service: ZooKeeperService) -> list[str]:
     return [
         f"Zookeeper version: {VERSION}",
         f"Connections: {len(service.lines)}",
@@ -30,12 +30,12 @@ def srvr(service: Service) -> list[str]:
     ]
 
 
-def stat(service: Service) -> list[str]:
+def stat(service: ZooKeeperService) -> list[str]:
     version, *rest = srvr(service)
     return [version, "Clients:", *cons(service), *rest]
 
 
-def cons(service: Service) -> list[str]:
+def cons(service: ZooKeeperService) -> list[str]:
     """The connections of clients, with session and time-out in milliseconds."""
     found = []
     for number, line in service.lines.items():
@@ -45,7 +45,7 @@ def cons(service: Service) -> list[str]:
     return [*found, ""]
 
 
-def mntr(service: Service) -> list[str]:
+def mntr(service: ZooKeeperService) -> list[str]:
     tree = service.tree
     ephemerals = sum(len(session.ephemerals) for session in tree.sessions.open.values())
     return [
@@ -59,7 +59,7 @@ def mntr(service: Service) -> list[str]:
     ]
 
 
-def envi(service: Service) -> list[str]:
+def envi(service: ZooKeeperService) -> list[str]:
     return [
         "Environment:",
         f"zookeeper.version={VERSION}",
@@ -71,7 +71,7 @@ def envi(service: Service) -> list[str]:
     ]
 
 
-def conf(service: Service) -> list[str]:
+def conf(service: ZooKeeperService) -> list[str]:
     sessions = service.tree.sessions
     return [
         f"tickTime={sessions.tick_ms}",
@@ -81,7 +81,7 @@ def conf(service: Service) -> list[str]:
     ]
 
 
-def dump(service: Service) -> list[str]:
+def dump(service: ZooKeeperService) -> list[str]:
     """The sessions, and the ephemeral nodes of each."""
     sessions = service.tree.sessions.open
     owners = {number: session.ephemerals for number, session in sessions.items() if session.ephemerals}
@@ -92,7 +92,7 @@ def dump(service: Service) -> list[str]:
     return lines
 
 
-def wchs(service: Service) -> list[str]:
+def wchs(service: ZooKeeperService) -> list[str]:
     watches = service.tree.watches
     return [
         f"{watches.sessions()} connections watching {len(watches.data.keys() | watches.child.keys())} paths",
@@ -100,14 +100,14 @@ def wchs(service: Service) -> list[str]:
     ]
 
 
-ANSWERS: dict[bytes, Callable[[Service], list[str]]] = {
+ANSWERS: dict[bytes, Callable[[ZooKeeperService], list[str]]] = {
     b"ruok": ruok, b"isro": isro, b"srvr": srvr, b"stat": stat, b"cons": cons, b"mntr": mntr, b"envi": envi,
     b"conf": conf, b"dump": dump, b"wchs": wchs,
 }  # fmt: skip
 WITHOUT_LINE_END = (b"ruok", b"isro")
 
 
-def answer_word(word: bytes, service: Service) -> bytes:
+def answer_word(word: bytes, service: ZooKeeperService) -> bytes:
     """`word` is a key of `ANSWERS`."""
     text = "\n".join(ANSWERS[word](service))
     return text.encode() if word in WITHOUT_LINE_END else f"{text}\n".encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.coordination.acl import OPEN, Acl
-from nodes.coordination.operations import Stat
+from nodes.coordination.operations import ZnodeStat
 
 
 class Znode:
@@ -25,9 +25,9 @@ class Znode:
         self.acl = acl
         self.children: dict[str, None] = {}
 
-    def stat(self) -> Stat:
+    def stat(self) -> ZnodeStat:
         there = len(self.children)
-        return Stat(
+        return ZnodeStat(
             self.czxid, self.mzxid, self.ctime, self.mtime, self.version,
             2 * self.creations - there, self.aversion, self.owner, len(self.data), there, self.pzxid,
         )  # fmt: skip

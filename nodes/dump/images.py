@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from nodes.metadata.images import Header, ImageDamaged, Stream
+from nodes.metadata.images import Header, ImageDamaged, ImageStream
 from nodes.metadata.kinds import KINDS
 from nodes.protocols.vssp.manifest import (
     DIRECTORY,
@@ -78,7 +78,7 @@ def read_manifest(file: Path) -> Manifest:
 
 def partition(file: Path, number: int) -> Iterator[dict[str, Any]]:
     """The rows of one partition. Raises ImageDamaged, OSError."""
-    stream = Stream(number)
+    stream = ImageStream(number)
     with file.open("rb") as source:
         while piece := source.read(PIECE_BYTES):
             try:
@@ -92,7 +92,7 @@ def partition(file: Path, number: int) -> Iterator[dict[str, Any]]:
         raise ImageDamaged(f"{file} is cut off behind {stream.whole_bytes} whole bytes")
 
 
-def _named(file: Path, stream: Stream, kind: str, page: msgspec.Raw) -> Iterator[dict[str, Any]]:
+def _named(file: Path, stream: ImageStream, kind: str, page: msgspec.Raw) -> Iterator[dict[str, Any]]:
     if kind == "end":
         return
     try:

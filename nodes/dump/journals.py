@@ -13,7 +13,16 @@ from nodes.protocols.paxos.log import NUMBER, decode_record
 from nodes.replicas.log import decode_group, named_fields
 from nodes.servers.bookie import FENCE, Stored
 from nodes.storage.journal_file import SEGMENT_NAME
-from nodes.storage.records import FRAME, HEAD, HEADER, Entry, JournalCorrupt, check_header, has_header, scan
+from nodes.storage.records import (
+    FRAME,
+    HEAD,
+    HEADER,
+    CorruptJournal,
+    RecordPlace,
+    check_header,
+    has_header,
+    scan,
+)
 
 SEGMENT_MAX = 1 << 30
 """Bytes of the largest segment that is read; a server begins a new one after 16 MiB."""
@@ -54,16 +63,16 @@ def entries(path: Path, from_sn: int, to_sn: int) -> Iterator[dict[str, Any]]:
                 yield shown
 
 
-def _records(file: Path, next_sn: int, last: bool) -> Iterator[tuple[bytes, Entry]]:
+def _records(file: Path, next_sn: int, last: bool) -> Iterator[tuple[bytes, RecordPlace]]:
     """The payload and the place of each record. `next_sn`: sn of the first one; 0 for any."""
     stem = file.name.removesuffix(SUFFIX)
     if not SEGMENT_NAME.match(stem):
-        raise JournalCorrupt(str(file), 0, 0, "a segment is named by the 20 digits of its first sn")
+        raise CorruptJournal(str(file), 0, 0, "a segment is named by the 20 digits of its first sn")
     if next_sn not in (0, int(stem)):
-        raise JournalCorrupt(str(file), 0, int(stem), f"sn {next_sn} should come next")
+        raise CorruptJournal(str(file), 0, int(stem), f"sn {next_sn} should come next")
     size = file.stat().st_size
     if size > SEGMENT_MAX:
-        raise JournalCorrupt(
+        raise CorruptJournal(
             str(file), 0, int(stem), f"{size} bytes are no segment; {SEGMENT_MAX} are the most"
         )
     data = file.read_bytes()
@@ -79,14 +88,14 @@ def _records(file: Path, next_sn: int, last: bool) -> Iterator[tuple[bytes, Entr
         raise CutOff(f"{where} that are no whole record: a tail that was cut off, or is being written")
 
 
-def named(file: Path, entry: Entry, payload: bytes) -> dict[str, Any]:
-    """An entry by field name, with the family's numbers: a journal group, a slot of Paxos, or a bookie's entry. Raises JournalCorrupt."""
+def named(file: Path, entry: RecordPlace, payload: bytes) -> dict[str, Any]:
+    """An entry by field name, with the family's numbers: a journal group, a slot of Paxos, or a bookie's entry. Raises CorruptJournal."""
     for decode in (_group, _slot, _entry):
         try:
             return decode(payload)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
-    raise JournalCorrupt(str(file), entry.start, entry.sn, "the record is whole, but of no family's form")
+    raise CorruptJournal(str(file), entry.start, entry.sn, "the record is whole, but of no family's form")
 
 
 def _group(payload: bytes) -> dict[str, Any]:

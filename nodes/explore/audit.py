@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from nodes.config import SECOND, ClusterConfig
 from nodes.errors import FsError
-from nodes.explore.acknowledged import Acknowledged
+from nodes.explore.acknowledgements import Acknowledged
 from nodes.explore.content import read_back as read_content
 from nodes.explore.stage import Scripted, Stage
 from nodes.families import family_named
 from nodes.invariants.registry import InvariantChecks
 from nodes.metadata import fsck
 from nodes.metadata.operations import Create, List, Mkdir, Operation, Stat
-from nodes.metadata.pages import Page
+from nodes.metadata.pages import TreePage
 from nodes.roles import FOLLOWING, SERVING
 from nodes.units import ROOT
 
@@ -88,7 +88,7 @@ class Prober:
         return task.result()
 
 
-class Seen(NamedTuple):
+class AuditReads(NamedTuple):
     """Everything that a client reads."""
 
     attributes: dict[str, Any]
@@ -97,7 +97,7 @@ class Seen(NamedTuple):
     """SHA-256 of the bytes of each file that can be read, by inode number."""
 
 
-def read_back(trial: Audited) -> Seen:
+def read_back(trial: Audited) -> AuditReads:
     """Runs the audit; each fault found becomes a failure of the trial. Raises Stuck when a read never returns."""
     number = sum(name.startswith("auditor") for name in trial.cluster.servers) + 1
     prober = Prober(trial.cluster, f"auditor{number}")
@@ -110,12 +110,12 @@ def read_back(trial: Audited) -> Seen:
         tree = prober.run(walk(prober))
     except FsError as error:
         trial.fail("read back", error.name, f"the namespace cannot be read: {error}")
-        return Seen({}, {})
+        return AuditReads({}, {})
     check_namespaces(trial, tree)
-    return Seen(tree, prober.run(check_content(trial, prober, tree)))
+    return AuditReads(tree, prober.run(check_content(trial, prober, tree)))
 
 
-def compare(trial: Audited, before: Seen, after: Seen) -> None:
+def compare(trial: Audited, before: AuditReads, after: AuditReads) -> None:
     """Checks that every attribute and byte is still there. Only the audit has written meanwhile, and only in the root. Symmetric members broadcast
     the times of reads later, and may lose them."""
     lazy = ["atime_ns"] if family_named(trial.config.protocol).replication == "symmetric" else []
@@ -167,21 +167,21 @@ async def listing(prober: Prober, path: str) -> list[str]:
 # --- replicas ----------------------------------------------------------------------------------------------------------
 
 
-def page_of(cluster: Stage, server: str) -> Page:
+def page_of(cluster: Stage, server: str) -> TreePage:
     """The whole namespace of one server."""
     question: dict[str, Any] = {"do": "tree", "after": 0}
-    page = msgspec.convert(cluster.ask(server, question), Page, strict=False)
+    page = msgspec.convert(cluster.ask(server, question), TreePage, strict=False)
     after = page.after
     while after:
-        more = msgspec.convert(cluster.ask(server, {"do": "tree", "after": after}), Page, strict=False)
+        more = msgspec.convert(cluster.ask(server, {"do": "tree", "after": after}), TreePage, strict=False)
         page.inodes.update(more.inodes)
         page.links.update(more.links)
         after = more.after
     return page
 
 
-def pages_by_group(cluster: Stage) -> dict[str, dict[str, Page]]:
-    found: dict[str, dict[str, Page]] = {}
+def pages_by_group(cluster: Stage) -> dict[str, dict[str, TreePage]]:
+    found: dict[str, dict[str, TreePage]] = {}
     for name, server in cluster.servers.items():
         if server.group and server.process == "running" and cluster.answers(name, "tree"):
             found.setdefault(server.group, {})[name] = page_of(cluster, name)
@@ -240,7 +240,9 @@ def check_following(trial: Audited, prober: Prober) -> None:
     trial.fail("same trees", "standby", f"the shared journal is not read by {', '.join(late)}")
 
 
-def note_shown(shown: dict[str, set[str]], found: dict[str, dict[str, Page]]) -> dict[str, dict[str, Page]]:
+def note_shown(
+    shown: dict[str, set[str]], found: dict[str, dict[str, TreePage]]
+) -> dict[str, dict[str, TreePage]]:
     """Notes the digest of every state that a server has shown."""
     for pages in found.values():
         for server, page in pages.items():
@@ -253,7 +255,7 @@ def in_common(shown: dict[str, set[str]], servers: Iterable[str]) -> bool:
     return bool(set.intersection(*(shown[server] for server in servers)))
 
 
-def differences(found: dict[str, dict[str, Page]]) -> dict[str, str]:
+def differences(found: dict[str, dict[str, TreePage]]) -> dict[str, str]:
     """By group: the difference of its first two replicas that are not equal."""
     reported: dict[str, str] = {}
     for group, pages in found.items():
@@ -275,12 +277,12 @@ def await_quiet(cluster: Stage) -> None:
         cluster.run_for(LOOK_NS)
 
 
-def leading_pages(cluster: Stage) -> list[Page]:
+def leading_pages(cluster: Stage) -> list[TreePage]:
     """A page of the active of each group. Raises LookupError when none answers, as in a cluster that has not settled."""
     return [leading(cluster, each) for each in pages_by_group(cluster).values()]
 
 
-def leading(cluster: Stage, pages: dict[str, Page]) -> Page:
+def leading(cluster: Stage, pages: dict[str, TreePage]) -> TreePage:
     """The page of a server that answers clients. A standby that reads a shared journal is behind by design, and a joining server may be.
 
     Raises LookupError when no such server answers, as in a cluster that has not settled.
@@ -291,7 +293,7 @@ def leading(cluster: Stage, pages: dict[str, Page]) -> Page:
     raise LookupError(f"no server serves of {', '.join(pages)}")
 
 
-def difference(mine: Page, theirs: Page) -> str:
+def difference(mine: TreePage, theirs: TreePage) -> str:
     for number in sorted({*mine.inodes, *theirs.inodes}):
         a, b = mine.inodes.get(number, "absent"), theirs.inodes.get(number, "absent")
         if a != b:

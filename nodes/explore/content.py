@@ -23,7 +23,7 @@ def record(tag: str, size: int) -> bytes:
     return HEAD.pack(MAGIC, len(name), size) + name + hashlib.shake_256(name).digest(size)
 
 
-class Written(NamedTuple):
+class ContentRecord(NamedTuple):
     """The place of an acknowledged record."""
 
     inode: int
@@ -31,7 +31,7 @@ class Written(NamedTuple):
     """Number of the call that held the file while it was written."""
 
 
-class Found(msgspec.Struct, frozen=True):
+class TrialContent(msgspec.Struct, frozen=True):
     """The result of parsing a file's bytes."""
 
     tags: list[str]
@@ -40,7 +40,7 @@ class Found(msgspec.Struct, frozen=True):
     """Offset of bytes that were never written; -1 for none."""
 
 
-def read_back(content: bytes) -> Found:
+def read_back(content: bytes) -> TrialContent:
     """Parses one record after the other. An incomplete record is right if another record, or the end of the file, follows."""
     tags: list[str] = []
     at = 0
@@ -55,8 +55,8 @@ def read_back(content: bytes) -> Found:
         elif expected.startswith(part) if tag is not None else _breaks_off(part):
             at += len(part)
         else:
-            return Found(tags, at)
-    return Found(tags)
+            return TrialContent(tags, at)
+    return TrialContent(tags)
 
 
 def _tag(part: bytes) -> tuple[str, int] | None:

@@ -63,7 +63,7 @@ class Failure(msgspec.Struct, frozen=True):
     """Causes of the failure, one line for each step (nodes/trace/story.py)."""
 
 
-class Outcome(msgspec.Struct):
+class PlanOutcome(msgspec.Struct):
     """The result of a plan."""
 
     plan: Plan

@@ -9,7 +9,7 @@ from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
 from nodes.errors import FsError
 from nodes.explore.calls import Call, Caller, WithContent, parse
-from nodes.explore.content import Written, record
+from nodes.explore.content import ContentRecord, record
 from nodes.metadata.operations import CloseSession
 from nodes.world import Clock
 
@@ -39,7 +39,7 @@ class Script:
         self._spawn: Callable[[Coroutine[Any, Any, Any]], Any]
         self.begun = 0
         self.answered = 0
-        self.acknowledged: dict[str, Written] = {}
+        self.acknowledged: dict[str, ContentRecord] = {}
         """Acknowledged records of content by their tag."""
         self.under_way: dict[int, Call] = {}
         """Calls that have not returned, by their number in the plan; 0 ends the session."""
@@ -110,12 +110,12 @@ class Script:
                 pass
             return
         tag = f"{self._caller.name}/{number}"
-        places: list[Written] = []
+        places: list[ContentRecord] = []
         write = self._files.put if call.verb == "put" else self._files.append
         source = once(record(tag, call.size))
 
         def note(inode: int, append: int) -> None:
-            places.append(Written(inode, append))
+            places.append(ContentRecord(inode, append))
 
         await write(call.path, source, block_size=BLOCK_SIZES[number % 3], on_opened=note)
         self.acknowledged[tag] = places[0]

@@ -9,13 +9,13 @@ from typing import Any, Protocol
 from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
 from nodes.explore.calls import Call, Caller
-from nodes.explore.content import Written
+from nodes.explore.content import ContentRecord
 from nodes.sim.triggers import Trigger
 from nodes.states import ProcessState
 from nodes.trace.events import Stamped
 
 
-class Member(Protocol):
+class StageMember(Protocol):
     """A server, data node, journal node or client by its name."""
 
     @property
@@ -33,7 +33,7 @@ class Member(Protocol):
         """Its machine is lost for ever."""
 
 
-class Faults(Protocol):
+class FaultVerbs(Protocol):
     """The verbs of docs/faults.md. Each raises FaultUnsupported when it is impossible here or now."""
 
     @property
@@ -53,7 +53,7 @@ class Faults(Protocol):
     def resume(self, server: str) -> int: ...
 
 
-class Client(Protocol):
+class AuditClient(Protocol):
     """The audit's own client."""
 
     client: SmartClient
@@ -87,7 +87,7 @@ class Scripted(Protocol):
         """Calls with a waiting client, by their number in the plan, as far as that is known."""
 
     @property
-    def acknowledged(self) -> Mapping[str, Written]:
+    def acknowledged(self) -> Mapping[str, ContentRecord]:
         """Acknowledged records of content by their tag."""
 
     def die(self) -> None:
@@ -98,7 +98,7 @@ class Stage(Protocol):
     """A running cluster, driven step by step. Time passes only within `run_until`, `run_for`, `reaches` and `ask`."""
 
     @property
-    def servers(self) -> Mapping[str, Member]: ...
+    def servers(self) -> Mapping[str, StageMember]: ...
 
     @property
     def places(self) -> Mapping[str, str]:
@@ -109,7 +109,7 @@ class Stage(Protocol):
         """The members of each group's present configuration, in families where it changes."""
 
     @property
-    def faults(self) -> Faults: ...
+    def faults(self) -> FaultVerbs: ...
 
     @property
     def now_ns(self) -> int: ...
@@ -157,7 +157,7 @@ class Stage(Protocol):
 
     def mend_coordination(self) -> None: ...
 
-    def start_client(self, name: str, reports_calls: bool = False) -> Client: ...
+    def start_client(self, name: str, reports_calls: bool = False) -> AuditClient: ...
 
     def prepare(self, callers: Sequence[Caller]) -> None:
         """Prepares slow starts; the clients begin with `start_caller`."""

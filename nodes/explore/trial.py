@@ -11,17 +11,17 @@ from msgspec.structs import replace
 
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.explore import audit
-from nodes.explore.acknowledged import Acknowledged
+from nodes.explore.acknowledgements import Acknowledged
 from nodes.explore.atlas import Atlas
 from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.core import disturbed_still, heal_all, heal_core
 from nodes.explore.coverage import Coverage
 from nodes.explore.deeds import as_of_now, carry_out
-from nodes.explore.lasting import check_holds_end
-from nodes.explore.plan import Caller, Failure, Fault, Outcome, Plan
+from nodes.explore.file_holds import check_holds_end
+from nodes.explore.plan import Caller, Failure, Fault, Plan, PlanOutcome
 from nodes.explore.planned_faults import PlannedFaults
-from nodes.explore.simulated import SimStage
-from nodes.explore.stage import Member, Scripted, Stage
+from nodes.explore.sim_stage import SimStage
+from nodes.explore.stage import Scripted, Stage, StageMember
 from nodes.explore.stamps import Stamps
 from nodes.families import family_named
 from nodes.faults.check import FaultUnsupported
@@ -79,7 +79,7 @@ class Trial:
 
     # --- the whole trial -------------------------------------------------------------------------------------------
 
-    def run(self) -> Outcome:
+    def run(self) -> PlanOutcome:
         self.carry_out()
         return self.judged()
 
@@ -95,7 +95,7 @@ class Trial:
             self.fail("no exception", place_of(bug), f"{type(bug).__name__}: {bug}")
         self.coverage.seen.update(arcs.features())
 
-    def judged(self) -> Outcome:
+    def judged(self) -> PlanOutcome:
         """The outcome, after the last event."""
         self.invariants.finish()
         self.failures += self._verdicts()
@@ -122,7 +122,7 @@ class Trial:
                 check_holds_end(self)
                 self._restart_from_disks(before)
 
-    def _restart_from_disks(self, before: audit.Seen) -> None:
+    def _restart_from_disks(self, before: audit.AuditReads) -> None:
         """Powers all servers off at once, so that only durable state returns, and compares it with the state before."""
         cluster = self.cluster
         names = [
@@ -261,8 +261,8 @@ class Trial:
         """The failure with its story: the causes of the events that a check names as evidence, else the end of the run."""
         return replace(failure, story=story.failure(self.events, failure.evidence))
 
-    def _outcome(self) -> Outcome:
-        return Outcome(
+    def _outcome(self) -> PlanOutcome:
+        return PlanOutcome(
             plan=self.plan,
             failures=[self._reported(failure) for failure in distinct(self.failures)],
             beyond=self.atlas.beyond,
@@ -276,7 +276,7 @@ class Trial:
         )
 
 
-def runs(server: Member) -> bool:
+def runs(server: StageMember) -> bool:
     return server.process == "running" and not server.gone
 
 
@@ -299,5 +299,5 @@ def place_of(bug: BaseException) -> str:
     return "?" if trace is None else f"{trace.tb_frame.f_globals.get('__name__')}:{trace.tb_lineno}"
 
 
-def run(plan: Plan) -> Outcome:
+def run(plan: Plan) -> PlanOutcome:
     return Trial(plan).run()

@@ -23,7 +23,7 @@ FORBIDDEN = (
 """Beginnings of the names of audit events that a submission must not cause."""
 
 
-class Watch:
+class SubmissionGuard:
     """Refuses what a submission does on its way around the import check. It watches between `arm` and the end of the process."""
 
     def __init__(self) -> None:

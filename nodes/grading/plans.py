@@ -10,7 +10,7 @@ from nodes.config import DataConfig, Knobs
 from nodes.explore.calls import CONTENT
 from nodes.explore.draw import draw
 from nodes.explore.plan import WHOEVER, Caller, Fault, Plan
-from nodes.explore.shrink import in_cluster
+from nodes.explore.shrinker import in_cluster
 from nodes.sim.conditions import CALM
 
 CALLS_MAX = 24

@@ -13,7 +13,7 @@ REFUSED = 3
 """Exit code after a refusal."""
 
 
-class Started(msgspec.Struct, tag=True, frozen=True):
+class TrialStarted(msgspec.Struct, tag="Started", frozen=True):
     """A trial begins, or another one to make its failing plan smaller."""
 
     seed: int
@@ -25,7 +25,7 @@ class Passed(msgspec.Struct, tag=True, frozen=True):
     seed: int
 
 
-class Failed(msgspec.Struct, tag=True, frozen=True):
+class TrialFailed(msgspec.Struct, tag="Failed", frozen=True):
     """A trial violated an invariant."""
 
     seed: int
@@ -37,13 +37,13 @@ class Failed(msgspec.Struct, tag=True, frozen=True):
     """Number of faults and calls of the trial of the story, after shrinking."""
 
 
-class Refused(msgspec.Struct, tag=True, frozen=True):
+class SubmissionRefused(msgspec.Struct, tag="Refused", frozen=True):
     """The submission cannot be judged, with the reason in one line."""
 
     line: str
 
 
-Result = Started | Passed | Failed | Refused
+Result = TrialStarted | Passed | TrialFailed | SubmissionRefused
 
 
 def report(result: Result) -> None:
@@ -52,5 +52,5 @@ def report(result: Result) -> None:
 
 def refuse(line: str) -> NoReturn:
     """Ends this process at once, so that no `except` of the submission can hide the reason."""
-    report(Refused(" ".join(line.split())[:500]))
+    report(SubmissionRefused(" ".join(line.split())[:500]))
     os._exit(REFUSED)

@@ -13,7 +13,7 @@ from nodes.config import ServerConfig
 from nodes.explore.plan import Plan
 from nodes.families import FAMILIES, Family
 from nodes.grading.adapters import SubmittedElection, SubmittedOrder, SubmittedRenewing
-from nodes.grading.loading import STANDARD, BadSubmission
+from nodes.grading.loader import STANDARD, BadSubmission
 from nodes.grading.plans import of_family, plan_of
 from nodes.mechanisms import start_with
 from nodes.protocols.mams import mechanism as mams
@@ -25,7 +25,7 @@ from nodes.world import World
 StartServer = Callable[[World, ServerConfig], None]
 
 
-class Task(msgspec.Struct, frozen=True):
+class LabTask(msgspec.Struct, frozen=True):
     """One implementation lab."""
 
     name: str
@@ -111,7 +111,7 @@ FAMILIES.setdefault(
 )
 GIVEN = (
     "nodes.config", "nodes.listeners", "nodes.metadata_server.own_journal", "nodes.metadata_server.replica", "nodes.metadata_server.server",
-    "nodes.metadata_server.tenure", "nodes.replicas.anew", "nodes.replicas.leader", "nodes.replicas.log", "nodes.replicas.session",
+    "nodes.metadata_server.tenure", "nodes.replicas.fresh_start", "nodes.replicas.leader", "nodes.replicas.log", "nodes.replicas.session",
     "nodes.replicas.view", "nodes.replicas.view_watcher", "nodes.wake", "nodes.wire.messages",
 )  # fmt: skip
 SURVIVED = (
@@ -123,15 +123,15 @@ SURVIVED = (
 TASKS = {
     task.name: task
     for task in (
-        Task("election", "Election", ("winner", "next_epoch", "refuses", "read_quorum", "newest"), "mams", with_election),
-        Task(
+        LabTask("election", "Election", ("winner", "next_epoch", "refuses", "read_quorum", "newest"), "mams", with_election),
+        LabTask(
             "renewing", "Renewing", ("next_junior", "reads_from_pool", "wants_image", "in_step", "may_count"), "mams", with_renewing
         ),
-        Task(
+        LabTask(
             "fast-acknowledgement", "FastOrder", ("next_stamp", "accept", "deliverable", "owes", "undelivered", "own_undelivered"), "symmetric",
             with_order,
         ),
-        Task("replication", "", ("start",), WRITTEN, with_replication, GIVEN, SURVIVED, "mams"),
+        LabTask("replication", "", ("start",), WRITTEN, with_replication, GIVEN, SURVIVED, "mams"),
     )
 }  # fmt: skip
 """The implementation labs by name."""

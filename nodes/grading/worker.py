@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from nodes.explore.plan import Failure, Outcome, Plan
-from nodes.explore.shrink import shrink
-from nodes.explore.simulated import SimStage
+from nodes.explore.plan import Failure, Plan, PlanOutcome
+from nodes.explore.shrinker import shrink
+from nodes.explore.sim_stage import SimStage
 from nodes.explore.trial import Trial
-from nodes.grading.limits import SeedTimer, Watch, limit_process
-from nodes.grading.loading import BadSubmission, load
-from nodes.grading.refusal import Failed, Passed, Started, refuse, report
+from nodes.grading.limits import SeedTimer, SubmissionGuard, limit_process
+from nodes.grading.loader import BadSubmission, load
+from nodes.grading.refusal import Passed, TrialFailed, TrialStarted, refuse, report
 from nodes.grading.tasks import TASKS, StartServer, messages_of
 from nodes.wire.messages import Message
 
@@ -28,10 +28,10 @@ CPU_S = 600
 STORY_LINES = 80
 
 
-Run = Callable[[Plan], Outcome]
+Run = Callable[[Plan], PlanOutcome]
 
 
-def judge(plan: Plan, run: Run) -> Outcome:
+def judge(plan: Plan, run: Run) -> PlanOutcome:
     """The outcome of a trial; a failing one is shrunk."""
     outcome = run(plan)
     if outcome.clean:
@@ -41,7 +41,7 @@ def judge(plan: Plan, run: Run) -> Outcome:
     def fails(candidate: Plan) -> bool:
         nonlocal left
         left -= 1
-        report(Started(plan.seed))
+        report(TrialStarted(plan.seed))
         return same(run(candidate), failure)
 
     small = shrink(plan, fails, lambda: left > 0 and used_s() < until_s)
@@ -56,11 +56,13 @@ def used_s() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_utime
 
 
-def same(outcome: Outcome, failure: Failure) -> bool:
+def same(outcome: PlanOutcome, failure: Failure) -> bool:
     return any(each.invariant == failure.invariant for each in outcome.failures)
 
 
-def bounded(plan: Plan, start: StartServer, messages: Sequence[type[Message]], timer: SeedTimer) -> Outcome:
+def bounded(
+    plan: Plan, start: StartServer, messages: Sequence[type[Message]], timer: SeedTimer
+) -> PlanOutcome:
     timer.begin(plan.seed)
     try:
         return Trial(plan, stage=SimStage(plan.cluster, plan.seed, plan.conditions, start, messages)).run()
@@ -68,9 +70,9 @@ def bounded(plan: Plan, start: StartServer, messages: Sequence[type[Message]], t
         timer.end()
 
 
-def failed(seed: int, first: Failure, outcome: Outcome) -> Failed:
+def failed(seed: int, first: Failure, outcome: PlanOutcome) -> TrialFailed:
     failure = next((each for each in outcome.failures if each.invariant == first.invariant), first)
-    return Failed(
+    return TrialFailed(
         seed,
         failure.invariant,
         failure.explanation[:500],
@@ -81,7 +83,7 @@ def failed(seed: int, first: Failure, outcome: Outcome) -> Failed:
 
 
 def main(task_name: str, file: str, first: int, last: int, step: int, seed_cpu_s: float) -> None:
-    task, watch = TASKS[task_name], Watch()
+    task, watch = TASKS[task_name], SubmissionGuard()
     limit_process(CPU_S)
     try:
         source = Path(file).read_bytes()
@@ -95,7 +97,7 @@ def main(task_name: str, file: str, first: int, last: int, step: int, seed_cpu_s
         refuse(str(bad))
     run = partial(bounded, start=start, messages=messages, timer=SeedTimer(file, seed_cpu_s))
     for seed in range(first, last + 1, step):
-        report(Started(seed))
+        report(TrialStarted(seed))
         outcome = judge(task.plan(seed), run)
         if outcome.clean:
             report(Passed(seed))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.invariants.model import Expected
-from nodes.invariants.versions import Node
+from nodes.invariants.versions import VersionedNode
 
 FIELDS = ("mode", "owner", "group", "replication", "nlink")
 STATELESS = frozenset(("EINVAL", "ENAMETOOLONG", "EAGAIN", "ESTALE", "EBUSY", "EFBIG", "EMLINK"))
@@ -26,13 +26,13 @@ def difference(expected: Expected, error: str, result: list[Any]) -> str:
     return compare(value, result) if len(result) == length else "a result of another kind"
 
 
-def _made(node: Node, result: list[Any]) -> str:
+def _made(node: VersionedNode, result: list[Any]) -> str:
     if not node.inode:
         node.inode = result[1]
     return "" if node.inode == result[1] else f"inode {node.inode}"
 
 
-def _attributes(value: tuple[Node, tuple[Any, ...]], result: list[Any]) -> str:
+def _attributes(value: tuple[VersionedNode, tuple[Any, ...]], result: list[Any]) -> str:
     node, attributes = value
     kind = "file" if node.names is None else "directory"
     seen = (result[3], result[4], result[5], result[9], result[11])

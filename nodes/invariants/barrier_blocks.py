@@ -3,9 +3,9 @@ ones (safety rule 14; CFS §4.3)."""
 
 from __future__ import annotations
 
+from nodes.invariants.barrier_bound import UpToBarrier
 from nodes.invariants.checker import PATIENCE_NS, Check, place_in_trace
-from nodes.invariants.replicas import UNKNOWN, Held, Replicas
-from nodes.invariants.up_to_barrier import UpToBarrier
+from nodes.invariants.replicas import UNKNOWN, Replicas, ReportedReplica
 from nodes.trace.block_events import BlocksSetAside
 from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier, TakenBack
 from nodes.trace.events import Stamped
@@ -138,7 +138,7 @@ class BarrierBlocks(Check):
     def _fault(self, block: int, stamp: int, length: int, at_ns: int) -> tuple[str, list[tuple[str, int]]]:
         """The fault of the replicas of a block with this stamp and length; empty when there is none."""
 
-        def fits(held: Held) -> bool:
+        def fits(held: ReportedReplica) -> bool:
             return held.stamp == stamp and held.length in (length, UNKNOWN)
 
         holders, lost = self._replicas.holders(block), self._replicas.lost(block)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.invariants.checker import Check, place_in_trace
-from nodes.invariants.journals import KEPT, Journals
+from nodes.invariants.journals import KEPT, GroupJournals
 from nodes.trace.events import Committed, Durable, Stamped
 
 
@@ -14,7 +14,7 @@ class DenseJournal(Check):
     meaning = "no gap and no reuse of sn within an epoch; no committed sn changes"
     counts = "journal groups on a disk"
 
-    def __init__(self, journals: Journals) -> None:
+    def __init__(self, journals: GroupJournals) -> None:
         super().__init__()
         self._journals = journals
         self.steps = {Durable: self._on_durable, Committed: self._on_committed}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nodes.invariants.calls import UNKNOWN, WRITES, as_travelled, shown, tag_of
 from nodes.invariants.checker import Check, place_in_trace
-from nodes.invariants.journals import Journals
+from nodes.invariants.journals import GroupJournals
 from nodes.metadata.records import result_sum
 from nodes.trace.events import Called, Committed, Stamped
 
@@ -36,7 +36,7 @@ class ExactlyOnce(Check):
     meaning = "an operation id has one effect and one result"
     counts = "committed operations and answers"
 
-    def __init__(self, journals: Journals) -> None:
+    def __init__(self, journals: GroupJournals) -> None:
         super().__init__()
         self._journals = journals
         self.steps = {Committed: self._on_committed, Called: self._on_called}

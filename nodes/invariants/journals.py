@@ -18,7 +18,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Commit(NamedTuple):
+class CommittedGroup(NamedTuple):
     sn: int
     epoch: int
     """Epoch of the tenure that committed the group."""
@@ -55,13 +55,13 @@ class ServerJournal:
         self.number = number
 
 
-class Journals:
+class GroupJournals:
     """The journals of one group's servers, and the committed groups by sn."""
 
     def __init__(self) -> None:
         self.servers: dict[str, ServerJournal] = {}
-        self.commits: dict[int, Commit] = {}
-        self.newest: Commit | None = None
+        self.commits: dict[int, CommittedGroup] = {}
+        self.newest: CommittedGroup | None = None
         """The committed group of the largest sn."""
         self.first_sn = 1 << 62
         """Sn of the first reported group; beyond all numbers while there is none."""
@@ -114,7 +114,7 @@ class Journals:
         """A second commit of a sn changes nothing here; checks compare the two groups."""
         if event.sn in self.commits:
             return
-        self.commits[event.sn] = Commit(
+        self.commits[event.sn] = CommittedGroup(
             event.sn,
             event.epoch,
             event.crc,

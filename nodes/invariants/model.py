@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.invariants.versions import Node, Past, Version, copy_of, value_at
+from nodes.invariants.versions import Past, Version, VersionedNode, copy_of, value_at
 
 NO_ATTRIBUTES = (None, None, None, None, None)
 WALKED = 1_000
@@ -30,9 +30,9 @@ class Model:
     """
 
     def __init__(self) -> None:
-        self.root = Node(True, Version(0, NO_ATTRIBUTES, None))
+        self.root = VersionedNode(True, Version(0, NO_ATTRIBUTES, None))
         self.past = Past()
-        self._reached: Node | None = None
+        self._reached: VersionedNode | None = None
         self._linked = False
         """Some file has, or had, more than one name."""
         self._steps: dict[str, Callable[[list[Any], int, bool], Any]] = {
@@ -104,7 +104,7 @@ class Model:
 
     # --- paths ----------------------------------------------------------------------------------------------
 
-    def _find(self, path: str, position: int) -> Node:
+    def _find(self, path: str, position: int) -> VersionedNode:
         if self._reached is not None:
             return self._reached
         node = self.root
@@ -119,7 +119,7 @@ class Model:
             node = version.value
         return node
 
-    def _place(self, path: str, position: int) -> tuple[dict[str, Version], str, Node | None]:
+    def _place(self, path: str, position: int) -> tuple[dict[str, Version], str, VersionedNode | None]:
         """The place of an existing or future name."""
         if path == "/":
             raise Wrong("EINVAL")
@@ -131,7 +131,7 @@ class Model:
 
     # --- writes ---------------------------------------------------------------------------------------------
 
-    def _create(self, operation: list[Any], position: int, change: bool) -> Node | None:
+    def _create(self, operation: list[Any], position: int, change: bool) -> VersionedNode | None:
         names, name, child = self._place(operation[1], position)
         if child is not None:
             raise Wrong("EEXIST")
@@ -144,12 +144,12 @@ class Model:
         directory: bool,
         mode: int,
         position: int,
-    ) -> Node:
-        node = Node(directory, Version(position, (mode, None, None, None, 1), None))
+    ) -> VersionedNode:
+        node = VersionedNode(directory, Version(position, (mode, None, None, None, 1), None))
         self.past.set_name(names, name, node, position)
         return node
 
-    def _mkdir(self, operation: list[Any], position: int, change: bool) -> Node | None:
+    def _mkdir(self, operation: list[Any], position: int, change: bool) -> VersionedNode | None:
         path, parents, mode = operation[1:]
         node, lacking = self.root, [] if path == "/" else path[1:].split("/")
         while lacking:
@@ -201,12 +201,14 @@ class Model:
             self.past.set_name(names, name, file, position)
             self._count_names(file, 1, position)
 
-    def _count_names(self, node: Node, by: int, position: int) -> None:
+    def _count_names(self, node: VersionedNode, by: int, position: int) -> None:
         names = node.attributes.value[4]
         if self._linked and names is not None:
             self._alter(node, position, True, nlink=names + by)
 
-    def _check_overwrite(self, moved: Node, replaced: Node, overwrite: bool, position: int) -> None:
+    def _check_overwrite(
+        self, moved: VersionedNode, replaced: VersionedNode, overwrite: bool, position: int
+    ) -> None:
         if not overwrite:
             raise Wrong("EEXIST")
         if replaced.names is None:
@@ -217,7 +219,7 @@ class Model:
         elif self._has_names(replaced, position):
             raise Wrong("ENOTEMPTY")
 
-    def _has_names(self, node: Node, position: int) -> bool:
+    def _has_names(self, node: VersionedNode, position: int) -> bool:
         return any(value_at(version, position) is not None for version in (node.names or {}).values())
 
     def _delete(self, operation: list[Any], position: int, change: bool) -> None:
@@ -231,7 +233,7 @@ class Model:
             self._count_names(child, -1, position)
             self._forget_below(child, position)
 
-    def _forget_below(self, node: Node, position: int) -> None:
+    def _forget_below(self, node: VersionedNode, position: int) -> None:
         """Names below a recursively deleted directory are removed some time later. The moment until which they count for their files is not known."""
         found = [node] if self._linked else []
         for each in found:
@@ -240,7 +242,7 @@ class Model:
         for each in found[1:]:
             self._alter(each, position, True, nlink=None)
 
-    def _alter(self, node: Node, position: int, change: bool, **new: Any) -> None:
+    def _alter(self, node: VersionedNode, position: int, change: bool, **new: Any) -> None:
         if change:
             fields = ("mode", "owner", "group", "replication", "nlink")
             old = node.attributes.value
@@ -272,7 +274,9 @@ class Model:
 
     # --- reads ----------------------------------------------------------------------------------------------
 
-    def _stat(self, operation: list[Any], position: int, change: bool) -> tuple[Node, tuple[Any, ...]]:
+    def _stat(
+        self, operation: list[Any], position: int, change: bool
+    ) -> tuple[VersionedNode, tuple[Any, ...]]:
         node = self._find(operation[1], position)
         return node, value_at(node.attributes, position)
 

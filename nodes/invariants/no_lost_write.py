@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from nodes.invariants.calls import WRITES, shown, tag_of
 from nodes.invariants.checker import PATIENCE_NS, Check, place_in_trace
-from nodes.invariants.journals import Commit, Journals
+from nodes.invariants.journals import CommittedGroup, GroupJournals
 from nodes.trace.events import Called, Committed, JournalOpened, Serving, Stamped, StoppedServing
 
 LOOKED_AT = 1_000
@@ -19,7 +19,7 @@ class NoLostWrite(Check):
     meaning = "an acknowledged modification is in the state after any failover, repair or renewing"
     counts = "acknowledged writes, each looked for again after every change of the active"
 
-    def __init__(self, journals: Journals) -> None:
+    def __init__(self, journals: GroupJournals) -> None:
         super().__init__()
         self._journals = journals
         self.steps = {
@@ -100,7 +100,7 @@ class NoLostWrite(Check):
                 min(event.sn, self._journals.of(stamped.server).last_sn or event.sn),
             )
 
-    def _last_before(self, epoch: int) -> Commit | None:
+    def _last_before(self, epoch: int) -> CommittedGroup | None:
         """The newest group that an earlier tenure committed."""
         newest = self._journals.newest
         if newest is None:
@@ -111,7 +111,7 @@ class NoLostWrite(Check):
                 return commit
         return None
 
-    def _must_hold(self, stamped: Stamped, commit: Commit, last_sn: int) -> None:
+    def _must_hold(self, stamped: Stamped, commit: CommittedGroup, last_sn: int) -> None:
         server, epoch = stamped.server, self._epoch(stamped)
         crc = self._journals.of(server).crcs.get(commit.sn, commit.crc)
         if last_sn < commit.sn:

@@ -8,24 +8,24 @@ from typing import Any
 
 from nodes.config import ClusterConfig
 from nodes.families import Family, family_named
-from nodes.invariants.atomic import Atomic
+from nodes.invariants.atomicity import Atomic
 from nodes.invariants.barrier_blocks import BarrierBlocks
-from nodes.invariants.blocks_kept import BlocksKept
-from nodes.invariants.by_stamp import ByStamp
+from nodes.invariants.barrier_bound import UpToBarrier
+from nodes.invariants.block_retention import BlocksKept
 from nodes.invariants.calls import WRITES, tag_of
 from nodes.invariants.checker import SECOND, Check
 from nodes.invariants.dense_journal import DenseJournal
 from nodes.invariants.exactly_once import ExactlyOnce
 from nodes.invariants.inode_numbers import InodeNumbers
-from nodes.invariants.journals import Journals
-from nodes.invariants.linearisable import Linearisable
+from nodes.invariants.journals import GroupJournals
+from nodes.invariants.linearisability import Linearisable
 from nodes.invariants.no_lost_write import NoLostWrite
 from nodes.invariants.one_active import OneActive
 from nodes.invariants.one_effect import OneEffect
 from nodes.invariants.one_primary_view import OnePrimaryView
 from nodes.invariants.same_order import SameOrder
 from nodes.invariants.same_state import SameState
-from nodes.invariants.up_to_barrier import UpToBarrier
+from nodes.invariants.stamp_order import ByStamp
 from nodes.trace.base import Event
 from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Called, CheckFailed, RoleChanged, Stamped
@@ -51,9 +51,9 @@ class GroupChecks:
         members: int,
         family: Family,
         groups: int,
-        linearisable: Callable[[Journals], Linearisable] | None,
+        linearisable: Callable[[GroupJournals], Linearisable] | None,
     ) -> None:
-        self.journals = journals = Journals()
+        self.journals = journals = GroupJournals()
         dense = DenseJournal(journals)
         same_state = SameState()
         same_state.always = members > 1
@@ -128,7 +128,7 @@ UNKNOWN_BARRIER = (
 
 
 def _alone_from(
-    journals: Journals, incarnations: list[IncarnationChecks], checkpoint: str, next_sn: int
+    journals: GroupJournals, incarnations: list[IncarnationChecks], checkpoint: str, next_sn: int
 ) -> Linearisable:
     """The check of a cluster with one group. It continues from a barrier of one of the earlier incarnations, if there are any."""
     for checked in reversed(incarnations):

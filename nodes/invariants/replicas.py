@@ -10,7 +10,7 @@ UNKNOWN = -1
 """The length of a replica that was found at a start."""
 
 
-class Held:
+class ReportedReplica:
     """A whole replica as its data node reported it, or its removal."""
 
     __slots__ = ("at_ns", "evidence", "length", "removal", "stamp")
@@ -27,32 +27,32 @@ class Replicas:
     """Replicas by block and data node."""
 
     def __init__(self) -> None:
-        self._held: dict[int, dict[str, Held]] = {}
-        self._gone: dict[tuple[int, str], Held] = {}
+        self._held: dict[int, dict[str, ReportedReplica]] = {}
+        self._gone: dict[tuple[int, str], ReportedReplica] = {}
         """The last replica of a block that a node removed or lost, and the time of this."""
         self._nodes: dict[str, None] = {}
-        self._finding: dict[str, dict[int, Held]] = {}
+        self._finding: dict[str, dict[int, ReportedReplica]] = {}
         """Data nodes that have reported part of their replicas at a start, with their earlier replicas."""
 
-    def holders(self, block: int) -> dict[str, Held]:
+    def holders(self, block: int) -> dict[str, ReportedReplica]:
         """The replicas of a block by node; callers must not change them."""
         return self._held.get(block, {})
 
-    def of(self, node: str) -> dict[int, Held]:
+    def of(self, node: str) -> dict[int, ReportedReplica]:
         """The replicas of one node, by block."""
         return {block: held[node] for block, held in self._held.items() if node in held}
 
-    def since(self, node: str, at_ns: int) -> dict[int, Held]:
+    def since(self, node: str, at_ns: int) -> dict[int, ReportedReplica]:
         """The present replicas of one node, and those that it still had at an earlier time."""
         gone = {
             block: held for (block, name), held in self._gone.items() if name == node and held.at_ns > at_ns
         }
         return gone | self.of(node)
 
-    def gone(self, block: int, node: str) -> Held | None:
+    def gone(self, block: int, node: str) -> ReportedReplica | None:
         return self._gone.get((block, node))
 
-    def lost(self, block: int) -> dict[str, Held]:
+    def lost(self, block: int) -> dict[str, ReportedReplica]:
         """The nodes that had the block and have lost it."""
         gone = {node: self._gone.get((block, node)) for node in self._nodes}
         return {node: held for node, held in gone.items() if held is not None}
@@ -60,7 +60,7 @@ class Replicas:
     def hold(self, block: int, stamp: int, length: int, stamped: Stamped) -> None:
         self._nodes[stamped.server] = None
         self._gone.pop((block, stamped.server), None)
-        self._held.setdefault(block, {})[stamped.server] = Held(stamp, length, stamped)
+        self._held.setdefault(block, {})[stamped.server] = ReportedReplica(stamp, length, stamped)
 
     def find(self, blocks: list[tuple[int, int]], more: bool, stamped: Stamped) -> None:
         """Takes the (block, stamp) pairs of a node at its start. Replicas that it does not report are gone."""
@@ -83,6 +83,6 @@ class Replicas:
             return
         if not self._held[block]:
             del self._held[block]
-        self._gone[block, stamped.server] = Held(held.stamp, held.length, stamped, removal)
+        self._gone[block, stamped.server] = ReportedReplica(held.stamp, held.length, stamped, removal)
         if len(self._gone) > GONE_KEPT:
             del self._gone[next(iter(self._gone))]

@@ -39,7 +39,7 @@ def value_at(version: Version | None, position: int) -> Any:
     return None if version is None else version.value
 
 
-class Node:
+class VersionedNode:
     """A file, or a directory when `names` is not None."""
 
     __slots__ = ("attributes", "inode", "names")
@@ -60,7 +60,9 @@ class Past:
         self.names = 0
         """Number of names now, those below recursively deleted directories included."""
 
-    def set_name(self, names: dict[str, Version], name: str, child: Node | None, position: int) -> None:
+    def set_name(
+        self, names: dict[str, Version], name: str, child: VersionedNode | None, position: int
+    ) -> None:
         """Sets the node of a name; None removes the name."""
         before = names.get(name)
         existed = before is not None and before.value is not None
@@ -69,7 +71,7 @@ class Past:
         if before is not None:
             self._replaced.append((version, names, name))
 
-    def set_attributes(self, node: Node, value: tuple[Any, ...], position: int) -> None:
+    def set_attributes(self, node: VersionedNode, value: tuple[Any, ...], position: int) -> None:
         node.attributes = Version(position, value, node.attributes)
         self._replaced.append((node.attributes, None, ""))
 
@@ -82,7 +84,7 @@ class Past:
                 del names[name]
 
 
-def copy_of(root: Node, position: int) -> Node:
+def copy_of(root: VersionedNode, position: int) -> VersionedNode:
     """A copy of everything below a directory at this position, without its past. A file with several names is one node in the copy, too."""
     made = {id(root): _copied(root, position)}
     found = [root]
@@ -101,8 +103,8 @@ def copy_of(root: Node, position: int) -> Node:
     return made[id(root)]
 
 
-def _copied(node: Node, position: int) -> Node:
+def _copied(node: VersionedNode, position: int) -> VersionedNode:
     attributes = Version(min(node.attributes.position, position), value_at(node.attributes, position), None)
-    copy = Node(node.names is not None, attributes)
+    copy = VersionedNode(node.names is not None, attributes)
     copy.inode = node.inode
     return copy

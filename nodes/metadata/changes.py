@@ -14,7 +14,7 @@ class _Change(msgspec.Struct, array_like=True, tag=True, gc=False, frozen=True):
     pass
 
 
-class Link(_Change, array_like=True, tag=True, gc=False, frozen=True):
+class AddDentry(_Change, array_like=True, tag="Link", gc=False, frozen=True):
     """Inserts a dentry. `over` is the present child of the name, 0 for none."""
 
     parent: int
@@ -26,7 +26,7 @@ class Link(_Change, array_like=True, tag=True, gc=False, frozen=True):
     counted."""
 
 
-class Unlink(_Change, array_like=True, tag=True, gc=False, frozen=True):
+class RemoveDentry(_Change, array_like=True, tag="Unlink", gc=False, frozen=True):
     parent: int
     name: str
     child: int
@@ -62,4 +62,4 @@ class CountMove(_Change, array_like=True, tag=True, gc=False, frozen=True):
     """The path of some directory changes: every path that a client resolved before must be resolved again."""
 
 
-Change = Link | Unlink | Keep | NewInode | DropInode | CountName | CountMove
+Change = AddDentry | RemoveDentry | Keep | NewInode | DropInode | CountName | CountMove

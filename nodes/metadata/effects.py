@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from nodes.errors import FsError
-from nodes.metadata.changes import Change, CountMove, CountName, DropInode, Keep, Link, NewInode, Unlink
+from nodes.metadata.changes import (
+    AddDentry,
+    Change,
+    CountMove,
+    CountName,
+    DropInode,
+    Keep,
+    NewInode,
+    RemoveDentry,
+)
 from nodes.metadata.inode import Inode
 from nodes.metadata.operations import LINKS_MAX
 from nodes.metadata.tree import Tree, Undo
@@ -20,7 +29,7 @@ class Changed(Busy):
 def check(tree: Tree, change: Change) -> None:
     """Checks that the change may be promised. Raises FsError, or Busy."""
     locks = tree.locks
-    if isinstance(change, Link | Unlink | Keep):
+    if isinstance(change, AddDentry | RemoveDentry | Keep):
         _check_dentry(tree, change)
     elif isinstance(change, DropInode | CountName):
         _check_inode(tree, change)
@@ -46,7 +55,7 @@ def check_links(inode: Inode) -> None:
         raise FsError("EMLINK", f"a file has at most {LINKS_MAX} names")
 
 
-def _check_dentry(tree: Tree, change: Link | Unlink | Keep) -> None:
+def _check_dentry(tree: Tree, change: AddDentry | RemoveDentry | Keep) -> None:
     parent = tree.inodes.get(change.parent)
     if parent is None or parent.entries is None:
         raise FsError("ENOENT", "the directory is gone")
@@ -54,7 +63,7 @@ def _check_dentry(tree: Tree, change: Link | Unlink | Keep) -> None:
         raise Busy(f"{change.name} in inode {change.parent}")
     if tree.locks.keep_names:
         raise Busy("a directory is being moved")
-    expected = change.over if isinstance(change, Link) else change.child
+    expected = change.over if isinstance(change, AddDentry) else change.child
     if parent.entries.get(change.name, 0) != expected:
         raise Changed(f"{change.name} in inode {change.parent} is not what it was")
 
@@ -68,14 +77,14 @@ def carry_out(tree: Tree, changes: list[Change], numbers: list[int], at_ns: int,
     for change in changes:
         if type(change) is NewInode:
             tree.allocate(next(made), change.mode, at_ns, change.unit, undo)
-        elif type(change) is Link:
+        elif type(change) is AddDentry:
             parent = tree.inodes.get(change.parent)
             if parent is None:
                 continue
             if change.over:
                 tree.unlink(parent, change.name, at_ns, undo)
             tree.link(parent, change.name, change.child or next(made), at_ns, undo)
-        elif type(change) is Unlink:
+        elif type(change) is RemoveDentry:
             tree.unlink(tree.inodes[change.parent], change.name, at_ns, undo)
         elif type(change) is DropInode:
             tree.drop(change.inode, undo)

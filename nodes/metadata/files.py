@@ -28,9 +28,9 @@ from nodes.metadata.operations import (
     Restamp,
 )
 from nodes.metadata.paths import shown
-from nodes.metadata.planning import Call, Way
+from nodes.metadata.plans import Call, ResolutionContext
 from nodes.metadata.records import AppendRecord, GrowRecord, Record, RestampRecord
-from nodes.metadata.sessions import Sessions
+from nodes.metadata.sessions import ClientSessions
 from nodes.metadata.tree import Tree
 from nodes.units import OpId
 
@@ -38,11 +38,11 @@ BLOCKS_MAX = 1 << 20
 """Largest number of blocks of one file: 64 GiB in blocks of the default size."""
 
 
-class Files(NamedTuple):
+class FileTables(NamedTuple):
     """The state that the planners of this module read."""
 
     tree: Tree
-    sessions: Sessions
+    sessions: ClientSessions
 
 
 def file_at(tree: Tree, path: str, start: Start) -> Inode:
@@ -56,7 +56,7 @@ def file_at(tree: Tree, path: str, start: Start) -> Inode:
 # --- planning ------------------------------------------------------------------------------------------------------
 
 
-def plan_append(files: Files, operation: Append, call: Call, way: Way) -> Record:
+def plan_append(files: FileTables, operation: Append, call: Call, way: ResolutionContext) -> Record:
     check_block_size(operation.block_size)
     inode = file_at(files.tree, operation.path, way.start(0))
     body = files.tree.bodies.get(inode.number)
@@ -76,7 +76,7 @@ def check_block_size(size: int) -> None:
         raise FsError("EINVAL", f"a block size is a multiple of {CHUNK_BYTES}, at most {BLOCK_SIZE_MAX}")
 
 
-def plan_add_block(files: Files, operation: AddBlock, call: Call, way: Way) -> Record:
+def plan_add_block(files: FileTables, operation: AddBlock, call: Call, way: ResolutionContext) -> Record:
     body = _held(files, operation, call)
     _check_finished(body, operation.length, operation.stamp)
     if len(body.blocks) >= BLOCKS_MAX:
@@ -86,13 +86,13 @@ def plan_add_block(files: Files, operation: AddBlock, call: Call, way: Way) -> R
     return GrowRecord(*call, granted, operation.inode, operation.length, number)
 
 
-def plan_complete(files: Files, operation: Complete, call: Call, way: Way) -> Record:
+def plan_complete(files: FileTables, operation: Complete, call: Call, way: ResolutionContext) -> Record:
     body = _held(files, operation, call)
     _check_finished(body, operation.length, operation.stamp)
     return GrowRecord(*call, Done(), operation.inode, operation.length, 0)
 
 
-def plan_restamp(files: Files, operation: Restamp, call: Call, way: Way) -> Record:
+def plan_restamp(files: FileTables, operation: Restamp, call: Call, way: ResolutionContext) -> Record:
     block = _held(files, operation, call).unfinished
     if block is None:
         raise FsError("EINVAL", "the file has no unfinished block")
@@ -100,7 +100,7 @@ def plan_restamp(files: Files, operation: Restamp, call: Call, way: Way) -> Reco
     return RestampRecord(*call, granted, operation.inode)
 
 
-def _held(files: Files, operation: AddBlock | Complete | Restamp, call: Call) -> Body:
+def _held(files: FileTables, operation: AddBlock | Complete | Restamp, call: Call) -> Body:
     """The body, if this very writer still holds it and knows its unfinished block. Raises FsError ESTALE."""
     body = files.tree.bodies.get(operation.inode)
     holder = f"call {operation.append} of {call.op_id.client}"
@@ -118,7 +118,7 @@ def _check_finished(body: Body, length: int, stamp: int) -> None:
         raise FsError("EINVAL", f"no unfinished block of stamp {stamp} can have {length} bytes")
 
 
-FILE_PLANNERS: dict[type, Callable[[Files, Any, Call, Way], Record]] = {
+FILE_PLANNERS: dict[type, Callable[[FileTables, Any, Call, ResolutionContext], Record]] = {
     Append: plan_append,
     AddBlock: plan_add_block,
     Complete: plan_complete,

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from nodes.metadata.pages import Page
+from nodes.metadata.pages import TreePage
 from nodes.units import ROOT, home_group, is_directory
 
 SHOWN_MAX = 100
 
 
-def faults(pages: Iterable[Page]) -> list[str]:
+def faults(pages: Iterable[TreePage]) -> list[str]:
     """One line for each fault, at most a hundred, from the pages of every group. The result is valid only for a quiescent moment."""
     inodes: dict[int, dict[str, int] | None] = {}
     links: dict[int, int] = {}

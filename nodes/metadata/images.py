@@ -42,7 +42,7 @@ class ImageDamaged(Damaged):
     """An image that must not be trusted; one line says where it is damaged."""
 
 
-class UnknownFormat(ImageDamaged):
+class UnknownImageFormat(ImageDamaged):
     """An image of another version, which this version must not alter; one line names both numbers."""
 
 
@@ -142,13 +142,13 @@ class Loader:
         self.loaded: set[int] = set()
         """Partitions that are completely in the namespace."""
         self._digest = 0
-        self._streams: dict[int, Stream] = {}
+        self._streams: dict[int, ImageStream] = {}
 
     def feed(self, partition: int, data: bytes) -> None:
         """Takes the next bytes of a partition's stream. Raises ImageDamaged, after which no more may be fed."""
         stream = self._streams.get(partition)
         if stream is None:
-            stream = self._streams[partition] = Stream(partition)
+            stream = self._streams[partition] = ImageStream(partition)
         for kind, payload in stream.chunks(data):
             if kind == "header":
                 self._begin(partition, payload)
@@ -175,7 +175,7 @@ class Loader:
         elif msgspec.structs.replace(header, partition=self.header.partition) != self.header:
             raise ImageDamaged(f"partition {partition} belongs to another image than the ones before it")
 
-    def _load(self, stream: Stream, kind: str, payload: msgspec.Raw) -> None:
+    def _load(self, stream: ImageStream, kind: str, payload: msgspec.Raw) -> None:
         try:
             self._digest += KINDS[kind].load(self.namespace, _decoders[kind].decode(payload))
         except (KeyError, TypeError, ValueError, OverflowError, msgspec.DecodeError) as error:
@@ -207,7 +207,7 @@ class Loader:
             raise ImageDamaged("the namespace in the image does not have the digest of its header")
 
 
-class Stream:
+class ImageStream:
     """Splits the stream of one partition into chunks and checks them."""
 
     def __init__(self, partition: int):
@@ -256,7 +256,7 @@ class Stream:
                 f"partition {self._partition} begins with {begins!r}, not with {MAGIC!r} and a format number"
             )
         if number != FORMAT:
-            raise UnknownFormat(
+            raise UnknownImageFormat(
                 f"partition {self._partition} of the image {of_other_version(number, FORMAT)}"
             )
         self._begun = True
@@ -286,7 +286,7 @@ def load(chunks: Iterable[bytes]) -> Namespace:
 
 def whole_bytes(pieces: Iterable[bytes]) -> int:
     """Number of good bytes at the beginning of a partition's stream. Damage behind them cannot be distinguished from an end."""
-    stream = Stream(0)
+    stream = ImageStream(0)
     try:
         for piece in pieces:
             for _ in stream.chunks(piece):

@@ -32,7 +32,7 @@ MARKS_MOST = 64 << 20
 """Files with own-group numbers up to this one are marked in an array, by a byte each. All others are marked in a set."""
 
 
-class Kind(msgspec.Struct, frozen=True):
+class PageKind(msgspec.Struct, frozen=True):
     """`rows` of a namespace, the type of a `page` of them, and the function `load`, which restores rows and returns the growth of the tree's
     digest."""
 
@@ -203,13 +203,13 @@ def _load_sessions(namespace: Namespace, rows: list[SessionRow]) -> int:
     return 0
 
 
-KINDS: dict[str, Kind] = {
-    "inodes": Kind(_inode_rows, list[InodeRow], _load_inodes),
-    "dentries": Kind(_dentry_rows, list[DentryRow], _load_dentries),
-    "bodies": Kind(_body_rows, list[BodyRow], _load_bodies),
-    "next block": Kind(_next_block_rows, list[int], _load_next_block),
-    "units": Kind(_unit_rows, list[UnitRow], _load_units),
-    "orphans": Kind(_orphan_rows, list[int], _load_orphans),
-    "crossing": Kind(_crossing_rows, list[Any], _load_crossing),
-    "sessions": Kind(_session_rows, list[SessionRow], _load_sessions),
+KINDS: dict[str, PageKind] = {
+    "inodes": PageKind(_inode_rows, list[InodeRow], _load_inodes),
+    "dentries": PageKind(_dentry_rows, list[DentryRow], _load_dentries),
+    "bodies": PageKind(_body_rows, list[BodyRow], _load_bodies),
+    "next block": PageKind(_next_block_rows, list[int], _load_next_block),
+    "units": PageKind(_unit_rows, list[UnitRow], _load_units),
+    "orphans": PageKind(_orphan_rows, list[int], _load_orphans),
+    "crossing": PageKind(_crossing_rows, list[Any], _load_crossing),
+    "sessions": PageKind(_session_rows, list[SessionRow], _load_sessions),
 }

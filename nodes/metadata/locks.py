@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from nodes.metadata.changes import Change, CountMove, CountName, DropInode, Keep, Link, Unlink
+from nodes.metadata.changes import AddDentry, Change, CountMove, CountName, DropInode, Keep, RemoveDentry
 
 
-class Locks:
+class NameLocks:
     """Names and inodes under promised changes. The tables are empty except for short moments."""
 
     def __init__(self, promises_across_moves: bool = False) -> None:
@@ -46,7 +46,7 @@ class Locks:
 
     def _count(self, changes: list[Change], by: int, promised: bool) -> None:
         for change in changes:
-            if isinstance(change, Link | Unlink | Keep):
+            if isinstance(change, AddDentry | RemoveDentry | Keep):
                 _add(self.names, (change.parent, change.name), by)
                 _add(self.shared, change.parent, by)
                 if promised:
@@ -57,7 +57,7 @@ class Locks:
                 self.moves += by
 
 
-class DentryLocks(Locks):
+class DentryLocks(NameLocks):
     """The hole `dentry_locks_only`: directories with an undecided dentry may still be removed or moved."""
 
     @property
@@ -66,7 +66,7 @@ class DentryLocks(Locks):
 
     def _count(self, changes: list[Change], by: int, promised: bool) -> None:
         for change in changes:
-            if isinstance(change, Link | Unlink | Keep):
+            if isinstance(change, AddDentry | RemoveDentry | Keep):
                 _add(self.names, (change.parent, change.name), by)
 
 

@@ -38,7 +38,7 @@ class Gone(Exception):
     """The inode where the walk should begin is not here (any more): the path must be resolved again."""
 
 
-class Place(NamedTuple):
+class NamePlace(NamedTuple):
     """The place of an existing or future name."""
 
     parent: Inode
@@ -66,7 +66,7 @@ def find(tree: Tree, path: str, start: Start = TOP) -> Inode:
     return inode
 
 
-def place_of(tree: Tree, path: str, start: Start = TOP) -> Place:
+def place_of(tree: Tree, path: str, start: Start = TOP) -> NamePlace:
     """The place of a path's last name. The parent must be an existing directory. Raises as `find`, and EINVAL for the root."""
     names = split(path)
     if not names:
@@ -88,7 +88,7 @@ def place_of(tree: Tree, path: str, start: Start = TOP) -> Place:
     child = inodes.get(number)
     if number and child is None and home_group(number) == tree.group:
         raise _to_come(path)
-    return Place(inode, names[-1], number, child)
+    return NamePlace(inode, names[-1], number, child)
 
 
 def directory_of(tree: Tree, path: str, parents: bool, start: Start = TOP) -> tuple[Inode, list[str]]:

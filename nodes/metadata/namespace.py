@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.errors import FsError
-from nodes.metadata.crossing import Crossing
+from nodes.metadata.cross_group_memory import Crossing
 from nodes.metadata.digest import MASK
 from nodes.metadata.effects import Busy
-from nodes.metadata.files import FILE_PLANNERS, Files, file_appliers
+from nodes.metadata.files import FILE_PLANNERS, FileTables, file_appliers
 from nodes.metadata.lookup import Start
 from nodes.metadata.operations import (
     CloseSession,
@@ -21,8 +21,7 @@ from nodes.metadata.operations import (
     Result,
     Write,
 )
-from nodes.metadata.planning import ALONE, PLANNERS, Call, Plan, Way
-from nodes.metadata.reading import Reader
+from nodes.metadata.plans import ALONE, PLANNERS, Call, Plan, ResolutionContext
 from nodes.metadata.records import (
     AlterRecord,
     AppendRecord,
@@ -43,8 +42,9 @@ from nodes.metadata.records import (
     RemoveRecord,
     RestampRecord,
 )
-from nodes.metadata.sessions import OPEN_MAX, Sessions
+from nodes.metadata.sessions import OPEN_MAX, ClientSessions
 from nodes.metadata.tree import Tree, Undo
+from nodes.metadata.tree_reader import TreeReader
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.units import INCARNATION_SHIFT, OpId
 
@@ -75,11 +75,11 @@ class Namespace:
         self.short_memory = short_memory
         self.dentry_locks_only = dentry_locks_only
         self.tree = Tree(group, dentry_locks_only, mutations.promised_across_move)
-        self.sessions = Sessions(short_memory, mutations.closing_forgotten)
+        self.sessions = ClientSessions(short_memory, mutations.closing_forgotten)
         self.crossing = Crossing(self.tree, mutations.undo_forgotten)
         self.newest_ns = 0
         """`at_ns` of the last record."""
-        self.read: Callable[[Read, Start], Result] = Reader(self.tree).read
+        self.read: Callable[[Read, Start], Result] = TreeReader(self.tree).read
         """Answers a read. Raises FsError, Elsewhere, Gone, Busy."""
         self._appliers: dict[type, Callable[[Any, Undo], None]] = {
             MakeRecord: self._make,
@@ -119,7 +119,9 @@ class Namespace:
 
     # --- writes ----------------------------------------------------------------------------------------------------
 
-    def plan(self, operation: Write, op_id: OpId, lowest_open: int, now_ns: int, way: Way = ALONE) -> Plan:
+    def plan(
+        self, operation: Write, op_id: OpId, lowest_open: int, now_ns: int, way: ResolutionContext = ALONE
+    ) -> Plan:
         """The plan of an operation on the present state. Raises FsError, Elsewhere, Gone, Busy; changes nothing."""
         self._check_call(operation, op_id, lowest_open)
         if op_id in self.crossing.calls:
@@ -129,7 +131,7 @@ class Namespace:
         call = Call(op_id, lowest_open, now_ns)
         planner = FILE_PLANNERS.get(type(operation))
         if planner is not None:
-            return planner(Files(self.tree, self.sessions), operation, call, way)
+            return planner(FileTables(self.tree, self.sessions), operation, call, way)
         return PLANNERS[type(operation)](self.tree, operation, call, way)
 
     def remembers(self, operation: Operation | EndSession, op_id: OpId, lowest_open: int) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from nodes.metadata.crossing import Crossing
+from nodes.metadata.cross_group_memory import Crossing
 from nodes.metadata.inode import NO_NAMES
 from nodes.metadata.namespace import Namespace
 
@@ -14,7 +14,7 @@ PAGE_MAX = 5_000
 """Largest number of inodes and dentries in a page."""
 
 
-class Page(msgspec.Struct):
+class TreePage(msgspec.Struct):
     """Inodes after `after`, by number: None for a file, the children by name for a directory."""
 
     group: int
@@ -65,7 +65,7 @@ class Crossed(NamedTuple):
     protocol: int = 0
 
 
-class Log(NamedTuple):
+class LogCounters(NamedTuple):
     """One tenure's counters of its log."""
 
     size: int = 0
@@ -96,14 +96,14 @@ def page_of(namespace: Namespace, question: dict[str, Any]) -> dict[str, Any]:
         last = number
     else:
         last = 0
-    page = Page(
+    page = TreePage(
         tree.group, f"{namespace.digest:016x}", reported, links, last, list(tree.orphans)[:PAGE_MAX], tree.moves,
         tree.branch_points, open_operations(crossing),
     )  # fmt: skip
     return msgspec.to_builtins(page, str_keys=True)  # type: ignore[no-any-return]
 
 
-def counters_of(namespace: Namespace, crossed: Crossed, log: Log) -> Counters:
+def counters_of(namespace: Namespace, crossed: Crossed, log: LogCounters) -> Counters:
     """Counters of a namespace, in constant time, however large the tree is."""
     tree = namespace.tree
     return Counters(

@@ -34,7 +34,7 @@ class Unit(msgspec.Struct, frozen=True, array_like=True, gc=False):
     file_num: int
 
 
-class Choice(NamedTuple):
+class PlacementChoice(NamedTuple):
     """The home of the new object, and the new values of its parent and, for a directory, of itself."""
 
     home: int
@@ -43,7 +43,7 @@ class Choice(NamedTuple):
 
 
 class Placement(Protocol):
-    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> Choice:
+    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> PlacementChoice:
         """`parent` is the inode number of the directory that will hold `name`, `unit` its values."""
 
 
@@ -53,10 +53,10 @@ class ByHash:
     def __init__(self, groups: list[int]):
         self._groups = groups
 
-    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> Choice:
+    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> PlacementChoice:
         if not directory:
-            return Choice(home_group(parent))
-        return Choice(self._groups[crc32(f"{parent}/{name}".encode()) % len(self._groups)])
+            return PlacementChoice(home_group(parent))
+        return PlacementChoice(self._groups[crc32(f"{parent}/{name}".encode()) % len(self._groups)])
 
 
 class RoundRobin:
@@ -66,9 +66,9 @@ class RoundRobin:
         self._groups = groups
         self._next = first
 
-    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> Choice:
+    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> PlacementChoice:
         self._next = (self._next + 1) % len(self._groups)
-        return Choice(self._groups[self._next])
+        return PlacementChoice(self._groups[self._next])
 
 
 class Subtree:
@@ -77,10 +77,10 @@ class Subtree:
     def __init__(self, groups: list[int], first: int):
         self._turns = RoundRobin(groups, first)
 
-    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> Choice:
+    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> PlacementChoice:
         if parent == ROOT:
             return self._turns.choose(parent, unit, name, directory)
-        return Choice(home_group(parent))
+        return PlacementChoice(home_group(parent))
 
 
 class DynamicDirGrain:
@@ -98,18 +98,18 @@ class DynamicDirGrain:
         self._rng = rng
         self._as_printed = as_printed
 
-    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> Choice:
+    def choose(self, parent: int, unit: Unit | None, name: str, directory: bool) -> PlacementChoice:
         unit = unit or first_unit(home_group(parent))
         return self._directory(unit) if directory else self._file(unit)
 
-    def _file(self, unit: Unit) -> Choice:
+    def _file(self, unit: Unit) -> PlacementChoice:
         if unit.file_num + 1 <= self._granularity.files:
             home, number = unit.file_group, unit.file_num + 1
         else:
             home, number = self._rng.choice(self._groups), 1
-        return Choice(home, msgspec.structs.replace(unit, file_group=home, file_num=number))
+        return PlacementChoice(home, msgspec.structs.replace(unit, file_group=home, file_num=number))
 
-    def _directory(self, unit: Unit) -> Choice:
+    def _directory(self, unit: Unit) -> PlacementChoice:
         inside = unit.depth + 1 <= self._granularity.depth
         if inside and unit.dir_num + 1 <= self._granularity.directories:
             home, number = unit.dir_group, unit.dir_num + 1
@@ -117,7 +117,7 @@ class DynamicDirGrain:
         else:
             home, number = self._rng.choice(self._groups), 1
             child = first_unit(home)
-        return Choice(home, msgspec.structs.replace(unit, dir_group=home, dir_num=number), child)
+        return PlacementChoice(home, msgspec.structs.replace(unit, dir_group=home, dir_num=number), child)
 
 
 def first_unit(home: int) -> Unit:

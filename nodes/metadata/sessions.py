@@ -15,7 +15,7 @@ CLOSED = 1 << 62
 """Value of the lowest open call in a closed session: every call is refused, even one that would open the session again."""
 
 
-class Session:
+class ClientSession:
     """One client's session: results by call number, from `lowest_open` on."""
 
     __slots__ = ("key", "lowest_open", "results", "terms", "used_key", "used_ns")
@@ -45,14 +45,14 @@ class Session:
         )
 
 
-class Sessions:
+class ClientSessions:
     """All sessions of one namespace. `short` opens the hole of a short memory: only the newest result of all is kept."""
 
     def __init__(self, short: bool, forgets_closing: bool = False):
         self._short = short
         self._forgets_closing = forgets_closing
         """The known bug `closing_forgotten`."""
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, ClientSession] = {}
         self._taken_over: set[tuple[int, int]] = set()
         self.digest = 0
 
@@ -98,7 +98,7 @@ class Sessions:
             return
         if undo is not None:
             undo.append((self._unopen, client, self.digest))
-        session = self._sessions[client] = Session(client)
+        session = self._sessions[client] = ClientSession(client)
         session.lowest_open = since
         self.digest = (self.digest + session.term) & MASK
 
@@ -110,7 +110,7 @@ class Sessions:
         """Forgets all results but its own, and refuses every other call until the session ends. A late copy of the opening call does not open
         the session again."""
         self.end(op_id.client, undo)
-        closed = self._sessions[op_id.client] = Session(op_id.client)
+        closed = self._sessions[op_id.client] = ClientSession(op_id.client)
         closed.lowest_open, closed.used_ns = CLOSED, at_ns
         self.digest = (self.digest + closed.term) & MASK
         if not self._forgets_closing:
@@ -126,7 +126,7 @@ class Sessions:
         )
         self.digest = (self.digest - gone) & MASK
 
-    def _unend(self, client: str, session: Session, digest: int) -> None:
+    def _unend(self, client: str, session: ClientSession, digest: int) -> None:
         self._sessions[client] = session
         self.digest = digest
 
@@ -164,7 +164,7 @@ class Sessions:
 
     def _unremember(
         self,
-        session: Session,
+        session: ClientSession,
         number: int,
         lowest_open: int,
         used_ns: int,
@@ -195,7 +195,7 @@ class Sessions:
             session.terms.clear()
             self.digest = (self.digest - gone) & MASK
 
-    def _unforget(self, kept: list[tuple[Session, dict[int, Result]]], digest: int) -> None:
+    def _unforget(self, kept: list[tuple[ClientSession, dict[int, Result]]], digest: int) -> None:
         for session, results in kept:
             session.results.update(results)
         self.digest = digest
@@ -203,7 +203,7 @@ class Sessions:
     # --- images ----------------------------------------------------------------------------------------------------
 
     def restore(self, client: str, lowest_open: int, used_ns: int, results: dict[int, Result]) -> None:
-        session = self._sessions[client] = Session(client)
+        session = self._sessions[client] = ClientSession(client)
         session.lowest_open, session.used_ns, session.results = lowest_open, used_ns, results
         terms = sum(session.result_term(number, result) for number, result in results.items())
         self.digest = (self.digest + session.term + terms) & MASK

@@ -11,7 +11,7 @@ from typing import Any
 from nodes.metadata.blocks import Bodies
 from nodes.metadata.digest import MASK, MOVE_TERM, ORPHAN, UNIT, term
 from nodes.metadata.inode import NO_NAMES, Inode, dentry_term
-from nodes.metadata.locks import DentryLocks, Locks
+from nodes.metadata.locks import DentryLocks, NameLocks
 from nodes.metadata.placement import Unit
 from nodes.units import DIRECTORY, GROUP_SHIFT, INCARNATION_SHIFT, ROOT, ROOT_GROUP
 
@@ -41,7 +41,7 @@ class Tree:
         """Number of decided directory moves in the whole file system."""
         self.branch_points = 0
         """Number of dentries whose child's home is another group."""
-        self.locks = DentryLocks() if dentry_locks_only else Locks(promises_across_moves)
+        self.locks = DentryLocks() if dentry_locks_only else NameLocks(promises_across_moves)
         self.digest = 0
         if group == ROOT_GROUP:
             self.inodes[ROOT] = Inode(ROOT, 0o755, 0, 0, OWNER, OWNER, 0, 0, 1, NO_NAMES)

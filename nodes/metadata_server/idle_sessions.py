@@ -5,7 +5,7 @@ from __future__ import annotations
 from nodes.config import MILLISECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.metadata.operations import OpenSession, Operation
-from nodes.metadata.sessions import Sessions
+from nodes.metadata.sessions import ClientSessions
 from nodes.world import Clock
 
 ENDED_AT_ONCE = 256
@@ -26,7 +26,7 @@ class IdleSessions:
         """Interval between two checks."""
         return max(self.ttl_ns // 8, 10 * MILLISECOND)
 
-    def due(self, sessions: Sessions, now_ns: int) -> list[str]:
+    def due(self, sessions: ClientSessions, now_ns: int) -> list[str]:
         """Clients whose sessions end now. `now_ns` is the stamp of the record that would end them."""
         if self._never or self._clock.monotonic_ns() < self._from_ns:
             return []

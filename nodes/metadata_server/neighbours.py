@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.config import MILLISECOND, ClusterConfig
-from nodes.replicas.view import GlobalView, Watch
+from nodes.replicas.view import GlobalView, OneShotWatch
 from nodes.wake import Wake
 from nodes.wire.messages import Message
 from nodes.world import CoordinationError, World, wait_at_most
@@ -36,7 +36,7 @@ class Neighbours:
             group.number: GlobalView(self._world.coordination, group.name, self._world.name, False)
             for group in self._groups
         }
-        watches = {group.number: Watch(self._changed.set) for group in self._groups}
+        watches = {group.number: OneShotWatch(self._changed.set) for group in self._groups}
         while views:
             for number, view in views.items():
                 try:
@@ -45,7 +45,7 @@ class Neighbours:
                     watches[number].forget()
             await wait_at_most(self._world.clock, self._changed, LOOK_NS)
 
-    async def _look(self, number: int, view: GlobalView, watch: Watch) -> None:
+    async def _look(self, number: int, view: GlobalView, watch: OneShotWatch) -> None:
         node, _ = await view.epoch(watch)
         if node.active and node.active != self._active.get(number):
             self._world.network.know(node.active, await view.address(node.active))

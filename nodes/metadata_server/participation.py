@@ -17,7 +17,7 @@ from nodes.wire.messages import AskView, CheckOperation, Message, Request
 Question = Callable[[dict[str, Any]], Any]
 
 
-class Service(Protocol):
+class ServingMember(Protocol):
     """A server that serves, or prepares to: the holder of a lock, or a member of a view."""
 
     imaging: Imaging | None
@@ -57,7 +57,7 @@ class Service(Protocol):
         """Counters; None before it serves."""
 
 
-S = TypeVar("S", bound=Service, covariant=True)
+S = TypeVar("S", bound=ServingMember, covariant=True)
 
 
 class Participation(Protocol[S]):

@@ -2,7 +2,7 @@
 
 The file `unfit` is written first. While it exists the server answers no election and draws for no lock, whatever its new journal holds: groups
 that it acknowledged before may lie in quarantine. The file is removed when the view calls the server a standby, because it has then received all
-that was acknowledged. It is a sealed file (nodes/storage/sealed.py).
+that was acknowledged. It is a sealed file (nodes/storage/sealed_file.py).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import msgspec
 
 from nodes.metadata_server.checkpoints import incarnation
-from nodes.storage.aside import move_aside, unused_directory
 from nodes.storage.identity import DISK_FILE
-from nodes.storage.sealed import SealBroken, UnknownSeal, seal, unseal
+from nodes.storage.quarantine import move_aside, unused_directory
+from nodes.storage.sealed_file import SealBroken, UnknownSeal, seal, unseal
 from nodes.world import Disk
 
 FILE = "unfit"

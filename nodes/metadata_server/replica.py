@@ -10,22 +10,22 @@ from typing import Any, Generic, TypeVar
 from nodes.calls import Calls
 from nodes.config import GroupConfig, ServerConfig
 from nodes.metadata.namespace import Namespace
-from nodes.metadata_server.checkpoints.history import History
-from nodes.metadata_server.checkpoints.incarnation import Origin, stored_origin
-from nodes.metadata_server.checkpoints.ledger import Ledger
+from nodes.metadata_server.checkpoints.history import JournalHistory
+from nodes.metadata_server.checkpoints.incarnation import JournalOrigin, stored_origin
+from nodes.metadata_server.checkpoints.ledger import CheckpointLedger
 from nodes.metadata_server.checkpoints.pins import Pins
-from nodes.metadata_server.forcing import Forcing
+from nodes.metadata_server.forced_service import Forcing
 from nodes.metadata_server.quarantine import FILE as UNFIT_FILE
 from nodes.metadata_server.quarantine import Unfit, stored_unfit
 from nodes.metadata_server.record_clock import RecordClock
+from nodes.replicas.journal_quarantine import set_groups_aside
 from nodes.replicas.log import NOTHING, ReplicaLog, base_under
-from nodes.replicas.set_aside import set_groups_aside
 from nodes.replicas.state import ReplicatedState, Restore
-from nodes.replicas.view import GlobalView, Place
+from nodes.replicas.view import GlobalView, ServerPlace
 from nodes.slots import GroupLog, ImageStore, MakeImageStore, StoredFile
-from nodes.storage.identity import Identity
-from nodes.storage.journal_file import Journal, JournalCorrupt
-from nodes.storage.sealed import SealBroken
+from nodes.storage.identity import DiskIdentity
+from nodes.storage.journal_file import CorruptJournal, Journal
+from nodes.storage.sealed_file import SealBroken
 from nodes.trace.events import Applied, JournalOpened, StepTaken, Warned
 from nodes.trace.pool_events import JournalPruned
 from nodes.wire.data_messages import Void
@@ -50,15 +50,15 @@ class GroupReplica(Generic[Log]):
     log: Log
     state: ReplicatedState
     calls: Calls
-    ledger: Ledger
+    ledger: CheckpointLedger
     pins: Pins
-    origin: Origin
+    origin: JournalOrigin
     """The incarnation of the cluster that this server lives in."""
     forcing: Forcing
-    identity: Identity
+    identity: DiskIdentity
     unfit: Unfit | None
     """Reason why this server does not count; None when it counts."""
-    history: History
+    history: JournalHistory
     void: Void = field(default_factory=Void)
     """Blocks that do not belong to this server's past."""
     times: RecordClock = field(init=False)
@@ -94,7 +94,7 @@ class GroupReplica(Generic[Log]):
         if self.log.prune(min(sn, needed_sn)):
             self.world.trace.emit(JournalPruned(self.log.base.sn + 1))
 
-    def is_in_step(self, place: Place) -> None:
+    def is_in_step(self, place: ServerPlace) -> None:
         """The view calls this server a standby: it has all that was acknowledged, and it counts from now on. Raises OSError."""
         if self.unfit is not None and self.log.last.sn >= place.sn:
             self.world.disk.remove(UNFIT_FILE)
@@ -134,7 +134,7 @@ def open_replica(
     cluster, holes, mutations = config.cluster, config.cluster.holes, config.cluster.mutations
     origin = stored_origin(world.disk)
     journal = Journal.open(world.disk, "journal", mutations, cluster.knobs)
-    identity = Identity(world, journal)
+    identity = DiskIdentity(world, journal)
     replica: Replica
     images = image_store(
         world, cluster.image_partitions, lambda: replica.journal_report(), lambda: replica.log.base.sn + 1, mutations,
@@ -146,7 +146,7 @@ def open_replica(
     if base is None:
         journal.restart_at(image.sn + 1)
     log = ReplicaLog(journal, image if base is None else base, holes.sn_without_epoch)
-    history = History(world, group.name, images, log, lambda: empty_namespace(config, group))
+    history = JournalHistory(world, group.name, images, log, lambda: empty_namespace(config, group))
     state = make_state(namespace, image.sn, partial(report_applied, world), history.restore)
     state.forgets = mutations.duplicate_after_second_failover
     pins = Pins(images, group.name, lambda: state.namespace.tree.bodies.next_block, holes.checkpoint_unpinned)
@@ -162,7 +162,7 @@ def open_replica(
     )
     state.commit(commit_sn)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
-    ledger = Ledger(world, [each.name for each in cluster.groups])
+    ledger = CheckpointLedger(world, [each.name for each in cluster.groups])
     forcing = Forcing(world, mutations.floor_without_way_back)
     replica = Replica(
         world, config, group, view, images, log, state, Calls(world), ledger, pins, origin, forcing, identity, unfit, history
@@ -175,14 +175,14 @@ def stored_namespace(
 ) -> tuple[Namespace, Mark]:
     """The newest image from which the journal continues, or which reaches further; with a whole journal there may be no image.
 
-    Raises JournalCorrupt when the journal begins later.
+    Raises CorruptJournal when the journal begins later.
     """
     stored = images.newest(lambda mark: mark.sn + 1 >= journal.first_sn)
     if stored is not None:
         return stored
     if journal.first_sn > 1:
         reason = "the journal begins here, and no whole image reaches so far"
-        raise JournalCorrupt("journal", 0, journal.first_sn, reason)
+        raise CorruptJournal("journal", 0, journal.first_sn, reason)
     return empty_namespace(config, group), NOTHING
 
 
@@ -209,7 +209,7 @@ def rebuild(replica: Replica) -> None:
     """Rebuilds the namespace from image and journal after applied groups were cut."""
     stored = replica.images.newest(replica.log.holds)
     if stored is None and replica.log.base.sn:
-        raise JournalCorrupt("journal", 0, replica.log.base.sn + 1, "no whole image reaches so far")
+        raise CorruptJournal("journal", 0, replica.log.base.sn + 1, "no whole image reaches so far")
     restart_behind(replica, *(stored or (empty_namespace(replica.config, replica.group), NOTHING)))
 
 

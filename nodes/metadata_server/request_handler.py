@@ -17,7 +17,7 @@ from nodes.metadata.lookup import TOP, Elsewhere, Gone, Start
 from nodes.metadata.new_names import check_new_names
 from nodes.metadata.operations import WRITES, Absent, Failed, Result
 from nodes.metadata.placement import Placement
-from nodes.metadata.planning import ALONE, Look, Split, Way
+from nodes.metadata.plans import ALONE, Look, ResolutionContext, Split
 from nodes.metadata.records import EndSessionRecord, RefuseRecord
 from nodes.metadata_server.backlog import Backlog, Calls
 from nodes.metadata_server.idle_sessions import IdleSessions, check_fresh
@@ -157,7 +157,9 @@ class RequestHandler:
                 op_id,
                 request.lowest_open,
                 now_ns,
-                ALONE if self._placement is None else Way(tuple(request.starts), self._placement),
+                ALONE
+                if self._placement is None
+                else ResolutionContext(tuple(request.starts), self._placement),
             )
         except FsError as error:
             self._refuse(peer, request, op_id, str(error))

@@ -14,11 +14,11 @@ from nodes.config import ServerConfig, group_of
 from nodes.families import family_named
 from nodes.metadata_server import messages as m
 from nodes.metadata_server.checkpoints import messages as marking
-from nodes.metadata_server.checkpoints.commands import Commands
+from nodes.metadata_server.checkpoints.commands import CheckpointCommands
 from nodes.metadata_server.dispatch import Handlers, hand
-from nodes.metadata_server.forcing import force_questions
+from nodes.metadata_server.forced_service import force_questions
 from nodes.metadata_server.image_questions import image_questions, pool_orders
-from nodes.metadata_server.participation import Participation, Service
+from nodes.metadata_server.participation import Participation, ServingMember
 from nodes.metadata_server.questions import answer_questions
 from nodes.metadata_server.replica import GroupReplica
 from nodes.metadata_server.snapshot_writer import SnapshotWriter
@@ -66,7 +66,7 @@ class MetadataServer:
         self.group = group_of(config.cluster, config.group)
         self.replica = replica
         self.snapshot_writer = SnapshotWriter(replica)
-        self._commands = Commands(replica, self._begin_marking)
+        self._commands = CheckpointCommands(replica, self._begin_marking)
         self.blocks = BlockKeeper(
             world, self.group, config.cluster.data, replica.state, self._commands_data_nodes,
             lambda: replica.pins.blocks_below, lambda: replica.void, lambda: self.session.behind,
@@ -178,9 +178,9 @@ class MetadataServer:
             self.replica.prune(message.sn)
 
 
-def _on_image(leader: Service, peer: str, message: m.ImageTaken | m.ImageGoesOn) -> None:
+def _on_image(leader: ServingMember, peer: str, message: m.ImageTaken | m.ImageGoesOn) -> None:
     leader.on_image(peer, message)
 
 
-def _on_marking(leader: Service, peer: str, message: Message) -> None:
+def _on_marking(leader: ServingMember, peer: str, message: Message) -> None:
     leader.on_marking(peer, message)

@@ -40,7 +40,7 @@ def shared_step(group: str, number: int, record: Record) -> SharedStep | None:
     return None
 
 
-class Commits:
+class CommitEmitter:
     """Emits one tenure's commits, for checkers, drawings and counters."""
 
     def __init__(self, trace: Trace, group: str, number: int, several: bool):

@@ -10,11 +10,11 @@ from typing import Protocol
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.families import family_named
-from nodes.metadata.pages import Log
-from nodes.metadata_server.image_wish import Wish
+from nodes.metadata.pages import LogCounters
 from nodes.metadata_server.messages import ImageGoesOn, ImageTaken, TakeImage
-from nodes.metadata_server.pruning import Pruning, pause
+from nodes.metadata_server.pruner import Pruning, pause
 from nodes.metadata_server.replica import GroupReplica
+from nodes.metadata_server.snapshot_request import SnapshotRequest
 from nodes.slots import GroupLog, ImageTakers
 from nodes.trace.events import WritesWait
 
@@ -32,7 +32,7 @@ TRIES = 3
 
 
 @dataclass
-class Order:
+class SnapshotOrder:
     """An image that a standby is taking now."""
 
     server: str
@@ -82,7 +82,7 @@ class Imaging:
         self._takers = takers
         self._admission = admission
         self._epoch = epoch
-        self._order: Order | None = None
+        self._order: SnapshotOrder | None = None
         self._orders = 0
         self._failures = 0
         self.taken_sn = max(replica.images.stored(), default=0)
@@ -90,7 +90,7 @@ class Imaging:
         """An image of this sn is taken without waiting for the usual number of groups: the cluster has rolled back to a checkpoint (CFS §4.3)."""
         self._saves_others = not family_named(replica.config.cluster.protocol).cuts_journal
         """Whether a server that cannot restore the checkpoint itself waits for that image."""
-        self._wish = Wish()
+        self._wish = SnapshotRequest()
         self._forces = False
         """The present image was ordered because the log filled."""
         self._counts = {False: 0, True: 0}
@@ -119,8 +119,8 @@ class Imaging:
         return self._replica.log.bytes_behind(self.taken_sn)
 
     @property
-    def log(self) -> Log:
-        return Log(self._size, self.is_full(), self._counts[False], self._counts[True])
+    def log(self) -> LogCounters:
+        return LogCounters(self._size, self.is_full(), self._counts[False], self._counts[True])
 
     def _look_at_log(self) -> None:
         """Reports when writes begin to wait, and lets them resume."""
@@ -174,11 +174,13 @@ class Imaging:
         self._wish.on_order(server)
         now_ns = self._replica.world.clock.monotonic_ns()
         others = [node for node in [*standbys, self._replica.name] if node != server]
-        self._order = Order(server, TakeImage(self._epoch, self._orders, [server, *others]), now_ns, now_ns)
+        self._order = SnapshotOrder(
+            server, TakeImage(self._epoch, self._orders, [server, *others]), now_ns, now_ns
+        )
         self._remind(self._order)
         self._step("order", f"{server} takes an image for {', '.join(others)}")
 
-    def _remind(self, order: Order) -> None:
+    def _remind(self, order: SnapshotOrder) -> None:
         self._replica.world.network.send(order.server, order.sent)
 
     def useful(self, common_sn: int, pinned_sn: int | None = None) -> bool:

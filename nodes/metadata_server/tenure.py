@@ -12,19 +12,19 @@ from typing import NamedTuple
 from msgspec.structs import asdict
 
 from nodes.config import MILLISECOND
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.metadata.pages import Crossed, counters_of
 from nodes.metadata.placement import placement
 from nodes.metadata.records import IncarnationRecord
 from nodes.metadata_server.checkpoints.barrier import GroupBarrier
 from nodes.metadata_server.checkpoints.time_server import TimeServer, as_time_server
-from nodes.metadata_server.hosting import Host
 from nodes.metadata_server.messages import ImageGoesOn, ImageTaken
 from nodes.metadata_server.neighbours import Neighbours
 from nodes.metadata_server.replica import GroupReplica, Replica
 from nodes.metadata_server.request_handler import RequestHandler
-from nodes.metadata_server.shared_steps import Commits
+from nodes.metadata_server.shared_steps import CommitEmitter
 from nodes.metadata_server.snapshots import Imaging
+from nodes.metadata_server.tenure_host import TenureHost
 from nodes.metadata_server.writer import JournalWriter
 from nodes.replicas.leader import Leader
 from nodes.scope import Tenure
@@ -41,7 +41,7 @@ from nodes.wire.messages import CheckOperation, Mark, Message, Request
 from nodes.world import CoordinationError
 
 
-class Choice(NamedTuple):
+class ChosenMechanisms(NamedTuple):
     """The mechanisms of the slots that every family has."""
 
     image_store: MakeImageStore
@@ -54,7 +54,11 @@ class ServingLeader(Leader):
     """A leader from taking the lock to the end of its tenure. Parts that are None are made during the takeover."""
 
     def __init__(
-        self, replica: GroupReplica[GroupLog], choice: Choice, tenure: Tenure, ended: Callable[[], None]
+        self,
+        replica: GroupReplica[GroupLog],
+        choice: ChosenMechanisms,
+        tenure: Tenure,
+        ended: Callable[[], None],
     ):
         super().__init__(replica, tenure, ended)
         self._replica = replica
@@ -66,7 +70,7 @@ class ServingLeader(Leader):
         )
         self.writer: RecordWriter | None = None
         self.imaging: Imaging | None = None
-        self.host: Host | None = None
+        self.host: TenureHost | None = None
         """The host of cross-group operations; made when this tenure begins to serve, in a cluster of several groups."""
         self.neighbours: Neighbours | None = None
         """None in a cluster of one group."""
@@ -150,9 +154,9 @@ class ServingLeader(Leader):
 
     # --- procedure ------------------------------------------------------------------------------------------------
 
-    def _commits(self) -> Commits:
+    def _commits(self) -> CommitEmitter:
         group = self._replica.group
-        return Commits(self._replica.world.trace, group.name, group.number, self.neighbours is not None)
+        return CommitEmitter(self._replica.world.trace, group.name, group.number, self.neighbours is not None)
 
     def _log_is_full(self) -> bool:
         return self.imaging is not None and self.imaging.is_full()
@@ -185,7 +189,7 @@ class ServingLeader(Leader):
 
     def _join_groups(self, neighbours: Neighbours, writer: RecordWriter) -> None:
         replica, cluster = self._replica, self._replica.config.cluster
-        host = self.host = Host(replica, self._tenure, self.epoch, writer, self.answering, neighbours)
+        host = self.host = TenureHost(replica, self._tenure, self.epoch, writer, self.answering, neighbours)
         policy = placement(
             cluster.placement, host.groups, cluster.granularity, replica.world.rng, cluster.ddg_as_printed
         )

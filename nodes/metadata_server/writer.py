@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.metadata.records import IncarnationRecord
-from nodes.metadata_server.shared_steps import Commits
+from nodes.metadata_server.shared_steps import CommitEmitter
 from nodes.replicas.log import ReplicaLog, encode_group
 from nodes.replicas.state import ReplicatedState
 from nodes.slots import JournalSync
@@ -30,7 +30,7 @@ class JournalWriter:
     def __init__(
         self,
         world: World,
-        commits: Commits,
+        commits: CommitEmitter,
         epoch: int,
         incarnation: int,
         log: ReplicaLog,

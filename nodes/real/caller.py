@@ -12,7 +12,7 @@ from nodes.client.files import FileClient
 from nodes.client.smart_client import SmartClient
 from nodes.config import ClusterConfig
 from nodes.explore.calls import Caller
-from nodes.explore.content import Written
+from nodes.explore.content import ContentRecord
 from nodes.explore.script import Script
 from nodes.real.process import Process, ProcessFile, RealWorld
 
@@ -28,22 +28,22 @@ class CallerConfig(msgspec.Struct):
     caller: Caller
 
 
-class Progress(msgspec.Struct):
+class CallProgress(msgspec.Struct):
     begun: int = 0
     answered: int = 0
     done: bool = False
-    acknowledged: dict[str, Written] = {}
+    acknowledged: dict[str, ContentRecord] = {}
     """Acknowledged records of content by their tag."""
     under_way: dict[int, str] = {}
     """As text, the calls that had begun and not returned."""
 
 
-def read_progress(directory: Path) -> Progress:
+def read_progress(directory: Path) -> CallProgress:
     """A client's recorded progress; empty when it has not begun."""
     try:
-        return msgspec.json.decode((directory / PROGRESS).read_bytes(), type=Progress)
+        return msgspec.json.decode((directory / PROGRESS).read_bytes(), type=CallProgress)
     except FileNotFoundError:
-        return Progress()
+        return CallProgress()
 
 
 async def run_caller(file: ProcessFile) -> int:
@@ -65,7 +65,7 @@ async def run_caller(file: ProcessFile) -> int:
 def record(script: Script, directory: Path) -> None:
     """Writes the progress file atomically."""
     open_calls = {number: str(call) for number, call in script.under_way.items()}
-    progress = Progress(script.begun, script.answered, script.done, script.acknowledged, open_calls)
+    progress = CallProgress(script.begun, script.answered, script.done, script.acknowledged, open_calls)
     new = directory / f".{PROGRESS}.new"
     new.write_bytes(msgspec.json.encode(progress))
     os.replace(new, directory / PROGRESS)

@@ -18,9 +18,9 @@ from nodes.wire.framing import (
     Ends,
     Frames,
     FrameTooLong,
+    HandshakeReply,
     Hello,
     UnknownPeer,
-    Welcome,
 )
 from nodes.wire.keys import TAG_BYTES, Keys, Realm, Seal, WrongTag
 
@@ -32,7 +32,7 @@ UNHEARD_MS = 2_000
 """A connection is given up when its other end acknowledges nothing for this time."""
 
 
-class Identity(msgspec.Struct, frozen=True):
+class ProcessIdentity(msgspec.Struct, frozen=True):
     """A process in the greeting: it dials in one realm, and accepts the realms whose keys it has."""
 
     cluster: str
@@ -42,10 +42,10 @@ class Identity(msgspec.Struct, frozen=True):
     """Never an empty key."""
 
 
-def identity_of(cluster: str, name: str, keys: Keys) -> Identity:
+def identity_of(cluster: str, name: str, keys: Keys) -> ProcessIdentity:
     """The identity of a process of a cluster: a server or node dials its peers, a client dials as one."""
     found = {realm: key for realm, key in ((Realm.PEER, keys.peer), (Realm.CLIENT, keys.client)) if key}
-    return Identity(cluster, name, Realm.PEER if keys.peer else Realm.CLIENT, found)
+    return ProcessIdentity(cluster, name, Realm.PEER if keys.peer else Realm.CLIENT, found)
 
 
 def given_up_soon(raw: socket.socket) -> None:
@@ -60,17 +60,17 @@ def given_up_soon(raw: socket.socket) -> None:
             raw.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-class Connection(asyncio.Protocol):
+class PeerConnection(asyncio.Protocol):
     """`expected` is the peer that was dialled, empty for a connection that was accepted; `peer` is known after the greeting. `warn` is called with
     the peer, empty before the greeting, and a line."""
 
     def __init__(
         self,
-        identity: Identity,
+        identity: ProcessIdentity,
         expected: str,
-        on_open: Callable[[Connection], None],
-        on_payload: Callable[[Connection, bytes], None],
-        on_closed: Callable[[Connection], None],
+        on_open: Callable[[PeerConnection], None],
+        on_payload: Callable[[PeerConnection, bytes], None],
+        on_closed: Callable[[PeerConnection], None],
         warn: Callable[[str, str], None],
     ):
         self.expected = expected
@@ -108,7 +108,7 @@ class Connection(asyncio.Protocol):
             self._say(f"{self._from()}: refused, for there is no key here")
             transport.abort()
 
-    def _greet(self, said: Challenge | Hello | Welcome) -> None:
+    def _greet(self, said: Challenge | Hello | HandshakeReply) -> None:
         self._write(framing.frame(msgspec.msgpack.encode(said)))
 
     @property
@@ -148,7 +148,7 @@ class Connection(asyncio.Protocol):
             hello = framing.greeting(payload, Hello)
             ends = framing.check_hello(hello, me.keys, me.cluster, me.name, self._nonce)
             key = me.keys[Realm(ends.realm)]
-            self._greet(Welcome(framing.proof(key, LISTENER, ends)))
+            self._greet(HandshakeReply(framing.proof(key, LISTENER, ends)))
             self._opened(ends, ends.dialler, LISTENER, DIALLER)
         elif not self._ends.listener_nonce:
             challenge = framing.greeting(payload, Challenge)
@@ -162,7 +162,7 @@ class Connection(asyncio.Protocol):
                 )
             )  # fmt: skip
         else:
-            welcome = framing.greeting(payload, Welcome)
+            welcome = framing.greeting(payload, HandshakeReply)
             framing.check_welcome(welcome, me.keys[me.dials], self._ends)
             self._opened(self._ends, self.expected, DIALLER, LISTENER)
 
@@ -202,9 +202,9 @@ class Ungreeted:
     """Accepted connections before the end of their greeting. Beyond `UNGREETED_MAX` the oldest is closed, so that they use up no descriptors."""
 
     def __init__(self) -> None:
-        self._open: dict[Connection, None] = {}
+        self._open: dict[PeerConnection, None] = {}
 
-    def add(self, connection: Connection) -> Connection:
+    def add(self, connection: PeerConnection) -> PeerConnection:
         if len(self._open) >= UNGREETED_MAX:
             oldest = next(iter(self._open))
             self.remove(oldest)
@@ -212,5 +212,5 @@ class Ungreeted:
         self._open[connection] = None
         return connection
 
-    def remove(self, connection: Connection) -> None:
+    def remove(self, connection: PeerConnection) -> None:
         self._open.pop(connection, None)

@@ -10,7 +10,7 @@ import errno
 import os
 from pathlib import Path
 
-from nodes.real.synced import WHOLE, Synced
+from nodes.real.synced_lengths import WHOLE, Synced
 from nodes.real.turn import Turn
 
 fdatasync = getattr(os, "fdatasync", os.fsync)

@@ -22,7 +22,7 @@ def either(one: float, other: float) -> float:
     return 1 - (1 - one) * (1 - other)
 
 
-class Rule(msgspec.Struct, forbid_unknown_fields=True):
+class LinkRule(msgspec.Struct, forbid_unknown_fields=True):
     """`to` is the direction from this process to the peer."""
 
     peer: str
@@ -36,7 +36,7 @@ class Rule(msgspec.Struct, forbid_unknown_fields=True):
     reorder: float = 0.0
 
 
-class Way:
+class DirectionFaults:
     """The faults of one direction of one link."""
 
     __slots__ = ("damage", "delay_ns", "drop", "duplicate", "jitter_ns", "loss", "reorder")
@@ -50,7 +50,7 @@ class Way:
         self.duplicate = 0.0
         self.reorder = 0.0
 
-    def add(self, rule: Rule) -> None:
+    def add(self, rule: LinkRule) -> None:
         self.drop = self.drop or rule.drop
         self.delay_ns += int(rule.delay_ms * MILLISECOND)
         self.jitter_ns += int(rule.jitter_ms * MILLISECOND)
@@ -88,24 +88,24 @@ class LinkRules:
     """All rules in force; replaced as a whole."""
 
     def __init__(self) -> None:
-        self._rules: list[Rule] = []
-        self._ways: dict[tuple[str, str], Way | None] = {}
+        self._rules: list[LinkRule] = []
+        self._ways: dict[tuple[str, str], DirectionFaults | None] = {}
 
-    def replace(self, rules: list[Rule]) -> None:
+    def replace(self, rules: list[LinkRule]) -> None:
         self._rules = rules
         self._ways.clear()
 
-    def way(self, peer: str, direction: str) -> Way | None:
+    def way(self, peer: str, direction: str) -> DirectionFaults | None:
         """The faults of a direction; None when there are none."""
         key = (peer, direction)
         if key not in self._ways:
             self._ways[key] = self._made(peer, direction)
         return self._ways[key]
 
-    def _made(self, peer: str, direction: str) -> Way | None:
+    def _made(self, peer: str, direction: str) -> DirectionFaults | None:
         way = None
         for rule in self._rules:
             if rule.peer in (peer, EVERYBODY) and rule.direction in (direction, "both"):
-                way = way or Way()
+                way = way or DirectionFaults()
                 way.add(rule)
         return way

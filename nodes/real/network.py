@@ -10,8 +10,8 @@ import random
 from collections import deque
 from collections.abc import Callable
 
-from nodes.real.connection import Connection, Identity, Ungreeted
-from nodes.real.links import LinkRules, Way
+from nodes.real.connection import PeerConnection, ProcessIdentity, Ungreeted
+from nodes.real.links import DirectionFaults, LinkRules
 from nodes.real.ring import MessageRing
 from nodes.real.turn import Turn
 from nodes.trace.present import (
@@ -44,15 +44,15 @@ class Peer:
     def __init__(self, name: str):
         self.name = name
         self.address = ""
-        self.dialled: Connection | None = None
-        self.accepted: Connection | None = None
+        self.dialled: PeerConnection | None = None
+        self.accepted: PeerConnection | None = None
         self.dialling = False
         self.failures = 0
         self.waiting: deque[tuple[Message, Cause]] = deque(maxlen=WAITING_MAX)
         self.late_until_s = 0.0
 
     @property
-    def connection(self) -> Connection | None:
+    def connection(self) -> PeerConnection | None:
         return self.dialled if self.address else self.accepted
 
 
@@ -61,7 +61,7 @@ class RealNetwork:
 
     def __init__(
         self,
-        identity: Identity,
+        identity: ProcessIdentity,
         codec: Codec,
         of_clients: Codec,
         turn: Turn,
@@ -101,9 +101,9 @@ class RealNetwork:
         self._server = await self._loop.create_server(self._accepting, host, int(port), backlog=128)
         self.address = advertise or f"{host}:{self._server.sockets[0].getsockname()[1]}"
 
-    def _accepting(self) -> Connection:
+    def _accepting(self) -> PeerConnection:
         return self._ungreeted.add(
-            Connection(self._identity, "", self._on_open, self._on_payload, self._on_closed, self._warn)
+            PeerConnection(self._identity, "", self._on_open, self._on_payload, self._on_closed, self._warn)
         )
 
     def close(self) -> None:
@@ -152,7 +152,7 @@ class RealNetwork:
             else:
                 self._through_rule(self._peer(to), way, caused)
 
-    def _through_rule(self, peer: Peer, way: Way, caused: Caused) -> None:
+    def _through_rule(self, peer: Peer, way: DirectionFaults, caused: Caused) -> None:
         rng, now_s = self._rng, self._loop.time()
         at_s = max(now_s + way.takes_ns(rng) / SECOND, peer.late_until_s)
         in_order: Caused = ([], [])
@@ -216,7 +216,7 @@ class RealNetwork:
         try:
             await asyncio.wait_for(
                 self._loop.create_connection(
-                    lambda: Connection(
+                    lambda: PeerConnection(
                         self._identity,
                         peer.name,
                         self._on_open,
@@ -240,7 +240,7 @@ class RealNetwork:
 
     # --- connections -----------------------------------------------------------------------------------------------
 
-    def _on_open(self, connection: Connection) -> None:
+    def _on_open(self, connection: PeerConnection) -> None:
         """Raises UnknownPeer."""
         self._ungreeted.remove(connection)
         peer = self._peer(connection.peer)
@@ -255,7 +255,7 @@ class RealNetwork:
             peer.waiting.clear()
             self._hand_over(peer, (list(messages), list(causes)))
 
-    def _on_payload(self, connection: Connection, payload: bytes) -> None:
+    def _on_payload(self, connection: PeerConnection, payload: bytes) -> None:
         """Raises BadFrame."""
         name, causal, step = connection.peer, self._causal, self._step
         by_client = connection.realm is Realm.CLIENT and not connection.dialled
@@ -272,7 +272,7 @@ class RealNetwork:
         finally:
             causal.cause = causal.began = UNKNOWN
 
-    def _on_closed(self, connection: Connection) -> None:
+    def _on_closed(self, connection: PeerConnection) -> None:
         self._ungreeted.remove(connection)
         peer = self._peers.get(connection.expected or connection.peer)
         if peer is None:

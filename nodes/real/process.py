@@ -19,20 +19,20 @@ import msgspec
 
 from nodes.config import MILLISECOND, ClientConfig, NodeConfig, ServerConfig
 from nodes.errors import Damaged
-from nodes.kinds import Kind, start_node
+from nodes.kinds import ProcessKind, start_node
 from nodes.log_lines import log
 from nodes.real.clock import RealClock, monotonic_ns
 from nodes.real.connection import identity_of
 from nodes.real.control import BadQuestion, Control, Step
 from nodes.real.disk import RealDisk
-from nodes.real.links import Rule
+from nodes.real.links import LinkRule
 from nodes.real.network import RealNetwork
 from nodes.real.ring import MessageRing
 from nodes.real.throttle import Throttle
 from nodes.real.turn import Turn
 from nodes.real.zookeeper import Zookeeper
 from nodes.scope import Scope
-from nodes.storage.records import JournalCorrupt
+from nodes.storage.records import CorruptJournal
 from nodes.trace.base import Event
 from nodes.trace.events import Started, Stopped, Warned
 from nodes.trace.present import Causeless, causal
@@ -152,7 +152,7 @@ class Process:
         reported."""
         if self._code:
             return
-        self._code = AGAIN_EXIT if self._began and isinstance(error, JournalCorrupt) else BUG_EXIT
+        self._code = AGAIN_EXIT if self._began and isinstance(error, CorruptJournal) else BUG_EXIT
         reason = self._reason(error)
         self._will_end(reason)
         log("error", self._name, reason, None if isinstance(error, OSError | Damaged) else error)
@@ -250,7 +250,7 @@ class Process:
         world.answer("trim_trace", lambda question: {"removed": self.trace.trim(int(question["below"]))})
 
     def _rules(self, question: dict[str, Any]) -> None:
-        self.world.network.rules.replace(msgspec.convert(question["rules"], list[Rule]))
+        self.world.network.rules.replace(msgspec.convert(question["rules"], list[LinkRule]))
 
     def _peers(self, question: dict[str, Any]) -> None:
         for peer, address in msgspec.convert(question["peers"], dict[str, str]).items():
@@ -312,7 +312,7 @@ async def run_server(file: ProcessFile) -> int:
     )
 
 
-async def run_node(kind: Kind, file: ProcessFile) -> int:
+async def run_node(kind: ProcessKind, file: ProcessFile) -> int:
     """Raises CannotStart, msgspec.ValidationError."""
     config = msgspec.json.decode(file.config, type=NodeConfig)
     process = Process(file, config.name, config.cluster.cluster)

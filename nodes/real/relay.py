@@ -14,7 +14,7 @@ DIAL_S = 1.0
 """Timeout for a relayed connection to be established."""
 
 
-class Way:
+class RelayDirection:
     """One direction of one relayed connection."""
 
     def __init__(self, relay: Relay, outward: bool):
@@ -63,7 +63,7 @@ class Way:
 class Pipe(asyncio.Protocol):
     """One end of a relayed connection."""
 
-    def __init__(self, pair: Pair, onward: Way, backward: Way):
+    def __init__(self, pair: RelayedPair, onward: RelayDirection, backward: RelayDirection):
         self._pair = pair
         self._onward = onward
         self._backward = backward
@@ -80,14 +80,14 @@ class Pipe(asyncio.Protocol):
         self._pair.end()
 
 
-class Pair:
+class RelayedPair:
     """A server's connection and its continuation."""
 
     def __init__(self, relay: Relay):
         self._relay = relay
         self._over = False
         self.transports: list[asyncio.Transport] = []
-        self.to, self.back = Way(relay, True), Way(relay, False)
+        self.to, self.back = RelayDirection(relay, True), RelayDirection(relay, False)
 
     def near(self) -> Pipe:
         return Pipe(self, self.to, self.back)
@@ -121,7 +121,7 @@ class Relay:
         self.delay_ms = 0.0
         self.jitter_ms = 0.0
         self.loss = 0.0
-        self.pairs: set[Pair] = set()
+        self.pairs: set[RelayedPair] = set()
         self._server: asyncio.Server | None = None
         self._dials: set[asyncio.Task[None]] = set()
 
@@ -130,7 +130,7 @@ class Relay:
         self._server = await asyncio.get_running_loop().create_server(self._accepted, "127.0.0.1", self.port)
 
     def _accepted(self) -> Pipe:
-        pair = Pair(self)
+        pair = RelayedPair(self)
         self.pairs.add(pair)
         near = pair.near()
         dial = asyncio.get_running_loop().create_task(self._dial(pair))
@@ -138,7 +138,7 @@ class Relay:
         dial.add_done_callback(self._dials.discard)
         return near
 
-    async def _dial(self, pair: Pair) -> None:
+    async def _dial(self, pair: RelayedPair) -> None:
         """Dials the far end. The timeout is shorter than the kernel's first retransmission: the caller tries again, and a healed link is noticed
         soon."""
         dialling = asyncio.get_running_loop().create_connection(pair.far, self._host, self._target_port)

@@ -17,7 +17,7 @@ from kazoo.protocol.serialization import Connect
 from kazoo.protocol.states import KazooState, WatchedEvent
 from kazoo.retry import KazooRetry
 
-from nodes.real.authenticated import authenticated
+from nodes.real.authentication import authenticated
 from nodes.real.clock import monotonic_ns
 from nodes.states import SessionState
 from nodes.trace.observer import NODE
@@ -25,17 +25,17 @@ from nodes.trace.present import UNKNOWN, Cause, causal, cause_in, change_of, wit
 from nodes.world import (
     BadVersion,
     Change,
-    Check,
+    CheckNode,
     ConnectionLoss,
     CoordinationError,
-    Create,
-    Delete,
+    CreateNode,
+    DeleteNode,
     NodeExists,
+    NodeStat,
     NoNode,
     NotEmpty,
     SessionExpired,
-    Set,
-    Stat,
+    SetNode,
 )
 
 STATES: dict[str, SessionState] = {
@@ -181,12 +181,12 @@ class Zookeeper:
         return lambda event: self._enter(self._fire, step, event.path) if event.path else None
 
     def _fire(self, step: Callable[[str], None], path: str) -> None:
-        """Runs a watch's callback. The writer is unknown, so the cause is the change of this node at this time (nodes/trace/outside.py)."""
+        """Runs a watch's callback. The writer is unknown, so the cause is the change of this node at this time (nodes/trace/outside_causes.py)."""
         self._causal.cause = self._causal.began = change_of(path, monotonic_ns())
         step(path)
         self._causal.cause = self._causal.began = UNKNOWN
 
-    async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, Stat]:
+    async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, NodeStat]:
         data, stat = await self._call(self._client.get_async, path, self._watch(watch))
         if self._causal.cause[0] == path:
             self._follow_writer(data)
@@ -198,7 +198,7 @@ class Zookeeper:
         if writer != UNKNOWN:
             self._causal.cause = self._causal.began = writer
 
-    async def exists(self, path: str, watch: Callable[[str], None] | None = None) -> Stat | None:
+    async def exists(self, path: str, watch: Callable[[str], None] | None = None) -> NodeStat | None:
         stat = await self._call(self._client.exists_async, path, self._watch(watch))
         return None if stat is None else _stat(stat)
 
@@ -208,11 +208,11 @@ class Zookeeper:
     async def sync(self, path: str) -> None:
         await self._call(self._client.sync_async, path)
 
-    async def multi(self, changes: list[Change]) -> list[Stat | None]:
+    async def multi(self, changes: list[Change]) -> list[NodeStat | None]:
         """The stat of a node that was created is not part of ZooKeeper's answer: None."""
         transaction, cause = self._client.transaction(), self._causal.cause
         for change in changes:
-            if isinstance(change, Create | Set) and NODE.match(change.path):
+            if isinstance(change, CreateNode | SetNode) and NODE.match(change.path):
                 change = msgspec.structs.replace(change, data=with_cause(change.data, cause))
             _ADD[type(change)](transaction, change)
         results = await self._call(transaction.commit_async)
@@ -223,10 +223,10 @@ class Zookeeper:
 
 
 _ADD: dict[type, Callable[[TransactionRequest, Any], None]] = {
-    Create: lambda t, change: t.create(change.path, change.data, ephemeral=change.ephemeral),
-    Set: lambda t, change: t.set_data(change.path, change.data, change.version),
-    Delete: lambda t, change: t.delete(change.path, change.version),
-    Check: lambda t, change: t.check(change.path, change.version),
+    CreateNode: lambda t, change: t.create(change.path, change.data, ephemeral=change.ephemeral),
+    SetNode: lambda t, change: t.set_data(change.path, change.data, change.version),
+    DeleteNode: lambda t, change: t.delete(change.path, change.version),
+    CheckNode: lambda t, change: t.check(change.path, change.version),
 }
 
 
@@ -237,8 +237,8 @@ def _translated(error: BaseException) -> CoordinationError:
     return CoordinationError(f"{type(error).__name__}: {error}")
 
 
-def _stat(stat: Any) -> Stat:
-    return Stat(stat.version, stat.ephemeralOwner, stat.czxid, stat.mzxid)
+def _stat(stat: Any) -> NodeStat:
+    return NodeStat(stat.version, stat.ephemeralOwner, stat.czxid, stat.mzxid)
 
 
 def _quiet() -> logging.Logger:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import msgspec
 
 from nodes.config import MILLISECOND
-from nodes.replicas.watch import Watch
-from nodes.world import BadVersion, Clock, Coordination, CoordinationError, NoNode, Set, decoded, ensure
+from nodes.replicas.watch import OneShotWatch
+from nodes.world import BadVersion, Clock, Coordination, CoordinationError, NoNode, SetNode, decoded, ensure
 
 RETRY_NS = 100 * MILLISECOND
 
@@ -41,7 +41,7 @@ class Confirmations:
         self._root = root
         self._name = name
         self._sightings: dict[str, Sighting] = {}
-        self._watches: dict[str, Watch] = {}
+        self._watches: dict[str, OneShotWatch] = {}
         self._due: dict[str, None] = {}
         """Servers whose nodes must be read again."""
         self._wanted = asyncio.Event()
@@ -56,10 +56,10 @@ class Confirmations:
         data = msgspec.json.encode(Confirmation(-1, stopped=True))
         await ensure(self._coordination, self._path(self._name), data)
 
-    def change(self, generation: int, stopped: bool, version: int = -1) -> Set:
+    def change(self, generation: int, stopped: bool, version: int = -1) -> SetNode:
         """The write of a confirmation. It must share a transaction with a check of the lock, or of the version that was read."""
         data = msgspec.json.encode(Confirmation(generation, stopped))
-        return Set(self._path(self._name), data, version)
+        return SetNode(self._path(self._name), data, version)
 
     async def record_stopped(self) -> None:
         """Records that this server sends no answers under the lock that it took last, in this life or an earlier one.
@@ -79,7 +79,7 @@ class Confirmations:
 
     # --- those of the others ---------------------------------------------------------------------------------------
 
-    async def _read(self, server: str, watch: Watch | None = None) -> tuple[Confirmation, int] | None:
+    async def _read(self, server: str, watch: OneShotWatch | None = None) -> tuple[Confirmation, int] | None:
         path, callback = self._path(server), watch.arm() if watch else None
         try:
             data, stat = await self._coordination.get(path, callback)
@@ -91,7 +91,9 @@ class Confirmations:
 
     async def _look(self, server: str, clock: Clock) -> None:
         """Reads one server's confirmation. The lease of a version was confirmed before this server could see it, so it may be counted from here."""
-        found = await self._read(server, self._watches.setdefault(server, Watch(lambda: self._want(server))))
+        found = await self._read(
+            server, self._watches.setdefault(server, OneShotWatch(lambda: self._want(server)))
+        )
         known = self._sightings.get(server)
         if found is not None and (known is None or found[1] > known.version):
             self._sightings[server] = Sighting(found[1], clock.monotonic_ns(), found[0].stopped)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from random import Random
 
 from nodes.config import MILLISECOND
-from nodes.replicas.view import Draw, GlobalView, Place, Watch
+from nodes.replicas.view import Draw, GlobalView, OneShotWatch, ServerPlace
 from nodes.roles import BEHIND, FOLLOWING
 from nodes.trace.election_events import Drawn
 from nodes.wire.messages import Mark
@@ -22,7 +22,7 @@ LOOK_AGAIN_NS = 20 * MILLISECOND
 FIRST_NS = 2_000 * MILLISECOND
 
 
-def contenders(places: dict[str, Place], electable: Collection[str] | None = None) -> list[str]:
+def contenders(places: dict[str, ServerPlace], electable: Collection[str] | None = None) -> list[str]:
     """Servers that draw: those in step (standbys, secondaries), or those behind when no other is left.
 
     `electable`: the only servers that may ever lead; None for all. A server outside it is never waited for.
@@ -68,7 +68,7 @@ class Election:
         self._key = world.rng.getrandbits(64)
         """Key that makes the number together with the round, so that one seed draws the same numbers on every fabric."""
         self._drawn = asyncio.Event()
-        self._watch = Watch(self._drawn.set)
+        self._watch = OneShotWatch(self._drawn.set)
 
     def forget_session(self) -> None:
         self._watch.forget()

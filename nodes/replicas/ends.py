@@ -11,8 +11,8 @@ from typing import NamedTuple
 import msgspec
 
 from nodes.replicas.confirmations import Confirmation
-from nodes.replicas.view import Owner
-from nodes.world import Change, Check, Delete, Set
+from nodes.replicas.view import LockOwner
+from nodes.world import Change, CheckNode, DeleteNode, SetNode
 
 
 class Read(NamedTuple):
@@ -40,14 +40,14 @@ def end_changes(group: str, server: str, read: Read, any_generation: bool = Fals
     if read.confirmation is None or read.lock is None:
         return []
     last = msgspec.json.decode(read.confirmation[0], type=Confirmation)
-    owner = msgspec.json.decode(read.lock, type=Owner).owner
+    owner = msgspec.json.decode(read.lock, type=LockOwner).owner
     if owner != server or (last.generation != read.generation and not any_generation):
         return []
     data = msgspec.json.encode(Confirmation(last.generation, stopped=True))
     if any_generation:
-        return [Delete(lock), Set(confirmation, data)]
+        return [DeleteNode(lock), SetNode(confirmation, data)]
     return [
-        Check(generation, read.generation),
-        Delete(lock),
-        Set(confirmation, data, read.confirmation[1]),
+        CheckNode(generation, read.generation),
+        DeleteNode(lock),
+        SetNode(confirmation, data, read.confirmation[1]),
     ]

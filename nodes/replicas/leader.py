@@ -9,8 +9,8 @@ from typing import ClassVar
 from nodes.config import MILLISECOND
 from nodes.replicas.grants import NEVER_NS, Grants
 from nodes.replicas.lease import Lease, lock_term
-from nodes.replicas.view import EpochNode, LostLock, Place, ViewMoved
-from nodes.replicas.view_watcher import Server, ViewWatcher
+from nodes.replicas.view import EpochNode, LostLock, ServerPlace, ViewMoved
+from nodes.replicas.view_watcher import ViewServer, ViewWatcher
 from nodes.roles import LEADING
 from nodes.scope import Tenure
 from nodes.trace.events import RoleChanged, Serving, StoppedServing
@@ -25,7 +25,7 @@ ASKING = 4
 """Session time-outs within which a member that asks but answers nothing may still come to count: its disk may be slow."""
 
 
-class Stopped(Exception):
+class TakeoverStopped(Exception):
     """A takeover cannot continue: the leader releases the lock, and the group elects again."""
 
 
@@ -35,7 +35,7 @@ class Leader:
     WORD: ClassVar[str] = "epoch"
     """The family's term for the number of a tenure."""
 
-    def __init__(self, server: Server, tenure: Tenure, ended: Callable[[], None]):
+    def __init__(self, server: ViewServer, tenure: Tenure, ended: Callable[[], None]):
         self._server = server
         self._tenure = tenure
         self._ended = ended
@@ -62,7 +62,7 @@ class Leader:
         raise NotImplementedError
 
     async def take_over(self) -> None:
-        """Runs the family's takeover and service as long as the tenure lasts. Raises Stopped, LostLock, CoordinationError."""
+        """Runs the family's takeover and service as long as the tenure lasts. Raises TakeoverStopped, LostLock, CoordinationError."""
         raise NotImplementedError
 
     # --- steps -------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class Leader:
             await self.take_over()
         except LostLock as lost:
             self.stand_down(str(lost))
-        except Stopped as stopped:
+        except TakeoverStopped as stopped:
             await self._give_up(str(stopped))
         except CoordinationError as error:
             await self._give_up(f"{type(error).__name__} while taking over: {error}")
@@ -135,7 +135,7 @@ class Leader:
     async def _give_way(
         self,
         out_of_reach: Callable[[], list[str]],
-        may_lead: Callable[[Place], bool],
+        may_lead: Callable[[ServerPlace], bool],
         takes_in: Callable[[], bool],
     ) -> None:
         """Watches, without end, for too few counting members, and releases the lock after a session time-out of these. It does so only when
@@ -213,7 +213,7 @@ class Leader:
             await server.view.confirm_lock()
 
 
-async def write_epoch(server: Server, begin: Callable[[EpochNode], int], leads: str, led: str) -> None:
+async def write_epoch(server: ViewServer, begin: Callable[[EpochNode], int], leads: str, led: str) -> None:
     """One guarded transaction: writes the epoch that `begin` makes of the last one, and gives this server the role `leads` and the previous
     leader the role `led`. Raises LostLock."""
     view, name, epoch = server.view, server.world.name, 0
@@ -224,11 +224,11 @@ async def write_epoch(server: Server, begin: Callable[[EpochNode], int], leads: 
         epoch = begin(node)
         changes: list[Change] = [
             view.epoch_change(epoch, version),
-            view.place_change(name, Place(leads, epoch, server.last.sn)),
+            view.place_change(name, ServerPlace(leads, epoch, server.last.sn)),
         ]
         for other, place in (await view.places()).items():
             if other != name and place.state == leads:
-                changes.append(view.place_change(other, Place(led, epoch, place.sn)))
+                changes.append(view.place_change(other, ServerPlace(led, epoch, place.sn)))
         try:
             await view.guarded(changes)
             return
@@ -236,7 +236,7 @@ async def write_epoch(server: Server, begin: Callable[[EpochNode], int], leads: 
             await server.world.clock.sleep(LOOK_NS)
 
 
-async def may_answer(server: Server) -> list[str]:
+async def may_answer(server: ViewServer) -> list[str]:
     """Earlier holders of the lock that are not known to have stopped. The end of a session proves nothing (safety rule 16)."""
     names = server.view.confirmations.unstopped()
     if server.config.cluster.mutations.session_ended_early:
@@ -245,7 +245,7 @@ async def may_answer(server: Server) -> list[str]:
     return names
 
 
-def lease_over_ns(server: Server, holder: str) -> int:
+def lease_over_ns(server: ViewServer, holder: str) -> int:
     """Time when the lease of an earlier holder has surely run out, counted from the first sighting here of its newest confirmation."""
     seen = server.view.confirmations.sighting(holder)
     session_ns = server.world.coordination.session_timeout_ns
@@ -254,7 +254,7 @@ def lease_over_ns(server: Server, holder: str) -> int:
 
 
 async def wait_out_old_leases(
-    server: Server,
+    server: ViewServer,
     unsure: Callable[[list[str]], list[str]] = lambda others: others,
     grants_end_ns: Callable[[], int] = lambda: NEVER_NS,
 ) -> None:

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Generic, Protocol, TypeVar
 
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.replicas.leader import RETRY_NS, Leader, guard_lock
-from nodes.replicas.view_watcher import Server, ViewWatcher
+from nodes.replicas.view_watcher import ViewServer, ViewWatcher
 from nodes.scope import Scope, Tenure
 from nodes.states import SessionState
 from nodes.trace.events import Warned
@@ -17,7 +17,7 @@ from nodes.world import CoordinationError
 L = TypeVar("L", bound=Leader)
 
 
-class Follower(Protocol):
+class ViewParticipant(Protocol):
     """One server's steps in the view of its group."""
 
     def forget_session(self) -> None:
@@ -30,14 +30,14 @@ class Follower(Protocol):
         """Looks at the view once and acts on it; run again and again. Raises CoordinationError."""
 
 
-class Session(Generic[L]):
+class ReplicaSession(Generic[L]):
     """One server's session, in a family whose leader holds the lock."""
 
     def __init__(
         self,
-        server: Server,
+        server: ViewServer,
         following: ViewWatcher,
-        follower: Follower,
+        follower: ViewParticipant,
         on_lost: Callable[[], None],
     ):
         self._server = server

@@ -10,7 +10,7 @@ import asyncio
 from nodes.config import MILLISECOND
 from nodes.replicas.grants import NEVER_NS, Granter
 from nodes.replicas.messages import AskSilence, Silent
-from nodes.replicas.view_watcher import Server, ViewWatcher
+from nodes.replicas.view_watcher import ViewServer, ViewWatcher
 from nodes.trace.lease_events import LockRemoved
 from nodes.world import CoordinationError, wait_at_most
 
@@ -22,7 +22,7 @@ ANSWER_NS = 100 * MILLISECOND
 class SilenceWatch:
     """One member's watch over the holder of the lock."""
 
-    def __init__(self, server: Server, following: ViewWatcher, granter: Granter):
+    def __init__(self, server: ViewServer, following: ViewWatcher, granter: Granter):
         self._server = server
         self._following = following
         self._granter = granter

@@ -5,20 +5,20 @@ from __future__ import annotations
 import msgspec
 
 from nodes.replicas.confirmations import Confirmations
-from nodes.replicas.watch import Watch
+from nodes.replicas.watch import OneShotWatch
 from nodes.world import (
     BadVersion,
     Change,
-    Check,
+    CheckNode,
     ConnectionLoss,
     Coordination,
     CoordinationError,
-    Create,
-    Delete,
+    CreateNode,
+    DeleteNode,
     NodeExists,
+    NodeStat,
     NoNode,
-    Set,
-    Stat,
+    SetNode,
     decoded,
     ensure,
 )
@@ -28,7 +28,7 @@ INCARNATION = "/cloverlab/incarnation"
 ACTIVE, STANDBY, JUNIOR = "active", "standby", "junior"
 
 
-class Place(msgspec.Struct, frozen=True):
+class ServerPlace(msgspec.Struct, frozen=True):
     """A server's place in the view."""
 
     state: str
@@ -77,7 +77,7 @@ class Registration(msgspec.Struct, frozen=True):
     group: str
 
 
-class Owner(msgspec.Struct, frozen=True):
+class LockOwner(msgspec.Struct, frozen=True):
     """Content of the lock, and of its generation."""
 
     owner: str
@@ -128,35 +128,37 @@ class GlobalView:
         data = msgspec.json.encode(content)
         while True:
             try:
-                await self._coordination.multi([Set(path, data)])
+                await self._coordination.multi([SetNode(path, data)])
                 return
             except NoNode:
                 pass
             try:
-                await self._coordination.multi([Create(path, data, ephemeral)])
+                await self._coordination.multi([CreateNode(path, data, ephemeral)])
                 return
             except NodeExists:
                 continue
 
     # --- reading -----------------------------------------------------------------------------------------------
 
-    async def epoch(self, watch: Watch | None = None) -> tuple[EpochNode, int]:
+    async def epoch(self, watch: OneShotWatch | None = None) -> tuple[EpochNode, int]:
         data, stat = await self._coordination.get(self.path("epoch"), watch.arm() if watch else None)
         return decoded(self.path("epoch"), data, EpochNode), stat.version
 
-    async def lock_owner(self, watch: Watch | None = None) -> tuple[str, int]:
+    async def lock_owner(self, watch: OneShotWatch | None = None) -> tuple[str, int]:
         """(owner, session) of the lock; ("", 0) when no server holds it."""
         found = await self._find(self.path("lock"), watch)
         if found is None:
             return "", 0
-        return decoded(self.path("lock"), found[0], Owner).owner, found[1].owner_session
+        return decoded(self.path("lock"), found[0], LockOwner).owner, found[1].owner_session
 
-    async def place(self, server: str, watch: Watch | None = None) -> tuple[Place, Stat] | None:
+    async def place(
+        self, server: str, watch: OneShotWatch | None = None
+    ) -> tuple[ServerPlace, NodeStat] | None:
         path = self.path("view", server)
         found = await self._find(path, watch)
-        return None if found is None else (decoded(path, found[0], Place), found[1])
+        return None if found is None else (decoded(path, found[0], ServerPlace), found[1])
 
-    async def _find(self, path: str, watch: Watch | None) -> tuple[bytes, Stat] | None:
+    async def _find(self, path: str, watch: OneShotWatch | None) -> tuple[bytes, NodeStat] | None:
         """Reads a node that may not exist; then the watch waits for its creation."""
         callback = watch.arm() if watch else None
         try:
@@ -170,9 +172,9 @@ class GlobalView:
         except NoNode:
             return None
 
-    async def places(self) -> dict[str, Place]:
+    async def places(self) -> dict[str, ServerPlace]:
         """Places of all servers that have one, by name in order."""
-        found: dict[str, Place] = {}
+        found: dict[str, ServerPlace] = {}
         for server in await self._coordination.children(self.path("view")):
             place = await self.place(server)
             if place is not None:
@@ -186,7 +188,7 @@ class GlobalView:
         data, stat = await self._coordination.get(path)
         return decoded(path, data, Configuration), stat.version
 
-    async def address(self, server: str, watch: Watch | None = None) -> str:
+    async def address(self, server: str, watch: OneShotWatch | None = None) -> str:
         path, callback = f"/cloverlab/servers/{server}", watch.arm() if watch else None
         try:
             data, _ = await self._coordination.get(path, callback)
@@ -194,7 +196,7 @@ class GlobalView:
             return ""
         return decoded(path, data, Registration).address
 
-    async def known_servers(self, watch: Watch | None = None) -> list[str]:
+    async def known_servers(self, watch: OneShotWatch | None = None) -> list[str]:
         return await self._coordination.children("/cloverlab/servers", watch.arm() if watch else None)
 
     async def registered(self) -> list[str]:
@@ -209,18 +211,18 @@ class GlobalView:
 
     # --- own place and draws ------------------------------------------------------------------------------------
 
-    async def take_place(self, place: Place) -> None:
+    async def take_place(self, place: ServerPlace) -> None:
         """Creates this server's place under its present session; a place of an earlier session is removed first."""
         path = self.path("view", self.name)
         data = msgspec.json.encode(place)
         while True:
             stat = await self._coordination.exists(path)
             if stat is not None and stat.owner_session == self._coordination.session:
-                await self._coordination.multi([Set(path, data)])
+                await self._coordination.multi([SetNode(path, data)])
                 return
-            changes: list[Change] = [Create(path, data, ephemeral=True)]
+            changes: list[Change] = [CreateNode(path, data, ephemeral=True)]
             if stat is not None:
-                changes.insert(0, Delete(path, stat.version))
+                changes.insert(0, DeleteNode(path, stat.version))
             try:
                 await self._coordination.multi(changes)
                 return
@@ -229,7 +231,7 @@ class GlobalView:
 
     async def _delete(self, path: str) -> None:
         try:
-            await self._coordination.multi([Delete(path)])
+            await self._coordination.multi([DeleteNode(path)])
         except NoNode:
             pass
 
@@ -245,7 +247,7 @@ class GlobalView:
             await self._delete(path)
         await self._put(path, draw, ephemeral=True)
 
-    async def draws(self, round: int, watch: Watch | None = None) -> dict[str, Draw]:
+    async def draws(self, round: int, watch: OneShotWatch | None = None) -> dict[str, Draw]:
         found: dict[str, Draw] = {}
         callback = watch.arm() if watch else None
         for server in await self._coordination.children(self.path("draws"), callback):
@@ -263,13 +265,13 @@ class GlobalView:
 
     async def take_lock(self, round: int) -> bool:
         """Takes the lock of this round; False when another server was faster. An unknown outcome is read back."""
-        data = msgspec.json.encode(Owner(self.name))
+        data = msgspec.json.encode(LockOwner(self.name))
         generation = self.path("generation")
         changes: list[Change] = [
-            Check(generation, round),
-            Check(INCARNATION, self.incarnation_version),
-            Set(generation, data, round),
-            Create(self.path("lock"), data, ephemeral=True),
+            CheckNode(generation, round),
+            CheckNode(INCARNATION, self.incarnation_version),
+            SetNode(generation, data, round),
+            CreateNode(self.path("lock"), data, ephemeral=True),
             self.confirmations.change(round + 1, stopped=False),
         ]
         try:
@@ -286,7 +288,7 @@ class GlobalView:
     def _lock_checks(self) -> list[Change]:
         """Checks that the lock exists and is the one that this server took. The generation counts acquisitions, so it identifies a lock as its
         creation id would."""
-        return [Check(self.path("generation"), self.generation), Check(self.path("lock"), -1)]
+        return [CheckNode(self.path("generation"), self.generation), CheckNode(self.path("lock"), -1)]
 
     async def confirm_lock(self) -> None:
         """One write, the holder's heartbeat: confirms that this server still has the lock (safety rule 16).
@@ -298,7 +300,7 @@ class GlobalView:
     def stop_changes(self) -> list[Change]:
         """Changes that release the lock and record that its holder sends no more answers. Only for a holder that sends none (safety rule 16)."""
         stopped = self.confirmations.change(self.generation, stopped=True)
-        return [*self._lock_checks(), Delete(self.path("lock")), stopped]
+        return [*self._lock_checks(), DeleteNode(self.path("lock")), stopped]
 
     async def release_lock(self) -> None:
         """Releases the lock if it is still the one that this server took; no answer is sent under it any more."""
@@ -311,7 +313,7 @@ class GlobalView:
         """Removes the lock of this generation, whose holder is suspected; False when it is gone or a later one was taken."""
         try:
             await self._coordination.multi(
-                [Check(self.path("generation"), generation), Delete(self.path("lock"))]
+                [CheckNode(self.path("generation"), generation), DeleteNode(self.path("lock"))]
             )
             return True
         except (NoNode, BadVersion):
@@ -341,16 +343,27 @@ class GlobalView:
             refused = ViewMoved if ours and await self.draw_round() == self.generation else LostLock
             raise refused(f"the view refused a write: {type(error).__name__} {error}") from error
 
-    def place_change(self, server: str, place: Place) -> Set:
-        return Set(self.path("view", server), msgspec.json.encode(place))
+    def place_change(self, server: str, place: ServerPlace) -> SetNode:
+        return SetNode(self.path("view", server), msgspec.json.encode(place))
 
-    def epoch_change(self, epoch: int, version: int) -> Set:
-        return Set(self.path("epoch"), msgspec.json.encode(EpochNode(epoch, self.name)), version)
+    def epoch_change(self, epoch: int, version: int) -> SetNode:
+        return SetNode(self.path("epoch"), msgspec.json.encode(EpochNode(epoch, self.name)), version)
 
-    def configuration_change(self, configuration: Configuration, version: int) -> Set:
-        return Set(self.path("configuration"), msgspec.json.encode(configuration), version)
+    def configuration_change(self, configuration: Configuration, version: int) -> SetNode:
+        return SetNode(self.path("configuration"), msgspec.json.encode(configuration), version)
 
 
 __all__ = [
-    "ACTIVE", "JUNIOR", "STANDBY", "Configuration", "CoordinationError", "Draw", "EpochNode", "GlobalView", "LostLock", "Place", "ViewMoved", "Watch",
+    "ACTIVE",
+    "JUNIOR",
+    "STANDBY",
+    "Configuration",
+    "CoordinationError",
+    "Draw",
+    "EpochNode",
+    "GlobalView",
+    "LostLock",
+    "OneShotWatch",
+    "ServerPlace",
+    "ViewMoved",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import NamedTuple, Protocol
 
 from nodes.config import GroupConfig, ServerConfig
-from nodes.replicas.view import GlobalView, Place, Watch
+from nodes.replicas.view import GlobalView, OneShotWatch, ServerPlace
 from nodes.roles import FOLLOWING
 from nodes.trace.events import RoleChanged
 from nodes.trace.present import UNKNOWN
@@ -19,7 +19,7 @@ from nodes.wire.messages import AskView, Mark, Refused, ViewCopy
 from nodes.world import World, wait_at_most
 
 
-class Server(Protocol):
+class ViewServer(Protocol):
     """The part of a replica group's server that the view needs."""
 
     world: World
@@ -32,20 +32,20 @@ class Server(Protocol):
         """The end of this server's journal."""
 
 
-class Seen(NamedTuple):
+class ViewSnapshot(NamedTuple):
     """One read of the view."""
 
     owner: str
     """Owner of the lock; empty when no server holds it."""
     session: int
     """Session in which the lock was taken."""
-    place: Place | None
+    place: ServerPlace | None
 
 
 class ViewWatcher:
     """One server's view of its group, as it was read last."""
 
-    def __init__(self, server: Server):
+    def __init__(self, server: ViewServer):
         self._server = server
         self.epoch = 0
         self.active = ""
@@ -56,7 +56,7 @@ class ViewWatcher:
         self._changed = asyncio.Event()
         self._woken_by = UNKNOWN
         self._forgets_watches = server.config.cluster.mutations.forgotten_watch
-        self._watches = [Watch(self.wake, self._forgets_watches) for _ in range(3)]
+        self._watches = [OneShotWatch(self.wake, self._forgets_watches) for _ in range(3)]
 
     def wake(self) -> None:
         """Requests another look at the view."""
@@ -72,7 +72,7 @@ class ViewWatcher:
         for watch in self._watches:
             watch.forget()
 
-    async def look(self, first: Callable[[], Awaitable[None]] | None = None) -> Seen:
+    async def look(self, first: Callable[[], Awaitable[None]] | None = None) -> ViewSnapshot:
         """Reads the nodes of the three watchers. A change after `first` has begun wakes the server again. Raises CoordinationError."""
         server, view = self._server, self._server.view
         self._follow_change()
@@ -87,7 +87,7 @@ class ViewWatcher:
         place = await view.place(server.world.name, own)
         await self._know(node.epoch, node.active)
         self._follow_change()
-        return Seen(owner, session, None if place is None else place[0])
+        return ViewSnapshot(owner, session, None if place is None else place[0])
 
     async def _know(self, epoch: int, active: str) -> None:
         if (epoch, active) == (self.epoch, self.active):
@@ -121,7 +121,7 @@ class ViewWatcher:
         """Whether the view names another server as leader."""
         return self.active not in ("", self._server.world.name)
 
-    def ours(self, seen: Seen) -> bool:
+    def ours(self, seen: ViewSnapshot) -> bool:
         """Whether this server took the lock in its present session."""
         world = self._server.world
         return seen.owner == world.name and seen.session == world.coordination.session
@@ -135,7 +135,7 @@ class ViewWatcher:
     async def take_place(self, state: str, reason: str) -> None:
         """Enters the view. Raises CoordinationError."""
         last = self._server.last
-        await self._server.view.take_place(Place(state, last.epoch, last.sn))
+        await self._server.view.take_place(ServerPlace(state, last.epoch, last.sn))
         self.believe(state, reason)
 
     def refuse(self, peer: str, number: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-class Watch:
+class OneShotWatch:
     """A watcher that the next read arms and that fires once."""
 
     def __init__(self, fired: Callable[[], None], once: bool = False):

@@ -14,10 +14,10 @@ import msgspec
 
 from nodes.config import NodeConfig
 from nodes.errors import Damaged
-from nodes.ignoring import Ignoring
-from nodes.replicas.anew import start_anew_if_damaged
+from nodes.ignored_messages import Ignoring
+from nodes.replicas.fresh_start import start_anew_if_damaged
 from nodes.servers.low_water import LOW_WATER_FILE, LowWater
-from nodes.storage.identity import Identity
+from nodes.storage.identity import DiskIdentity
 from nodes.storage.journal_file import Journal
 from nodes.trace.events import Warned
 from nodes.trace.journal_events import JournalStored, LedgersForgotten, WriterFenced
@@ -74,7 +74,7 @@ class Bookie:
         self._world = world
         self._ignoring = Ignoring(world)
         self._journal = Journal.open(world.disk, "journal", config.cluster.mutations, config.cluster.knobs)
-        self._identity = Identity(world, self._journal)
+        self._identity = DiskIdentity(world, self._journal)
         self._low_water = LowWater(world.disk)
         self._ledgers: dict[int, LedgerPart] = {}
         for place, data in self._journal.entries(self._journal.first_sn, self._journal.last_sn):

@@ -8,7 +8,7 @@ and only as long as an active may be silent: the writer may be wrong, and an act
 from __future__ import annotations
 
 from nodes.config import SECOND
-from nodes.servers.reporting import Reporter
+from nodes.servers.reporter import Reporter
 from nodes.trace.events import Warned
 from nodes.units import home_group
 from nodes.world import World

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND, SECOND, NodeConfig
+from nodes.servers.block_quarantine import SettingAside
 from nodes.servers.command_authorizer import CommandAuthorizer
-from nodes.servers.copying import Copying
-from nodes.servers.reporting import Reporter
-from nodes.servers.setting_aside import SettingAside
+from nodes.servers.replica_copy import Copying
+from nodes.servers.reporter import Reporter
 from nodes.servers.stages import Stages
 from nodes.storage.block_file import BlockDamaged
 from nodes.storage.block_store import READ_BYTES, BlockRefused, BlockStore
@@ -29,8 +29,8 @@ from nodes.wire.data_messages import (
     Removal,
     Remove,
     ReplicaIs,
+    ReplicaRow,
     Replicate,
-    Row,
     WantReport,
     WriteBlock,
     WriteOpened,
@@ -165,14 +165,14 @@ class DataNode:
         used = self._store.used
         return used + self._store.room(), used
 
-    def _row(self, block: int) -> Row | None:
+    def _row(self, block: int) -> ReplicaRow | None:
         replica = self._store.replicas.get(block)
         if replica is None:
             return None
         state = DAMAGED if replica.damaged else FINAL if replica.final else WRITING
-        return Row(block, replica.stamp, replica.length, state)
+        return ReplicaRow(block, replica.stamp, replica.length, state)
 
-    def _rows(self, group: int) -> list[Row]:
+    def _rows(self, group: int) -> list[ReplicaRow]:
         blocks = [block for block in self._store.replicas if home_group(block) == group]
         return [row for block in blocks if (row := self._row(block)) is not None]
 
@@ -213,7 +213,7 @@ class DataNode:
             if message.removal == "freed" or same:
                 self._remove(row, message.removal)
 
-    def _remove(self, row: Row, removal: Removal) -> None:
+    def _remove(self, row: ReplicaRow, removal: Removal) -> None:
         try:
             self._stages.end(row.block)
             self._store.remove(row.block)

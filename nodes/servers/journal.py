@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nodes.config import NodeConfig
-from nodes.counting import CountedWorld, Replicating
+from nodes.counters import CountedWorld, Replicating
 from nodes.families import family_named
 from nodes.servers.bookie import start_bookie
 from nodes.servers.journal_node import start_journal_node

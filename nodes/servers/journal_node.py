@@ -14,12 +14,12 @@ from crc32c import crc32c
 from nodes.calls import Calls
 from nodes.config import MILLISECOND, NodeConfig
 from nodes.errors import Damaged
-from nodes.ignoring import Ignoring
-from nodes.replicas.anew import start_anew_if_damaged
+from nodes.ignored_messages import Ignoring
+from nodes.replicas.fresh_start import start_anew_if_damaged
 from nodes.replicas.log import NOTHING, ReplicaLog, decode_group
-from nodes.storage.identity import DISK_FILE, Identity
+from nodes.storage.identity import DISK_FILE, DiskIdentity
 from nodes.storage.journal_file import Journal
-from nodes.storage.sealed import seal, unseal
+from nodes.storage.sealed_file import seal, unseal
 from nodes.trace.events import Warned
 from nodes.trace.journal_events import JournalStored, WriterFenced
 from nodes.units import ROOT_GROUP
@@ -57,7 +57,7 @@ is outbid by the next writer, which learns it from `HigherEpoch`."""
 Writers = NewEpoch | AcceptJournal | FinishSegment | StartSegment | WriteJournal | PruneJournal
 
 
-class Kept(msgspec.Struct, array_like=True):
+class JournalNodeState(msgspec.Struct, array_like=True):
     """The node's state beside the journal."""
 
     promised: int = 0
@@ -68,7 +68,7 @@ class Kept(msgspec.Struct, array_like=True):
     """The journal begins behind this mark, or behind a later group that pruning has removed last."""
 
 
-class Files(NamedTuple):
+class JournalPaths(NamedTuple):
     """Paths of one group's journal on the disk."""
 
     journal: str
@@ -76,10 +76,10 @@ class Files(NamedTuple):
     identity: str
 
 
-def files_of(group: int) -> Files:
+def files_of(group: int) -> JournalPaths:
     """Paths of a group's files. The first group's keep the names from when a node kept only one journal."""
     suffix = "" if group == ROOT_GROUP else f"-{group}"
-    return Files(f"journal{suffix}", f"{STATE_FILE}{suffix}", f"{DISK_FILE}{suffix}")
+    return JournalPaths(f"journal{suffix}", f"{STATE_FILE}{suffix}", f"{DISK_FILE}{suffix}")
 
 
 class KeptJournal:
@@ -94,11 +94,11 @@ class KeptJournal:
         files = files_of(group)
         self._state_file = files.state
         try:
-            self._kept = unseal(files.state, MAGIC, FORMAT, world.disk.read(files.state), Kept)
+            self._kept = unseal(files.state, MAGIC, FORMAT, world.disk.read(files.state), JournalNodeState)
         except FileNotFoundError:
-            self._kept = Kept()
+            self._kept = JournalNodeState()
         journal = Journal.open(world.disk, files.journal, self._mutations, config.cluster.knobs)
-        self._identity = Identity(world, journal, files.identity)
+        self._identity = DiskIdentity(world, journal, files.identity)
         self._log = ReplicaLog(journal, self._base_of(journal), False)
         self._good_sn = 0
         """Everything up to this sn is committed."""

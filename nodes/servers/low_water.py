@@ -6,7 +6,7 @@ forgotten ledger finds it refused after any crash.
 
 from __future__ import annotations
 
-from nodes.storage.sealed import seal, unseal
+from nodes.storage.sealed_file import seal, unseal
 from nodes.wire.journal_messages import LEDGERS_SHIFT
 from nodes.world import Disk
 

@@ -19,7 +19,7 @@ IDLE_NS = 60 * SECOND
 """Time without progress after which a pipeline is given up; its writer rebuilds it when it continues."""
 
 
-class Stage:
+class StagedBlock:
     """One block that is being written here."""
 
     def __init__(self, upstream: str, message: WriteBlock, now_ns: int):
@@ -51,7 +51,7 @@ class Stages:
     _store: BlockStore
     _changed: Callable[[int], None]
     _data_nodes: Collection[str]
-    _stages: dict[int, Stage] = field(default_factory=dict, init=False)
+    _stages: dict[int, StagedBlock] = field(default_factory=dict, init=False)
     _scopes: dict[int, Scope] = field(default_factory=dict, init=False)
 
     def writing(self, block: int) -> bool:
@@ -71,7 +71,7 @@ class Stages:
                 self._answer_opened(peer, message, f"stamp {old.stamp} of the block is being written")
             return
         self.end(message.block)
-        stage = self._stages[message.block] = Stage(peer, message, self._world.clock.monotonic_ns())
+        stage = self._stages[message.block] = StagedBlock(peer, message, self._world.clock.monotonic_ns())
         if stage.downstream:
             self._world.network.know(stage.downstream, message.addresses.get(stage.downstream, ""))
             onwards = WriteBlock(
@@ -122,7 +122,7 @@ class Stages:
             stage.final_below = stage.final_below or message.final
             self._report_acked(stage)
 
-    def _stage_of(self, message: WriteOpened | Packet | PacketAcked) -> Stage | None:
+    def _stage_of(self, message: WriteOpened | Packet | PacketAcked) -> StagedBlock | None:
         stage = self._stages.get(message.block)
         return stage if stage is not None and stage.stamp == message.stamp else None
 
@@ -132,22 +132,22 @@ class Stages:
         answer = WriteOpened(message.block, message.stamp, self._world.name, refused)
         self._world.network.send(peer, answer)
 
-    def _report_ready(self, stage: Stage) -> None:
+    def _report_ready(self, stage: StagedBlock) -> None:
         if stage.ready and stage.ready_below:
             answer = WriteOpened(stage.block, stage.stamp, self._world.name, "")
             self._world.network.send(stage.upstream, answer)
 
-    def _report_acked(self, stage: Stage) -> None:
+    def _report_acked(self, stage: StagedBlock) -> None:
         final = stage.final and stage.final_below
         answer = PacketAcked(stage.block, stage.stamp, stage.acked, final, self._world.name, "")
         self._world.network.send(stage.upstream, answer)
         if final:
             self.end(stage.block)
 
-    def _fail(self, stage: Stage, reason: str) -> None:
+    def _fail(self, stage: StagedBlock, reason: str) -> None:
         self._refuse(stage, self._world.name, reason)
 
-    def _refuse(self, stage: Stage, node: str, reason: str) -> None:
+    def _refuse(self, stage: StagedBlock, node: str, reason: str) -> None:
         """Sends the refusal upstream. The writer rebuilds the pipeline without the failed node."""
         answer = PacketAcked(stage.block, stage.stamp, stage.acked, False, node, " ".join(reason.split()))
         self._world.network.send(stage.upstream, answer)
@@ -169,7 +169,7 @@ class Stages:
 
     # --- the disk --------------------------------------------------------------------------------------------------
 
-    async def _take(self, stage: Stage) -> None:
+    async def _take(self, stage: StagedBlock) -> None:
         """Opens the replica and writes the packets to it, in order."""
         before = self._store.replicas.get(stage.block)
         try:
@@ -185,7 +185,7 @@ class Stages:
             self._changed(stage.block)
             self._fail(stage, str(error))
 
-    async def _write(self, stage: Stage, packet: Packet) -> None:
+    async def _write(self, stage: StagedBlock, packet: Packet) -> None:
         if packet.offset + len(packet.data) <= stage.written and packet.data:
             return
         if packet.data:

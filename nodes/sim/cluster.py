@@ -23,24 +23,24 @@ from nodes.config import (
 )
 from nodes.errors import Damaged
 from nodes.families import family_named
-from nodes.kinds import Kind, nodes_of, start_node
+from nodes.kinds import ProcessKind, nodes_of, start_node
 from nodes.mechanisms import MESSAGES, start_server
 from nodes.metadata.operations import Operation
 from nodes.roles import IN_STEP, LEADING, LETTERS
 from nodes.sim.clock import Rate, SimClock
 from nodes.sim.conditions import CALM, Conditions, check
 from nodes.sim.coordination import HeldWrites, SimCoordination
-from nodes.sim.disk import SimDisk, Store
-from nodes.sim.ensemble import COORDINATION, Ensemble
+from nodes.sim.disk import MediumStore, SimDisk
+from nodes.sim.ensemble import COORDINATION, SimEnsemble
 from nodes.sim.faults import SimFaults
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine, Stuck
-from nodes.sim.network import Held, Match, Net, SimNetwork
-from nodes.sim.owner import Owner
-from nodes.sim.server import Server, Starter
+from nodes.sim.network import HeldMessages, Match, Net, SimNetwork
+from nodes.sim.owner import ProcessOwner
+from nodes.sim.server import SimServer, Starter
 from nodes.sim.triggers import Triggers
 from nodes.sim.world import Numbers, SimTrace, SimWorld
-from nodes.storage.records import JournalCorrupt
+from nodes.storage.records import CorruptJournal
 from nodes.trace.base import Event
 from nodes.trace.events import Configured, FaultInjected, Placed, Stamped, Started, StepTaken
 from nodes.trace.present import UNKNOWN, Cause
@@ -57,7 +57,7 @@ StartServer = Callable[[World, ServerConfig], None]
 class SimClient:
     """A smart client for directed tests."""
 
-    def __init__(self, cluster: SimCluster, server: Server, client: SmartClient, files: FileClient):
+    def __init__(self, cluster: SimCluster, server: SimServer, client: SmartClient, files: FileClient):
         self._cluster = cluster
         self._server = server
         self.client = client
@@ -125,16 +125,16 @@ class SimCluster:
         self.net = Net(self.loop, Codec((*MESSAGES, *messages)), links)
         self._faulted: dict[str, Cause] = {}
         """The last fault of each server."""
-        self.ensemble = Ensemble(
+        self.ensemble = SimEnsemble(
             self.loop,
             links,
             lambda event: self.report(COORDINATION, event),
             lambda server: self._faulted.get(server, UNKNOWN),
         )
         self.ensemble.sessions.max_ms = conditions.session_max_ms
-        self.servers: dict[str, Server] = {}
+        self.servers: dict[str, SimServer] = {}
         self.workload: Workload | None = None
-        self.owner = Owner(self)
+        self.owner = ProcessOwner(self)
         self.faults = SimFaults(self)
         self.triggers = Triggers(self)
         nodes = nodes_of(config)
@@ -186,20 +186,20 @@ class SimCluster:
         server.client = True
         return SimClient(self, server, *made[0])
 
-    def add_node(self, kind: Kind, name: str, capacity: int = 1 << 40) -> None:
+    def add_node(self, kind: ProcessKind, name: str, capacity: int = 1 << 40) -> None:
         config = NodeConfig(name, self.config, capacity)
         self._start_new(name, "", lambda world: start_node(kind, world, config))
 
-    def _start_new(self, name: str, group: str, starter: Starter) -> Server:
+    def _start_new(self, name: str, group: str, starter: Starter) -> SimServer:
         self._settled = None
-        server = self.servers[name] = Server(name, group, self._medium(name), Rate(self.loop), starter)
+        server = self.servers[name] = SimServer(name, group, self._medium(name), Rate(self.loop), starter)
         self.start(server)
         return server
 
-    def _medium(self, name: str) -> Store:
-        return Store(self.rng(f"disk/{name}"), self.conditions, partial(self.triggers.at_sync, name))
+    def _medium(self, name: str) -> MediumStore:
+        return MediumStore(self.rng(f"disk/{name}"), self.conditions, partial(self.triggers.at_sync, name))
 
-    def start(self, server: Server) -> None:
+    def start(self, server: SimServer) -> None:
         """Starts a server's process in a new world."""
         numbers = server.numbers
         numbers.boot += 1
@@ -233,14 +233,14 @@ class SimCluster:
         if not server.group and not self.loop.runs:
             self.run_until(self.now_ns)
 
-    def _begin(self, server: Server, world: SimWorld, address: str) -> None:
+    def _begin(self, server: SimServer, world: SimWorld, address: str) -> None:
         world.trace.emit(Started(server.numbers.boot, address, world.clock.wall_ns()))
         try:
             server.starter(world)
         except (Damaged, OSError) as error:
             server.fail(error)
 
-    def _on_error(self, server: Server, error: BaseException) -> None:
+    def _on_error(self, server: SimServer, error: BaseException) -> None:
         """A failing disk ends the process, as it ends a real one; any other error is a bug and ends the run.
 
         A server that finds its journal damaged starts again, as a real one does: opening the journal decides how it continues.
@@ -250,10 +250,10 @@ class SimCluster:
             return
         life = server.machine
         server.fail(error)
-        if isinstance(error, JournalCorrupt):
+        if isinstance(error, CorruptJournal):
             self.loop.at(self.now_ns, self._start_again, server, life)
 
-    def _start_again(self, server: Server, life: Machine) -> None:
+    def _start_again(self, server: SimServer, life: Machine) -> None:
         if server.machine is life and not server.gone:
             self.start(server)
 
@@ -346,7 +346,7 @@ class SimCluster:
         expected = 0 if family_named(self.config.protocol).asked == "anywhere" else len(self.config.groups)
         return all(place in IN_STEP for place in places) and leads == expected
 
-    def lose_for_ever(self, server: Server) -> None:
+    def lose_for_ever(self, server: SimServer) -> None:
         """Loses a server's machine for ever; the cluster settles without it."""
         server.gone = True
         self._settled = None
@@ -358,7 +358,7 @@ class SimCluster:
 
     # --- directed schedules ----------------------------------------------------------------------------------------
 
-    def hold(self, match: Match) -> Held:
+    def hold(self, match: Match) -> HeldMessages:
         """Holds the messages that match, until they are released or dropped."""
         return self.net.hold(match)
 

@@ -7,33 +7,33 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nodes.coordination import operations as ops
-from nodes.coordination.operations import Result
-from nodes.sim.quorum import Member
-from nodes.sim.stream import Stream
+from nodes.coordination.operations import OperationResult
+from nodes.sim.quorum import EnsembleMember
+from nodes.sim.stream import SimStream
 
 if TYPE_CHECKING:
     from nodes.sim.coordination import SimCoordination
-    from nodes.sim.ensemble import Ensemble
+    from nodes.sim.ensemble import SimEnsemble
 
 COORDINATION = "coordination"
 """The service as a whole, in links and faults."""
-READS = (ops.Get, ops.Exists, ops.Children, ops.GetAcl, ops.Check)
+READS = (ops.Get, ops.Exists, ops.GetChildren, ops.GetAcl, ops.CheckVersion)
 
-Reply = Callable[[Result], None]
+Reply = Callable[[OperationResult], None]
 
 
-class Connection:
+class SimConnection:
     """One TCP connection of one client to one server of the ensemble; that server answers in the order of requests."""
 
-    def __init__(self, ensemble: Ensemble, owner: SimCoordination, member: Member):
+    def __init__(self, ensemble: SimEnsemble, owner: SimCoordination, member: EnsembleMember):
         self._ensemble = ensemble
         self.owner = owner
         self.member = member
         self.open = True
         self.session = 0
         name, server, loop, links = owner.name, member.name, ensemble.loop, ensemble.links
-        self._to = Stream(loop, links, (name, COORDINATION), (name, server))
-        self._from = Stream(loop, links, (COORDINATION, name), (server, name))
+        self._to = SimStream(loop, links, (name, COORDINATION), (name, server))
+        self._from = SimStream(loop, links, (COORDINATION, name), (server, name))
         self._writing = 0
         """Writes that the server has passed on to the leader and not yet applied."""
         self._behind: deque[tuple[ops.Operation, Reply]] = deque()
@@ -66,7 +66,7 @@ class Connection:
             return
         self._writing += 1
 
-        def applied(result: Result) -> None:
+        def applied(result: OperationResult) -> None:
             self._writing -= 1
             reply(result)
             while self._behind and not (self._writing and isinstance(self._behind[0][0], READS)):

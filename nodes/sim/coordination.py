@@ -13,10 +13,10 @@ from typing import Any
 
 from nodes.coordination import operations as ops
 from nodes.coordination.codes import Code
-from nodes.coordination.operations import Result, WatchEvent
+from nodes.coordination.operations import OperationResult, WatchEvent
 from nodes.sim.clock import Rate
-from nodes.sim.connection import Connection
-from nodes.sim.ensemble import Ensemble
+from nodes.sim.connection import SimConnection
+from nodes.sim.ensemble import SimEnsemble
 from nodes.sim.loop import Machine
 from nodes.sim.quorum import MILLISECOND
 from nodes.states import SessionState
@@ -24,17 +24,17 @@ from nodes.trace.present import UNKNOWN
 from nodes.world import (
     BadVersion,
     Change,
-    Check,
+    CheckNode,
     ConnectionLoss,
     CoordinationError,
-    Create,
-    Delete,
+    CreateNode,
+    DeleteNode,
     NodeExists,
+    NodeStat,
     NoNode,
     NotEmpty,
     SessionExpired,
-    Set,
-    Stat,
+    SetNode,
 )
 
 RETRY_NS = 100 * MILLISECOND
@@ -46,10 +46,10 @@ ERRORS: dict[int, type[CoordinationError]] = {
     Code.SESSION_EXPIRED: SessionExpired,
 }
 WRITTEN: dict[type, Callable[[Any], ops.Operation]] = {
-    Create: lambda change: ops.Create(change.path, change.data, change.ephemeral),
-    Set: lambda change: ops.Set(change.path, change.data, change.version),
-    Delete: lambda change: ops.Delete(change.path, change.version),
-    Check: lambda change: ops.Check(change.path, change.version),
+    CreateNode: lambda change: ops.CreateZnode(change.path, change.data, change.ephemeral),
+    SetNode: lambda change: ops.SetData(change.path, change.data, change.version),
+    DeleteNode: lambda change: ops.DeleteZnode(change.path, change.version),
+    CheckNode: lambda change: ops.CheckVersion(change.path, change.version),
 }
 
 
@@ -75,7 +75,7 @@ class SimCoordination:
     """
 
     def __init__(
-        self, ensemble: Ensemble, machine: Machine, name: str, timeout_ns: int, rate: Rate | None = None
+        self, ensemble: SimEnsemble, machine: Machine, name: str, timeout_ns: int, rate: Rate | None = None
     ):
         self.name = name
         self.state: SessionState = "suspended"
@@ -97,10 +97,10 @@ class SimCoordination:
         self._begun_by = UNKNOWN
         """The cause of the server's request for a session, which a later automatic connection inherits."""
         self._on_close: Callable[[], list[Change]] = list
-        self._calls: dict[int, asyncio.Future[Result]] = {}
+        self._calls: dict[int, asyncio.Future[OperationResult]] = {}
         self._numbered = 0
         self._watches: dict[tuple[str, str], list[Callable[[str], None]]] = {}
-        self._connection: Connection | None = None
+        self._connection: SimConnection | None = None
         self._received_ns = 0
         self._connect()
         self._tick()
@@ -130,7 +130,7 @@ class SimCoordination:
             lambda: self._ensemble.sessions.attach(connection, session, timeout_ms, zxid, answer)
         )
 
-    def _attached(self, connection: Connection, number: int, timeout_ms: int) -> None:
+    def _attached(self, connection: SimConnection, number: int, timeout_ms: int) -> None:
         if connection is not self._connection:
             return
         self._received_ns = self._now_ns
@@ -153,7 +153,7 @@ class SimCoordination:
             self._caused()
             self._on_state(state)
 
-    def _lose(self, reply: asyncio.Future[Result]) -> None:
+    def _lose(self, reply: asyncio.Future[OperationResult]) -> None:
         self._caused()
         if not reply.done():
             reply.set_exception(
@@ -166,11 +166,11 @@ class SimCoordination:
         if loop.cause == UNKNOWN:
             loop.cause = loop.began = self._begun_by
 
-    def _forget(self, connection: Connection) -> None:
+    def _forget(self, connection: SimConnection) -> None:
         self._connection = None
         connection.close()
 
-    def turned_away(self, connection: Connection) -> None:
+    def turned_away(self, connection: SimConnection) -> None:
         """The ensemble's server closes the connection: it serves no client now, or its state is older than this client has seen."""
         if connection is self._connection:
             self.avoids = [connection.member.name]
@@ -206,7 +206,7 @@ class SimCoordination:
         if connection.session:
             connection.to_service(lambda: self._pinged(connection))
 
-    def _pinged(self, connection: Connection) -> None:
+    def _pinged(self, connection: SimConnection) -> None:
         self._ensemble.sessions.touch(connection)
         connection.to_server(self._ponged)
 
@@ -234,12 +234,12 @@ class SimCoordination:
             changes = self._on_close()
             if changes:
                 self._send(connection, multi_of(changes), lambda result: None)
-            self._send(connection, ops.CloseSession(), lambda result: connection.close())
+            self._send(connection, ops.RemoveSession(), lambda result: connection.close())
             self._connection = None
 
     # --- watches ---------------------------------------------------------------------------------------------------
 
-    def watch_fired(self, connection: Connection, event: WatchEvent) -> None:
+    def watch_fired(self, connection: SimConnection, event: WatchEvent) -> None:
         connection.to_server(lambda: self._on_watch(event))
 
     def _on_watch(self, event: WatchEvent) -> None:
@@ -266,16 +266,16 @@ class SimCoordination:
     def on_close(self, step: Callable[[], list[Change]]) -> None:
         self._on_close = step
 
-    async def _call(self, operation: ops.Operation, changes: list[Change] | None = None) -> Result:
+    async def _call(self, operation: ops.Operation, changes: list[Change] | None = None) -> OperationResult:
         connection = self._connection
         if connection is None or not connection.session or self.state != "connected":
             raise ConnectionLoss("there is no connection to the coordination service")
         self._numbered += 1
         number, session = self._numbered, connection.session
-        reply: asyncio.Future[Result] = asyncio.Future(loop=self._ensemble.loop)
+        reply: asyncio.Future[OperationResult] = asyncio.Future(loop=self._ensemble.loop)
         self._calls[number] = reply
 
-        def land(result: Result) -> None:
+        def land(result: OperationResult) -> None:
             if connection.open:
                 connection.to_server(lambda: self._answered(number, result))
 
@@ -291,18 +291,18 @@ class SimCoordination:
             self._calls.pop(number, None)
 
     def _send(
-        self, connection: Connection, operation: ops.Operation, reply: Callable[[Result], None]
+        self, connection: SimConnection, operation: ops.Operation, reply: Callable[[OperationResult], None]
     ) -> None:
         connection.to_service(lambda: connection.request(operation, reply))
 
-    def _answered(self, number: int, result: Result) -> None:
+    def _answered(self, number: int, result: OperationResult) -> None:
         self._received_ns = self._now_ns
         self._zxid = max(self._zxid, result.zxid)
         reply = self._calls.pop(number, None)
         if reply is not None:
             self._machine.call(_settle, reply, result)
 
-    async def _asked(self, operation: ops.Operation, changes: list[Change] | None = None) -> Result:
+    async def _asked(self, operation: ops.Operation, changes: list[Change] | None = None) -> OperationResult:
         result = await self._call(operation, changes)
         if result.code:
             raise ERRORS.get(result.code, CoordinationError)(
@@ -322,7 +322,7 @@ class SimCoordination:
         if step in waiting:
             waiting.remove(step)
 
-    async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, Stat]:
+    async def get(self, path: str, watch: Callable[[str], None] | None = None) -> tuple[bytes, NodeStat]:
         try:
             result = await self._asked(ops.Get(path, self._watch("data", path, watch)))
         except NoNode:
@@ -331,20 +331,20 @@ class SimCoordination:
             raise
         return result.data, _stat(result)
 
-    async def exists(self, path: str, watch: Callable[[str], None] | None = None) -> Stat | None:
+    async def exists(self, path: str, watch: Callable[[str], None] | None = None) -> NodeStat | None:
         try:
             return _stat(await self._asked(ops.Exists(path, self._watch("data", path, watch))))
         except NoNode:
             return None
 
     async def children(self, path: str, watch: Callable[[str], None] | None = None) -> list[str]:
-        result = await self._asked(ops.Children(path, self._watch("child", path, watch)))
+        result = await self._asked(ops.GetChildren(path, self._watch("child", path, watch)))
         return result.children
 
     async def sync(self, path: str) -> None:
         await self._asked(ops.Sync(path))
 
-    async def multi(self, changes: list[Change]) -> list[Stat | None]:
+    async def multi(self, changes: list[Change]) -> list[NodeStat | None]:
         result = await self._asked(multi_of(changes), changes)
         return [_stat(each) if each.stat is not None else None for each in result.results]
 
@@ -353,12 +353,12 @@ def multi_of(changes: list[Change]) -> ops.Multi:
     return ops.Multi([WRITTEN[type(change)](change) for change in changes])  # type: ignore[misc]
 
 
-def _stat(result: Result) -> Stat:
+def _stat(result: OperationResult) -> NodeStat:
     stat = result.stat
     assert stat is not None
-    return Stat(stat.version, stat.ephemeral_owner, stat.czxid, stat.mzxid)
+    return NodeStat(stat.version, stat.ephemeral_owner, stat.czxid, stat.mzxid)
 
 
-def _settle(reply: asyncio.Future[Result], result: Result) -> None:
+def _settle(reply: asyncio.Future[OperationResult], result: OperationResult) -> None:
     if not reply.done():
         reply.set_result(result)

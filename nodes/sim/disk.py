@@ -10,16 +10,16 @@ import random
 from nodes.sim.clock import finish
 from nodes.sim.conditions import CAPACITY
 from nodes.sim.loop import Machine
-from nodes.sim.medium import LEFT_BEHIND, Store, StoredFile
+from nodes.sim.medium import LEFT_BEHIND, MediumFile, MediumStore
 
-__all__ = ["CAPACITY", "SimDisk", "SimFile", "Store", "StoredFile"]
+__all__ = ["CAPACITY", "MediumFile", "MediumStore", "SimDisk", "SimFile"]
 
 
 class SimFile:
     def __init__(self, disk: SimDisk, path: str):
         self._disk = disk
         self._path = path
-        self._file = disk.store.files.setdefault(path, StoredFile())
+        self._file = disk.store.files.setdefault(path, MediumFile())
 
     @property
     def size(self) -> int:
@@ -58,7 +58,7 @@ class SimFile:
 class SimDisk:
     """One process's access to its server's medium."""
 
-    def __init__(self, machine: Machine, store: Store):
+    def __init__(self, machine: Machine, store: MediumStore):
         self.machine = machine
         self.store = store
 
@@ -94,7 +94,7 @@ class SimDisk:
     def size(self, path: str) -> int:
         return len(self._there(path, "read").data)
 
-    def _there(self, path: str, kind: str) -> StoredFile:
+    def _there(self, path: str, kind: str) -> MediumFile:
         self.store.check(path, kind)
         file = self.store.files.get(path)
         if file is None:
@@ -158,8 +158,8 @@ class SimDisk:
             del self.store.files[path]
 
 
-def _whole(data: bytes) -> StoredFile:
-    file = StoredFile()
+def _whole(data: bytes) -> MediumFile:
+    file = MediumFile()
     file.data += data
     file.durable = len(data)
     return file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nodes.faults.check import FaultUnsupported
 from nodes.sim.conditions import CAPACITY
-from nodes.sim.faulting import OF_TABLE, Faulting, fault_verb, nanos
+from nodes.sim.fault_verbs import OF_TABLE, Faulting, fault_verb, nanos
 from nodes.storage.rot import NothingToRot, choose, draw
 
 

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from nodes.coordination import operations as ops
 from nodes.coordination.codes import Code
-from nodes.coordination.operations import Result, TreeChange
-from nodes.coordination.tree import OPERATOR, Tree
-from nodes.sim.connection import COORDINATION, Connection, Reply
+from nodes.coordination.operations import OperationResult, TreeChange
+from nodes.coordination.tree import OPERATOR, ZnodeTree
+from nodes.sim.connection import COORDINATION, Reply, SimConnection
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop
-from nodes.sim.quorum import Entry, Member, NoQuorum, Quorum
-from nodes.sim.sessions import Sessions
+from nodes.sim.quorum import EnsembleMember, LogEntry, NoQuorum, Quorum
+from nodes.sim.sessions import SimSessions
 from nodes.trace.base import Event
 from nodes.trace.observer import Observer
 from nodes.trace.present import UNKNOWN, Cause
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 MEMBERS = ("coordination1", "coordination2", "coordination3")
 
 
-class Ensemble:
+class SimEnsemble:
     """The service itself. `emit` receives the events of the global view, as changes are committed."""
 
     def __init__(
@@ -44,7 +44,7 @@ class Ensemble:
         self.loop = loop
         self.links = links
         self.observer = Observer()
-        self.connections: list[Connection] = []
+        self.connections: list[SimConnection] = []
         self._emit = emit
         self._first = False
         self.quorum = Quorum(
@@ -55,33 +55,33 @@ class Ensemble:
             self._stopped_serving,
             lambda leader: self.sessions.on_leader(leader),
         )
-        self.sessions = Sessions(loop, self.quorum, blame)
+        self.sessions = SimSessions(loop, self.quorum, blame)
         for member in self.members:
             member.tree.listeners.append(lambda change, member=member: self._reported(member.tree, change))  # type: ignore[misc]
 
     @property
-    def members(self) -> list[Member]:
+    def members(self) -> list[EnsembleMember]:
         return list(self.quorum.members.values())
 
     @property
-    def leader(self) -> Member | None:
+    def leader(self) -> EnsembleMember | None:
         return self.quorum.leader
 
     @property
-    def tree(self) -> Tree:
+    def tree(self) -> ZnodeTree:
         """The newest tree."""
         return max(self.members, key=lambda member: member.applied).tree
 
     # --- connections -----------------------------------------------------------------------------------------------
 
-    def connect(self, owner: SimCoordination) -> Connection | None:
+    def connect(self, owner: SimCoordination) -> SimConnection | None:
         """Connects to a server drawn by the seed, and avoids those that the client avoids if there is another; None when no server listens."""
         listening = [member for member in self.members if member.serving]
         others = [member for member in listening if member.name not in owner.avoids] or listening
         if not others:
             return None
         member = others[int(self.links.rng.random() * len(others))]
-        connection = Connection(self, owner, member)
+        connection = SimConnection(self, owner, member)
         self.connections.append(connection)
         return connection
 
@@ -98,7 +98,7 @@ class Ensemble:
         names = [each.member.name for each in self.connections if each.owner.name == server]
         return names[-1] if names else ""
 
-    def closed(self, connection: Connection) -> None:
+    def closed(self, connection: SimConnection) -> None:
         member, session = connection.member, connection.session
         if connection in self.connections:
             self.connections.remove(connection)
@@ -106,7 +106,7 @@ class Ensemble:
             del member.connections[session]
             member.tree.disconnected(session)
 
-    def _stopped_serving(self, member: Member) -> None:
+    def _stopped_serving(self, member: EnsembleMember) -> None:
         for connection in [each for each in self.connections if each.member is member]:
             connection.owner.turned_away(connection)
 
@@ -118,24 +118,26 @@ class Ensemble:
 
     # --- operations ------------------------------------------------------------------------------------------------
 
-    def read(self, connection: Connection, operation: ops.Operation) -> Result:
+    def read(self, connection: SimConnection, operation: ops.Operation) -> OperationResult:
         return connection.member.tree.submit(connection.session, operation, self.sessions.now_ms)
 
-    def write(self, connection: Connection, operation: ops.Operation, applied: Reply) -> None:
+    def write(self, connection: SimConnection, operation: ops.Operation, applied: Reply) -> None:
         """Passes a write on to the leader; the server answers when it has applied it."""
         member, session = connection.member, connection.session
 
         def order() -> None:
             if self.sessions.owners.get(session) is connection:
-                self.quorum.propose(Entry(session, operation, self.sessions.now_ms, member, applied))
+                self.quorum.propose(LogEntry(session, operation, self.sessions.now_ms, member, applied))
 
         self.sessions.to_leader(member, order)
 
-    def submit(self, session: int, operation: ops.Operation) -> Result:
+    def submit(self, session: int, operation: ops.Operation) -> OperationResult:
         """Commits a change now, without network latency, for faults and directed schedules. Raises NoQuorum."""
-        results: list[Result] = []
-        self.quorum.commit_now(Entry(session, operation, self.sessions.now_ms, self.leader, results.append))
-        return results[0] if results else Result(Code.SESSION_EXPIRED)
+        results: list[OperationResult] = []
+        self.quorum.commit_now(
+            LogEntry(session, operation, self.sessions.now_ms, self.leader, results.append)
+        )
+        return results[0] if results else OperationResult(Code.SESSION_EXPIRED)
 
     def land(self, session: int, operation: ops.Operation, reply: Reply) -> None:
         """Delivers a write that a directed schedule held back; without a leader it is lost."""
@@ -144,7 +146,7 @@ class Ensemble:
         except NoQuorum:
             pass
 
-    def _deliver(self, member: Member, entry: Entry, first: bool) -> None:
+    def _deliver(self, member: EnsembleMember, entry: LogEntry, first: bool) -> None:
         """Delivers an entry. Notifications of watches leave before the answer."""
         self._first = first
         result = member.tree.submit(entry.session, entry.operation, entry.at_ms)
@@ -154,10 +156,10 @@ class Ensemble:
                 connection.owner.watch_fired(connection, event)
         if entry.reply is not None and entry.origin is member:
             entry.reply(result)
-        if isinstance(entry.operation, ops.CloseSession):
+        if isinstance(entry.operation, ops.RemoveSession):
             self._ended(member, entry.session, entry.operation.expired)
 
-    def _ended(self, member: Member, session: int, expired: bool) -> None:
+    def _ended(self, member: EnsembleMember, session: int, expired: bool) -> None:
         self.sessions.owners.pop(session, None)
         connection = member.connections.pop(session, None)
         if connection is not None and expired:
@@ -170,12 +172,12 @@ class Ensemble:
             root = f"/cloverlab/groups/{group}"
             nodes = self.tree.nodes
             paths = [path for path in (f"{root}/lock", f"{root}/view/{owner}") if path in nodes]
-            self.submit(OPERATOR, ops.Multi([ops.Delete(path) for path in paths]))
+            self.submit(OPERATOR, ops.Multi([ops.DeleteZnode(path) for path in paths]))
         return owner
 
     def expire(self, session: int) -> None:
         """Expires a session now: its nodes are removed, its connection is closed. Raises NoQuorum."""
-        self.submit(session, ops.CloseSession(expired=True))
+        self.submit(session, ops.RemoveSession(expired=True))
 
     # --- life of the service ---------------------------------------------------------------------------------------
 
@@ -194,12 +196,12 @@ class Ensemble:
     def runs_whole(self, name: str) -> bool:
         return all(member.up for member in self._named(name))
 
-    def _named(self, name: str) -> list[Member]:
+    def _named(self, name: str) -> list[EnsembleMember]:
         return self.members if name == COORDINATION else [self.quorum.members[name]]
 
     # --- observation -----------------------------------------------------------------------------------------------
 
-    def _reported(self, tree: Tree, change: TreeChange) -> None:
+    def _reported(self, tree: ZnodeTree, change: TreeChange) -> None:
         """Reports a change once, when the first server applies it."""
         if not self._first:
             return
@@ -214,4 +216,4 @@ class Ensemble:
                 self._emit(event)
 
 
-__all__ = ["COORDINATION", "MEMBERS", "Ensemble", "NoQuorum"]
+__all__ = ["COORDINATION", "MEMBERS", "NoQuorum", "SimEnsemble"]

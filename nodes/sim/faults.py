@@ -11,13 +11,13 @@ from nodes.faults.check import FaultUnsupported, check_count, check_kind, resolv
 from nodes.faults.table import STOPPING
 from nodes.sim.disk_faults import DiskFaults
 from nodes.sim.ensemble import COORDINATION, MEMBERS
-from nodes.sim.faulting import OF_TABLE, fault_verb
+from nodes.sim.fault_verbs import OF_TABLE, fault_verb
 from nodes.sim.group_faults import GroupFaults
 from nodes.sim.link_faults import LinkFaults
 
 if TYPE_CHECKING:
     from nodes.sim.cluster import SimCluster
-    from nodes.sim.server import Server
+    from nodes.sim.server import SimServer
 
 ALIASES = {"zk1": "coordination1", "zk2": "coordination2", "zk3": "coordination3"}
 """Names of the ensemble's servers in containers."""
@@ -59,11 +59,11 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
         self._kill(target)
         return fault
 
-    def _kill(self, target: Server) -> None:
+    def _kill(self, target: SimServer) -> None:
         self._end_life(target)
         target.store.crash(target.store.stream(self._cluster.now_ns))
 
-    def _end_life(self, target: Server) -> None:
+    def _end_life(self, target: SimServer) -> None:
         assert target.machine is not None and target.world is not None
         target.machine.die()
         if target.world.coordination is not None:

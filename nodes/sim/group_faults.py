@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from nodes.families import family_named
 from nodes.faults.check import FaultUnsupported
-from nodes.sim.faulting import Faulting, fault_verb
+from nodes.sim.fault_verbs import Faulting, fault_verb
 from nodes.trace.events import Configured, ServerRemoved, Stamped
 
 if TYPE_CHECKING:
-    from nodes.sim.server import Server
+    from nodes.sim.server import SimServer
 
 
 class GroupFaults(Faulting):
@@ -64,18 +64,18 @@ class GroupFaults(Faulting):
         self._lets_go(target, cluster.configured.get(target.group, [target.name]))
         return fault
 
-    def _on_configured(self, target: Server, stamped: Stamped) -> None:
+    def _on_configured(self, target: SimServer, stamped: Stamped) -> None:
         event = stamped.event
         if type(event) is Configured and event.group == target.group:
             self._lets_go(target, event.members)
 
-    def _lets_go(self, target: Server, members: list[str]) -> None:
+    def _lets_go(self, target: SimServer, members: list[str]) -> None:
         """Ends the process of a server that is no member of its group's configuration."""
         if target.name not in members and not target.gone:
             target.gone = True
             self._cluster.loop.at(self._cluster.now_ns, self._leaves, target)
 
-    def _leaves(self, target: Server) -> None:
+    def _leaves(self, target: SimServer) -> None:
         if target.process == "running":
             self._quit(target, "left its group")
         self._cluster.report("control", ServerRemoved(target.name, target.group))

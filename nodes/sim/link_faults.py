@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from nodes.faults.check import FaultUnsupported
 from nodes.faults.table import LINK_VERBS
 from nodes.sim.ensemble import COORDINATION, MEMBERS
-from nodes.sim.faulting import OF_TABLE, Faulting, fault_verb, nanos
-from nodes.sim.links import Link
+from nodes.sim.fault_verbs import OF_TABLE, Faulting, fault_verb, nanos
+from nodes.sim.links import SimLink
 from nodes.sim.network import Net
 from nodes.wire.messages import Message
 
@@ -24,7 +24,7 @@ Ends = str | Sequence[str]
 class Withheld:
     """Messages of one kind that are held outside some links while all others travel."""
 
-    def __init__(self, net: Net, number: int, kind: str, links: dict[tuple[str, str], Link], lost: bool):
+    def __init__(self, net: Net, number: int, kind: str, links: dict[tuple[str, str], SimLink], lost: bool):
         self._net = net
         self.number = number
         self.kind = kind
@@ -35,7 +35,7 @@ class Withheld:
     def _matches(self, sender: str, receiver: str, message: Message) -> bool:
         return (sender, receiver) in self._links and self.kind in ("", type(message).__name__)
 
-    def end(self, links: list[Link]) -> bool:
+    def end(self, links: list[SimLink]) -> bool:
         """Releases the held messages on these links, unless they are lost; returns whether no link is left."""
         well = {id(link) for link in links}
         ended = [pair for pair, link in self._links.items() if id(link) in well]
@@ -63,7 +63,7 @@ class LinkFaults(Faulting):
 
     def __init__(self, cluster: SimCluster):
         super().__init__(cluster)
-        self._broken: dict[int, list[Link]] = {}
+        self._broken: dict[int, list[SimLink]] = {}
         """The links of each standing fault that have not been mended."""
         self._withheld: list[Withheld] = []
 
@@ -94,7 +94,7 @@ class LinkFaults(Faulting):
 
     def _links(
         self, a: Ends, b: str | None, others: Ends | None, direction: str
-    ) -> dict[tuple[str, str], Link]:
+    ) -> dict[tuple[str, str], SimLink]:
         if a == b:
             raise FaultUnsupported(f"{a} has no link to itself")
         ones, there = self._ends(a, b, others)
@@ -114,7 +114,7 @@ class LinkFaults(Faulting):
         return self._begin_on(links, verb, a, b, direction, others, **fields)
 
     def _begin_on(
-        self, links: list[Link], verb: str, a: Ends, b: str | None, direction: str,
+        self, links: list[SimLink], verb: str, a: Ends, b: str | None, direction: str,
         others: Ends | None, **fields: Any,
     ) -> int:  # fmt: skip
         targets = [a] if isinstance(a, str) else list(a)
@@ -219,7 +219,7 @@ class LinkFaults(Faulting):
         self._open(links)
         return self._mended(links, ("clog",))
 
-    def _chosen(self, a: Ends | None, b: str | None, others: Ends | None, direction: str) -> list[Link]:
+    def _chosen(self, a: Ends | None, b: str | None, others: Ends | None, direction: str) -> list[SimLink]:
         """The links in the order of their names; without names every link that was ever used."""
         made = self._cluster.net.links.made
         found = made if a is None else self._with_members(a, b, others, direction)
@@ -227,7 +227,7 @@ class LinkFaults(Faulting):
 
     def _with_members(
         self, a: Ends, b: str | None, others: Ends | None, direction: str
-    ) -> dict[tuple[str, str], Link]:
+    ) -> dict[tuple[str, str], SimLink]:
         """The links by name. With the service as a whole, those of its servers are included. Raises FaultUnsupported."""
         found = self._links(a, b, others, direction)
         ones, there = self._ends(a, b, others)
@@ -237,7 +237,7 @@ class LinkFaults(Faulting):
             found.update(self._links(ones, None, there, direction))
         return found
 
-    def _open(self, links: list[Link]) -> None:
+    def _open(self, links: list[SimLink]) -> None:
         cluster = self._cluster
         clogged = [link for link in links if link.piled is not None]
         random.Random(f"{cluster.seed}/unclog/{cluster.now_ns}").shuffle(clogged)
@@ -245,7 +245,7 @@ class LinkFaults(Faulting):
             link.unclog(cut=self._is_cut(link))
         cluster.ensemble.links_changed()
 
-    def _is_cut(self, link: Link) -> bool:
+    def _is_cut(self, link: SimLink) -> bool:
         return any(
             link is each
             for number, links in self._broken.items()
@@ -272,7 +272,7 @@ class LinkFaults(Faulting):
         self._withheld = [held for held in self._withheld if not held.end(links)]
         return newest
 
-    def _release(self, links: list[Link], kind: str) -> int:
+    def _release(self, links: list[SimLink], kind: str) -> int:
         of_kind = [held for held in self._withheld if held.kind == kind]
         newest = self._mended(links, ("hold",), {held.number for held in of_kind})
         ended = [held for held in of_kind if held.end(links)]
@@ -283,7 +283,7 @@ class LinkFaults(Faulting):
     def heal_all(self) -> int:
         return self.heal()
 
-    def _mended(self, links: list[Link], verbs: tuple[str, ...], numbers: set[int] | None = None) -> int:
+    def _mended(self, links: list[SimLink], verbs: tuple[str, ...], numbers: set[int] | None = None) -> int:
         """The newest fault that ended. A fault, one of `numbers` if given, ends when the last of its links is mended."""
         newest, mended = 0, {id(link) for link in links}
         for number, broken in list(self._broken.items()):

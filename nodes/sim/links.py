@@ -16,7 +16,7 @@ RETRANSMITS = 6
 """Number of retransmissions. After so many losses in a row TCP has waited 12 s, and every caller has given up."""
 
 
-class Link:
+class SimLink:
     """One direction. All durations in nanoseconds, shares between 0 and 1.
 
     Each link draws latencies and losses from two random streams of its own: a fault on one link does not affect another, and a loss does not
@@ -129,9 +129,9 @@ class Links:
         """Random numbers for the coordination service's own choices."""
         self._conditions = conditions
         self._seed = rng.getrandbits(64)
-        self.made: dict[tuple[str, str], Link] = {}
+        self.made: dict[tuple[str, str], SimLink] = {}
 
-    def of(self, sender: str, receiver: str) -> Link:
+    def of(self, sender: str, receiver: str) -> SimLink:
         link = self.made.get((sender, receiver))
         if link is None:
             link = self.made[sender, receiver] = self._made(sender, receiver)
@@ -143,6 +143,6 @@ class Links:
         for link in self.made.values():
             link.clear_up(self._conditions)
 
-    def _made(self, sender: str, receiver: str) -> Link:
+    def _made(self, sender: str, receiver: str) -> SimLink:
         tcp = sender.startswith(COORDINATION) or receiver.startswith(COORDINATION)
-        return Link(self._conditions, f"{self._seed}/{sender}>{receiver}", tcp)
+        return SimLink(self._conditions, f"{self._seed}/{sender}>{receiver}", tcp)

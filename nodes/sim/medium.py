@@ -15,7 +15,7 @@ LEFT_BEHIND = ".new"
 """Suffix of the file that an interrupted `replace` leaves."""
 
 
-class StoredFile:
+class MediumFile:
     """A file's bytes as its server reads them, and the part that is on the medium."""
 
     __slots__ = ("before", "cut_to", "cuts", "data", "dropped", "durable")
@@ -92,7 +92,7 @@ class StoredFile:
         self.data[start:end] = old + bytes(end - start - len(old))
 
 
-class Store:
+class MediumStore:
     """The medium of one server; it outlives the server's processes."""
 
     def __init__(
@@ -106,7 +106,7 @@ class Store:
         """Random numbers for the duration of syncs."""
         self._conditions = conditions
         self._seed = rng.getrandbits(64)
-        self.files: dict[str, StoredFile] = {}
+        self.files: dict[str, MediumFile] = {}
         self.slow_ns = 0
         self.slow_spread_ns = 0
         self.slow_share = 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nodes.listeners import Listeners
-from nodes.sim.links import Link, Links
+from nodes.sim.links import Links, SimLink
 from nodes.sim.loop import Loop, Machine
 from nodes.sim.service_time import ServiceTimeModel
 from nodes.trace.present import REQUESTS, Cause, Caused, cause_of
@@ -18,7 +18,7 @@ Reached = Callable[[str, str, str, str, Message, Callable[[], None]], None]
 Match = Callable[[str, str, Message], bool]
 
 
-class Held:
+class HeldMessages:
     """Messages held back by a directed schedule, in order."""
 
     def __init__(self, net: Net, match: Match):
@@ -45,7 +45,7 @@ class Net:
         self.codec = codec
         self.links = links
         self.hosts: dict[str, SimNetwork] = {}
-        self.holds: list[Held] = []
+        self.holds: list[HeldMessages] = []
         self._kept: dict[int, tuple[Message, Cause]] = {}
         """Causes of held messages, by the identity of the message, which is referenced so that no other one gets it."""
         self.delivered = 0
@@ -54,10 +54,10 @@ class Net:
         self.reached: Listeners[str, str, str, str, Message, Callable[[], None]] = Listeners()
         """Lets a schedule inject a fault at a message."""
 
-    def hold(self, match: Match) -> Held:
+    def hold(self, match: Match) -> HeldMessages:
         if not self.holds:
             self._kept.clear()
-        held = Held(self, match)
+        held = HeldMessages(self, match)
         self.holds.append(held)
         return held
 
@@ -129,13 +129,13 @@ class Net:
                 self._kept[id(message)] = message, cause
         return passed
 
-    def _frame(self, sender: str, receiver: str, link: Link, caused: Caused) -> None:
+    def _frame(self, sender: str, receiver: str, link: SimLink, caused: Caused) -> None:
         loop = self.loop
         at_ns = link.arrival_ns(loop.now_ns)
         messages, causes = caused
         loop.at(at_ns, self._arrive, sender, self.hosts[receiver], link, self.codec.encode(messages), causes)
 
-    def _arrive(self, sender: str, host: SimNetwork, link: Link, data: bytes, causes: list[Cause]) -> None:
+    def _arrive(self, sender: str, host: SimNetwork, link: SimLink, data: bytes, causes: list[Cause]) -> None:
         """Delivers a frame. A frame sent to an earlier process of a server, or into a link that was cut meanwhile, is lost."""
         if link.piled is not None:
             link.piled.append(lambda: self._arrive(sender, host, link, data, causes))

@@ -11,15 +11,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nodes.coordination import operations as ops
-from nodes.coordination.operations import Result
-from nodes.coordination.tree import Tree
+from nodes.coordination.operations import OperationResult
+from nodes.coordination.tree import ZnodeTree
 from nodes.sim.contact import Contact
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop
 from nodes.trace.present import UNKNOWN
 
 if TYPE_CHECKING:
-    from nodes.sim.connection import Connection
+    from nodes.sim.connection import SimConnection
 
 MILLISECOND = 1_000_000
 TICK_MS = 100
@@ -34,7 +34,7 @@ class NoQuorum(Exception):
     """No leader of the coordination service has a majority now."""
 
 
-class Entry:
+class LogEntry:
     """One entry of the log. `reply` is called at `origin` when it applies the entry."""
 
     __slots__ = ("at_ms", "cause", "operation", "origin", "reply", "session")
@@ -44,8 +44,8 @@ class Entry:
         session: int,
         operation: ops.Operation,
         at_ms: int,
-        origin: Member | None = None,
-        reply: Callable[[Result], None] | None = None,
+        origin: EnsembleMember | None = None,
+        reply: Callable[[OperationResult], None] | None = None,
     ):
         self.session = session
         self.operation = operation
@@ -56,12 +56,12 @@ class Entry:
         """The cause of the entry; once it is applied, its reported event."""
 
 
-class Member:
+class EnsembleMember:
     """One server of the ensemble. Log and tree survive a crash."""
 
     def __init__(self, name: str):
         self.name = name
-        self.tree = Tree(tick_ms=TICK_MS)
+        self.tree = ZnodeTree(tick_ms=TICK_MS)
         self.up = True
         self.serving = False
         """The member leads, or is in step with the leader as far as it knows."""
@@ -71,7 +71,7 @@ class Member:
         """The last entry in its tree."""
         self.lost_at_ns = -1
         """Time when it lost contact with its leader; -1 while it has contact."""
-        self.connections: dict[int, Connection] = {}
+        self.connections: dict[int, SimConnection] = {}
         """Connections of clients, by session."""
 
 
@@ -83,20 +83,20 @@ class Quorum:
         loop: Loop,
         links: Links,
         names: list[str],
-        deliver: Callable[[Member, Entry, bool], None],
-        stopped_serving: Callable[[Member], None],
-        on_leader: Callable[[Member], None],
+        deliver: Callable[[EnsembleMember, LogEntry, bool], None],
+        stopped_serving: Callable[[EnsembleMember], None],
+        on_leader: Callable[[EnsembleMember], None],
     ):
         self._loop = loop
         self._rng = links.rng
-        self.members = {name: Member(name) for name in names}
+        self.members = {name: EnsembleMember(name) for name in names}
         self.contact = Contact(loop, links, list(self.members.values()))
-        self.leader: Member | None = next(iter(self.members.values()))
+        self.leader: EnsembleMember | None = next(iter(self.members.values()))
         self.sync_limit_ns = SYNC_LIMIT_NS
         self._on_leader = on_leader
         self._deliver = deliver
         self._stopped_serving = stopped_serving
-        self._log: dict[int, Entry] = {}
+        self._log: dict[int, LogEntry] = {}
         """Entries that some member has not applied yet, by place."""
         self._last = 0
         self.committed = 0
@@ -107,7 +107,7 @@ class Quorum:
 
     # --- contact ---------------------------------------------------------------------------------------------------
 
-    def reaches_leader(self, member: Member) -> bool:
+    def reaches_leader(self, member: EnsembleMember) -> bool:
         leader = self.leader
         return leader is member or (leader is not None and member.serving and member.lost_at_ns < 0)
 
@@ -117,10 +117,10 @@ class Quorum:
             [member for member in self.members.values() if self.reaches_leader(member)]
         )
 
-    def _is_majority(self, members: list[Member]) -> bool:
+    def _is_majority(self, members: list[EnsembleMember]) -> bool:
         return 2 * len(members) > len(self.members)
 
-    def _followers(self) -> list[Member]:
+    def _followers(self) -> list[EnsembleMember]:
         return [each for each in self.members.values() if each.serving and each is not self.leader]
 
     def links_changed(self) -> None:
@@ -133,7 +133,7 @@ class Quorum:
             if member is not self.leader and member.up:
                 self._check_contact(member, self.leader)
 
-    def _check_contact(self, member: Member, leader: Member) -> None:
+    def _check_contact(self, member: EnsembleMember, leader: EnsembleMember) -> None:
         if self.contact.between(member, leader):
             member.lost_at_ns = -1
             if not member.serving:
@@ -142,12 +142,12 @@ class Quorum:
             lost_at_ns = member.lost_at_ns = self._loop.now_ns
             self._loop.at(lost_at_ns + self.sync_limit_ns, self._give_up, member, lost_at_ns)
 
-    def _give_up(self, member: Member, lost_at_ns: int) -> None:
+    def _give_up(self, member: EnsembleMember, lost_at_ns: int) -> None:
         """The end of the sync limit: leader and follower drop each other."""
         if member.serving and member.lost_at_ns == lost_at_ns:
             self._drop(member)
 
-    def _drop(self, member: Member) -> None:
+    def _drop(self, member: EnsembleMember) -> None:
         self._stops(member)
         if self.leader is None or member is self.leader:
             self._leaderless()
@@ -156,14 +156,14 @@ class Quorum:
         if not self._is_majority([self.leader, *self._followers()]):
             self._leaderless()
 
-    def _stops(self, member: Member) -> None:
+    def _stops(self, member: EnsembleMember) -> None:
         member.serving = False
         member.lost_at_ns = -1
         self._stopped_serving(member)
 
     # --- the log ---------------------------------------------------------------------------------------------------
 
-    def propose(self, entry: Entry) -> None:
+    def propose(self, entry: LogEntry) -> None:
         """Proposes an entry at the leader: it gets the next place of the log, and is committed once a majority has logged it."""
         leader = self.leader
         assert leader is not None
@@ -174,7 +174,7 @@ class Quorum:
         for follower in self._followers():
             self.contact.to(leader, follower, lambda follower=follower: self._logs(follower, place))  # type: ignore[misc]
 
-    def _logs(self, follower: Member, place: int) -> None:
+    def _logs(self, follower: EnsembleMember, place: int) -> None:
         follower.logged = max(follower.logged, place)
         assert self.leader is not None
         self.contact.to(follower, self.leader, self._commit)
@@ -192,7 +192,7 @@ class Quorum:
         for follower in followers:
             self.contact.to(leader, follower, lambda follower=follower: self.apply(follower, place))  # type: ignore[misc]
 
-    def commit_now(self, entry: Entry) -> None:
+    def commit_now(self, entry: LogEntry) -> None:
         """Orders an entry, logs it on a majority and applies it at the leader in this step. Raises NoQuorum."""
         if not self.has_majority():
             raise NoQuorum
@@ -202,7 +202,7 @@ class Quorum:
                 follower.logged = self._last
         self._commit()
 
-    def apply(self, member: Member, place: int) -> None:
+    def apply(self, member: EnsembleMember, place: int) -> None:
         while member.applied < place:
             member.applied += 1
             first = member.applied > self._observed
@@ -239,7 +239,7 @@ class Quorum:
             pause_ns = int(ELECTION_NS * (1 + self._rng.random()))
             self._loop.at(self._loop.now_ns + pause_ns, self._elect)
 
-    def _candidates(self) -> list[Member]:
+    def _candidates(self) -> list[EnsembleMember]:
         return [
             each
             for each in self.members.values()
@@ -254,7 +254,7 @@ class Quorum:
             newest = max(candidates, key=lambda member: member.logged)
             self._elected(newest, self.contact.reached_by(newest))
 
-    def _elected(self, leader: Member, reached: list[Member]) -> None:
+    def _elected(self, leader: EnsembleMember, reached: list[EnsembleMember]) -> None:
         """The elected member's log becomes the log; entries that others logged beyond it are void."""
         self.leader = leader
         for place in range(leader.logged + 1, self._last + 1):
@@ -267,12 +267,12 @@ class Quorum:
         self._on_leader(leader)
         self.links_changed()
 
-    def _catch_up(self, member: Member) -> None:
+    def _catch_up(self, member: EnsembleMember) -> None:
         member.logged = self._last
         member.serving = True
         self.apply(member, self.committed)
 
-    def _join(self, member: Member) -> None:
+    def _join(self, member: EnsembleMember) -> None:
         leader = self.leader
         if leader is None:
             self.look()
@@ -282,12 +282,12 @@ class Quorum:
 
     # --- faults ----------------------------------------------------------------------------------------------------
 
-    def crash(self, member: Member) -> None:
+    def crash(self, member: EnsembleMember) -> None:
         if member.up:
             member.up = False
             self._drop(member)
 
-    def restart(self, member: Member) -> None:
+    def restart(self, member: EnsembleMember) -> None:
         if not member.up:
             member.up = True
             self.links_changed()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from nodes.errors import Damaged
 from nodes.sim.clock import Rate
-from nodes.sim.disk import Store
+from nodes.sim.disk import MediumStore
 from nodes.sim.loop import Machine
 from nodes.sim.world import Numbers, SimWorld
 from nodes.states import ProcessState
@@ -15,10 +15,10 @@ from nodes.trace.events import Stopped
 Starter = Callable[[SimWorld], None]
 
 
-class Server:
+class SimServer:
     """One name in the cluster: its medium, and its present process."""
 
-    def __init__(self, name: str, group: str, store: Store, rate: Rate, starter: Starter):
+    def __init__(self, name: str, group: str, store: MediumStore, rate: Rate, starter: Starter):
         self.name = name
         self.group = group
         """Group of a metadata server; empty for a client or a data node."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from nodes.sim.links import Link, Links
+from nodes.sim.links import Links, SimLink
 from nodes.sim.loop import Loop
 from nodes.trace.present import Cause
 
 
-class Stream:
+class SimStream:
     """Delivers steps in the order of sending. A cut stalls them until a heal; a loss costs retransmissions, and later steps wait."""
 
     def __init__(self, loop: Loop, links: Links, way: tuple[str, str], also: tuple[str, str] | None = None):
         self._loop = loop
         self._link = links.of(*way)
-        self._also = links.of(*also) if also else Link()
+        self._also = links.of(*also) if also else SimLink()
         """Another name of the same path: a fault of either affects it."""
         self._steps: deque[tuple[Callable[[], None], Cause]] = deque()
         """Steps in flight or stalled, oldest first, with their causes."""

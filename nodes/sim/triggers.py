@@ -13,7 +13,7 @@ from nodes.wire.messages import Message
 
 if TYPE_CHECKING:
     from nodes.sim.cluster import SimCluster
-    from nodes.sim.server import Server
+    from nodes.sim.server import SimServer
 
 KINDS = ("sync", "write", "sent", "delivered", "step")
 WHEN = ("before", "after")
@@ -102,7 +102,7 @@ class Triggers:
         if armed in waiting:
             waiting.remove(armed)
 
-    def attach(self, server: Server) -> None:
+    def attach(self, server: SimServer) -> None:
         """Attaches to a server that exists, was added, or starts a process."""
         writes = any(
             armed.trigger.kind == "write" and armed.trigger.server == server.name
@@ -154,7 +154,7 @@ class Triggers:
             self._apply_fault(armed)
 
     def _striking(
-        self, server: Server, multi: Callable[[list[Any]], Awaitable[Any]]
+        self, server: SimServer, multi: Callable[[list[Any]], Awaitable[Any]]
     ) -> Callable[[list[Any]], Awaitable[Any]]:
         machine = server.machine
         assert machine is not None

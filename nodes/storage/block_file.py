@@ -32,7 +32,7 @@ class BlockDamaged(Damaged):
     """A replica that must not be used; one line gives the place and the reason."""
 
 
-class UnknownFormat(Damaged):
+class UnknownBlockFormat(Damaged):
     """A replica of another version: it stays unchanged, and so does the whole directory."""
 
 
@@ -49,12 +49,12 @@ def _sealed(data: bytes) -> bytes:
 
 
 def read_head(path: str, data: bytes, block: int) -> int:
-    """The stamp in the head. Raises BlockDamaged, UnknownFormat."""
+    """The stamp in the head. Raises BlockDamaged, UnknownBlockFormat."""
     return int(_opened(path, data, HEAD, HEAD_MAGIC, block)[3])
 
 
 def read_state(path: str, data: bytes, block: int) -> tuple[int, int]:
-    """Stamp and length in the state file. Raises BlockDamaged, UnknownFormat."""
+    """Stamp and length in the state file. Raises BlockDamaged, UnknownBlockFormat."""
     _, _, _, stamp, length = _opened(path, data, STATE, STATE_MAGIC, block)
     return stamp, length
 
@@ -63,7 +63,7 @@ def _opened(path: str, data: bytes, layout: Struct, magic: bytes, block: int) ->
     if data[:8] == magic and len(data) >= 10:
         number = number_of(int.from_bytes(data[8:10], "little"))
         if number not in (FORMAT, None):
-            raise UnknownFormat(f"{path} {of_other_version(number, FORMAT)}")
+            raise UnknownBlockFormat(f"{path} {of_other_version(number, FORMAT)}")
     body, seal = data[: layout.size], data[layout.size : layout.size + CRC.size]
     if len(seal) < CRC.size or CRC.unpack(seal)[0] != crc32c(body) or not body.startswith(magic):
         raise BlockDamaged(f"{path} has a damaged head")

@@ -48,7 +48,7 @@ class BlockRefused(Exception):
     """The block does not allow the requested operation; one line gives the reason."""
 
 
-class Replica(msgspec.Struct):
+class StoredReplica(msgspec.Struct):
     """One replica of this store."""
 
     stamp: int
@@ -67,7 +67,7 @@ class BlockStore:
         self._disk = disk
         self.capacity = capacity
         self.reserve = min(disk.capacity() // RESERVE_SHARE, RESERVE_BYTES)
-        self.replicas: dict[int, Replica] = {}
+        self.replicas: dict[int, StoredReplica] = {}
         self.used = 0
         """Bytes of all replicas, quarantined ones included."""
         self._open: dict[int, AppendFile] = {}
@@ -86,7 +86,7 @@ class BlockStore:
         return store
 
     def _found(self, block: int, stated: bool) -> None:
-        replica = self.replicas[block] = Replica(0, 0, damaged=True)
+        replica = self.replicas[block] = StoredReplica(0, 0, damaged=True)
         try:
             replica.stamp = read_head(_data(block), self._disk.read(_data(block), 0, HEAD_BYTES), block)
             length = WRITING
@@ -136,7 +136,7 @@ class BlockStore:
         else:
             await self._reopen(block, old, stamp, length)
 
-    def _gives_way(self, block: int, old: Replica, stamp: int, length: int) -> bool:
+    def _gives_way(self, block: int, old: StoredReplica, stamp: int, length: int) -> bool:
         """Whether a replica may be replaced: always by a later stamp, by the same stamp only when it was left half written."""
         left_behind = not old.final and block not in self._open
         return stamp > old.stamp or (stamp == old.stamp and left_behind and not length)
@@ -150,10 +150,10 @@ class BlockStore:
         if block in self.replicas:
             self.remove(block)
         file = self._open[block] = self._disk.open_append(_data(block))
-        self.replicas[block] = Replica(stamp, 0)
+        self.replicas[block] = StoredReplica(stamp, 0)
         file.append(head(block, stamp))
 
-    async def _reopen(self, block: int, old: Replica, stamp: int, length: int) -> None:
+    async def _reopen(self, block: int, old: StoredReplica, stamp: int, length: int) -> None:
         if length > old.length or (length % CHUNK_BYTES and length != old.length):
             raise BlockRefused(
                 f"block {block:016x} has {old.length} bytes here and cannot go on behind {length}"
@@ -164,7 +164,7 @@ class BlockStore:
         file = self._open.get(block) or self._disk.open_append(_data(block))
         self._open[block] = file
         self.used -= old.length - length
-        self.replicas[block] = Replica(stamp, length)
+        self.replicas[block] = StoredReplica(stamp, length)
         await file.truncate(size_of(length))
 
     def append(self, block: int, offset: int, data: bytes, sums: bytes) -> None:
@@ -184,7 +184,7 @@ class BlockStore:
         replica.length += len(data)
         self.used += len(data)
 
-    async def finish(self, block: int) -> Replica:
+    async def finish(self, block: int) -> StoredReplica:
         """Makes the replica whole; durable on return. Raises BlockRefused, OSError.
 
         A replica whose sync failed is damaged: its bytes may not be on the disk, and no later sync would write them.

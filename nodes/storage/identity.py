@@ -12,7 +12,7 @@ from __future__ import annotations
 from random import Random
 
 from nodes.storage.journal_file import Journal
-from nodes.storage.sealed import seal, unseal
+from nodes.storage.sealed_file import seal, unseal
 from nodes.trace.events import Warned
 from nodes.units import DiskId
 from nodes.world import World
@@ -26,7 +26,7 @@ INSTANCE_BITS = 53
 """Width of a number that JavaScript and JSON represent exactly."""
 
 
-class Identity:
+class DiskIdentity:
     """The identity of this server's disk. `id` may be used in any message once `keep` has returned."""
 
     def __init__(self, world: World, journal: Journal, file: str = DISK_FILE):

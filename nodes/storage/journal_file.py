@@ -24,12 +24,12 @@ import msgspec
 
 from nodes.config import NO_KNOBS, Knobs
 from nodes.mutations import NO_MUTATIONS, Mutations
-from nodes.storage.appending import Appending
+from nodes.storage.open_segment import Appending
 from nodes.storage.records import (
     HEADER,
     OVERHEAD,
     PAYLOAD_MAX,
-    JournalCorrupt,
+    CorruptJournal,
     UnknownJournal,
     check_header,
     has_header,
@@ -39,7 +39,7 @@ from nodes.storage.records import (
     record_at,
     scan,
 )
-from nodes.storage.sealed import seal, unseal
+from nodes.storage.sealed_file import seal, unseal
 from nodes.world import Disk
 
 SEGMENT_BYTES = 16 << 20
@@ -53,7 +53,7 @@ DOUBT_FILE = "doubtful"
 MAGIC = b"CLVRDOUB"
 FORMAT = 1
 
-__all__ = ["Doubt", "Journal", "JournalCorrupt", "UnknownJournal"]
+__all__ = ["CorruptJournal", "Doubt", "Journal", "UnknownJournal"]
 
 
 class Doubt(msgspec.Struct, frozen=True, array_like=True):
@@ -128,7 +128,7 @@ class Journal:
     def open(
         cls, disk: Disk, directory: str, mutations: Mutations = NO_MUTATIONS, knobs: Knobs = NO_KNOBS
     ) -> Journal:
-        """Reads the journal on the disk. Raises JournalCorrupt, SealBroken, OSError; alters nothing."""
+        """Reads the journal on the disk. Raises CorruptJournal, SealBroken, OSError; alters nothing."""
         journal = cls(disk, directory, knobs, mutations)
         names = disk.names(directory)
         segments = [name for name in names if name.endswith(".seg")]
@@ -153,10 +153,10 @@ class Journal:
     def _read_segment(self, name: str, last: bool) -> None:
         path, stem = f"{self._directory}/{name}", name.removesuffix(".seg")
         if not SEGMENT_NAME.match(stem):
-            raise JournalCorrupt(path, 0, 0, "a segment is named by the 20 digits of its first sn")
+            raise CorruptJournal(path, 0, 0, "a segment is named by the 20 digits of its first sn")
         segment = Segment(path, int(stem))
         if self._segments and self._segments[-1].next_sn != segment.first_sn:
-            raise JournalCorrupt(
+            raise CorruptJournal(
                 path, 0, segment.first_sn, f"sn {self._segments[-1].next_sn} should come next"
             )
         data = self._disk.read(path)
@@ -168,7 +168,7 @@ class Journal:
                 epoch = entry.epoch
             valid = segment.size
         elif not last:
-            raise JournalCorrupt(
+            raise CorruptJournal(
                 path,
                 0,
                 segment.first_sn,
@@ -231,7 +231,7 @@ class Journal:
             self._recent.popitem(last=False)
 
     def entries(self, from_sn: int, to_sn: int) -> Iterator[tuple[int, bytes]]:
-        """(sn, payload) of the records in this range, both ends included. Raises JournalCorrupt for a rotten record, OSError."""
+        """(sn, payload) of the records in this range, both ends included. Raises CorruptJournal for a rotten record, OSError."""
         sn, last = max(from_sn, self.first_sn), min(to_sn, self.last_sn)
         while sn <= last:
             data = self._recent.get(sn)
@@ -255,7 +255,7 @@ class Journal:
             for place, (begin, end) in enumerate(bounds, sn):
                 entry = record_at(run, begin - start)
                 if entry is None or (entry.sn, entry.end) != (place, end - start):
-                    raise JournalCorrupt(
+                    raise CorruptJournal(
                         segment.path, begin, place, "the record has rotted since it was written"
                     )
         return [run[begin - start + OVERHEAD : end - start] for begin, end in bounds]

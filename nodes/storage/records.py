@@ -27,7 +27,7 @@ SN_UPPER = FRAME.size + 2
 NOT_ZERO = re.compile(rb"[^\0]")
 
 
-class JournalCorrupt(Damaged):
+class CorruptJournal(Damaged):
     """A journal that must not be used or altered before a person examines it; one line gives the place and the reason."""
 
     def __init__(self, file: str, offset: int, sn: int, reason: str):
@@ -38,11 +38,11 @@ class JournalCorrupt(Damaged):
         super().__init__(f"{file} is corrupt at offset {offset} (sn {sn}): {reason}")
 
 
-class UnknownJournal(JournalCorrupt):
+class UnknownJournal(CorruptJournal):
     """A journal of another version, which this version must not alter."""
 
 
-class Entry:
+class RecordPlace:
     """The place of a record in its segment."""
 
     __slots__ = ("end", "epoch", "sn", "start")
@@ -64,17 +64,17 @@ def pack(sn: int, epoch: int, payload: bytes) -> bytes:
 
 
 def check_header(file: str, data: bytes, first_sn: int) -> None:
-    """Raises JournalCorrupt; both numbers are named when the format is unknown."""
+    """Raises CorruptJournal; both numbers are named when the format is unknown."""
     magic, found, first = HEADER.unpack_from(data)
     number = number_of(found)
     if magic != MAGIC:
-        raise JournalCorrupt(file, 0, first_sn, f"begins with {magic!r}, not with {MAGIC!r}")
+        raise CorruptJournal(file, 0, first_sn, f"begins with {magic!r}, not with {MAGIC!r}")
     if number is None:
-        raise JournalCorrupt(file, len(MAGIC), first_sn, f"{found:#06x} is no format number")
+        raise CorruptJournal(file, len(MAGIC), first_sn, f"{found:#06x} is no format number")
     if number != FORMAT:
         raise UnknownJournal(file, len(MAGIC), first_sn, of_other_version(number, FORMAT))
     if first != first_sn:
-        raise JournalCorrupt(file, len(MAGIC) + 2, first_sn, f"says that it begins with sn {first}")
+        raise CorruptJournal(file, len(MAGIC) + 2, first_sn, f"says that it begins with sn {first}")
 
 
 def has_header(data: bytes) -> bool:
@@ -82,7 +82,7 @@ def has_header(data: bytes) -> bool:
     return len(data) >= HEADER.size and any(data[: HEADER.size])
 
 
-def record_at(data: bytes, offset: int) -> Entry | None:
+def record_at(data: bytes, offset: int) -> RecordPlace | None:
     """The whole and valid record at this offset; None when there is none."""
     if offset + OVERHEAD > len(data):
         return None
@@ -93,13 +93,13 @@ def record_at(data: bytes, offset: int) -> Entry | None:
     if crc32c(data[offset + FRAME.size : end]) != crc:
         return None
     sn, epoch = HEAD.unpack_from(data, offset + FRAME.size)
-    return Entry(sn, epoch, offset, end)
+    return RecordPlace(sn, epoch, offset, end)
 
 
-def scan(file: str, data: bytes, first_sn: int, last_segment: bool) -> Iterator[Entry]:
+def scan(file: str, data: bytes, first_sn: int, last_segment: bool) -> Iterator[RecordPlace]:
     """The records of a segment, in order, up to a torn tail, which only the last segment may have.
 
-    Raises JournalCorrupt when a bad record is no tail: a valid record or another segment follows it.
+    Raises CorruptJournal when a bad record is no tail: a valid record or another segment follows it.
     """
     offset, sn = HEADER.size, first_sn
     while offset < len(data):
@@ -107,9 +107,9 @@ def scan(file: str, data: bytes, first_sn: int, last_segment: bool) -> Iterator[
         if entry is None or entry.sn != sn:
             reason = "the record is damaged" if entry is None else f"the record says sn {entry.sn}"
             if not last_segment:
-                raise JournalCorrupt(file, offset, sn, f"{reason} and another segment follows")
+                raise CorruptJournal(file, offset, sn, f"{reason} and another segment follows")
             if entry is not None or follows(data, offset + 1, sn):
-                raise JournalCorrupt(
+                raise CorruptJournal(
                     file, offset, sn, f"{reason} and valid records follow" if entry is None else reason
                 )
             return

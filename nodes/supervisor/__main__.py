@@ -13,12 +13,12 @@ from nodes.log_lines import log
 from nodes.supervisor.exposition import Exposition
 from nodes.supervisor.messages import PORT
 from nodes.supervisor.metrics import ProcessCollector
-from nodes.supervisor.supervisor import Settings, Supervisor
+from nodes.supervisor.supervisor import Supervisor, SupervisorSettings
 
 WRONG_INPUT_EXIT = 2
 
 
-def settings() -> tuple[Settings, int]:
+def settings() -> tuple[SupervisorSettings, int]:
     parser = argparse.ArgumentParser(
         prog="python -m nodes.supervisor", description="Keeps one server of a cluster."
     )
@@ -38,12 +38,12 @@ def settings() -> tuple[Settings, int]:
     ensemble = [name for name in reported.ensemble.split(",") if name]
     if ensemble and reported.name not in ensemble:
         parser.error(f"--name {reported.name} is not one of --ensemble {reported.ensemble}")
-    return Settings(
+    return SupervisorSettings(
         reported.name, reported.data, reported.token, reported.port, ensemble, reported.health
     ), reported.metrics
 
 
-async def run(reported: Settings, metrics_port: int) -> None:
+async def run(reported: SupervisorSettings, metrics_port: int) -> None:
     ending = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ending.set)

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from nodes.log_lines import log
-from nodes.real.connection import Connection, Identity, Ungreeted
+from nodes.real.connection import PeerConnection, ProcessIdentity, Ungreeted
 from nodes.real.control import BadQuestion
 from nodes.real.throttle import Throttle
 from nodes.supervisor.keeper import NotReady
-from nodes.supervisor.messages import CLUSTER, Question, Reply, SupervisorMessage
+from nodes.supervisor.messages import CLUSTER, ControlQuestion, ControlReply, SupervisorMessage
 from nodes.supervisor.secret import read_secret
 from nodes.wire.codec import BadFrame
 from nodes.wire.keys import Realm, WeakToken
@@ -32,39 +32,39 @@ REFUSALS = (
     TypeError,
     msgspec.ValidationError,
 )
-Step = Callable[[Connection, dict[str, Any]], Any]
+Step = Callable[[PeerConnection, dict[str, Any]], Any]
 
 
-class Calls:
+class ControlCalls:
     """`steps` by the question's `do`; a step may be a coroutine function."""
 
     def __init__(
-        self, name: str, token_file: Path, steps: dict[str, Step], on_closed: Callable[[Connection], None]
+        self, name: str, token_file: Path, steps: dict[str, Step], on_closed: Callable[[PeerConnection], None]
     ):
         self._name = name
         self._token_file = token_file
         self._steps = steps
         self._on_closed = on_closed
-        self.connections: list[Connection] = []
+        self.connections: list[PeerConnection] = []
         self._ungreeted = Ungreeted()
         self._throttle = Throttle()
-        self._tasks: dict[asyncio.Task[None], Connection] = {}
+        self._tasks: dict[asyncio.Task[None], PeerConnection] = {}
 
     async def listen(self, host: str, port: int) -> asyncio.Server:
         """Raises OSError when the port is taken."""
         return await asyncio.get_running_loop().create_server(self._accepting, host, port)
 
-    def report(self, connection: Connection, reported: SupervisorMessage) -> None:
+    def report(self, connection: PeerConnection, reported: SupervisorMessage) -> None:
         connection.send(msgspec.msgpack.encode(reported))
 
     def report_all(self, reported: SupervisorMessage) -> None:
         for connection in self.connections:
             self.report(connection, reported)
 
-    def _accepting(self) -> Connection:
-        identity = Identity(CLUSTER, self._name, Realm.SUPERVISOR, self._keys())
+    def _accepting(self) -> PeerConnection:
+        identity = ProcessIdentity(CLUSTER, self._name, Realm.SUPERVISOR, self._keys())
         return self._ungreeted.add(
-            Connection(identity, "", self._opened, self._asked, self._closed, self._warn_of)
+            PeerConnection(identity, "", self._opened, self._asked, self._closed, self._warn_of)
         )
 
     def _keys(self) -> dict[Realm, bytes]:
@@ -84,30 +84,30 @@ class Calls:
         if self._throttle.passes(peer):
             log("warning", f"supervisor of {self._name}", line)
 
-    def _opened(self, connection: Connection) -> None:
+    def _opened(self, connection: PeerConnection) -> None:
         self._ungreeted.remove(connection)
         self.connections.append(connection)
 
-    def _closed(self, connection: Connection) -> None:
+    def _closed(self, connection: PeerConnection) -> None:
         self._ungreeted.remove(connection)
         if connection in self.connections:
             self.connections.remove(connection)
             self._on_closed(connection)
 
-    def _asked(self, connection: Connection, payload: bytes) -> None:
+    def _asked(self, connection: PeerConnection, payload: bytes) -> None:
         """Raises BadFrame."""
         try:
-            question = msgspec.msgpack.decode(payload, type=Question)
+            question = msgspec.msgpack.decode(payload, type=ControlQuestion)
         except msgspec.DecodeError as error:
             raise BadFrame(f"no question: {error}") from None
         if sum(owner is connection for owner in self._tasks.values()) >= OPEN_MAX:
-            self.report(connection, Reply(question.id, f"more than {OPEN_MAX} questions at once"))
+            self.report(connection, ControlReply(question.id, f"more than {OPEN_MAX} questions at once"))
             return
         task = asyncio.get_running_loop().create_task(self._answer(connection, question))
         self._tasks[task] = connection
         task.add_done_callback(self._tasks.pop)
 
-    async def _answer(self, connection: Connection, question: Question) -> None:
+    async def _answer(self, connection: PeerConnection, question: ControlQuestion) -> None:
         try:
             step = self._steps.get(question.do)
             if step is None:
@@ -117,6 +117,8 @@ class Calls:
                 answered = await answered
         except REFUSALS as error:
             said = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
-            self.report(connection, Reply(question.id, " ".join(said.split())[:400] or type(error).__name__))
+            self.report(
+                connection, ControlReply(question.id, " ".join(said.split())[:400] or type(error).__name__)
+            )
             return
-        self.report(connection, Reply(question.id, "", answered or {}))
+        self.report(connection, ControlReply(question.id, "", answered or {}))

@@ -8,8 +8,8 @@ import signal
 from collections.abc import Callable
 from pathlib import Path
 
+from nodes.real.child_output import last_words, ready_line
 from nodes.real.clock import monotonic_ns
-from nodes.real.spawned import last_words, ready_line
 from nodes.states import ProcessState
 from nodes.supervisor.reaper import Reaper
 

@@ -10,7 +10,7 @@ import socket
 import struct
 from contextlib import suppress
 
-from nodes.real.links import EVERYBODY, Rule
+from nodes.real.links import EVERYBODY, LinkRule
 from nodes.supervisor.packets import Addresses, filter_script, traffic_commands
 from nodes.supervisor.reaper import Reaper
 
@@ -60,12 +60,12 @@ class Kernel:
             await self._run("tc", "qdisc", "del", "dev", interface, "root")
             self.netem = True
 
-    async def apply(self, rules: list[Rule], hosts: dict[str, str]) -> None:
+    async def apply(self, rules: list[LinkRule], hosts: dict[str, str]) -> None:
         """Replaces all standing rules, in the order of the calls; `hosts` has the name of each peer that resolves. Raises KernelRefused."""
         async with self._applying:
             await self._apply(rules, hosts)
 
-    async def _apply(self, rules: list[Rule], hosts: dict[str, str]) -> None:
+    async def _apply(self, rules: list[LinkRule], hosts: dict[str, str]) -> None:
         interface = interface_of(await self.address())
         named = [(peer, host) for peer, host in hosts.items() if peer != EVERYBODY]
         found = await asyncio.gather(*(self._addresses_of(host) for _, host in named))
@@ -82,7 +82,7 @@ class Kernel:
                 f"{tool} refused: {errors.strip().partition(chr(10))[0] or f'exit code {code}'}"
             )
 
-    async def _shape(self, rules: list[Rule], addresses: Addresses, interface: str) -> None:
+    async def _shape(self, rules: list[LinkRule], addresses: Addresses, interface: str) -> None:
         with suppress(KernelRefused):
             await self._run("tc", "qdisc", "del", "dev", interface, "root")
         for command in traffic_commands(rules, addresses, interface):

@@ -15,13 +15,13 @@ PORT = 7700
 CONTROL = "control"
 
 
-class Question(msgspec.Struct):
+class ControlQuestion(msgspec.Struct):
     id: int
     do: str
     args: dict[str, Any] = {}
 
 
-class Reply(msgspec.Struct, tag=True):
+class ControlReply(msgspec.Struct, tag="Reply"):
     id: int
     error: str = ""
     """One line when the question was refused, else empty."""
@@ -66,4 +66,4 @@ class Status(msgspec.Struct, tag=True):
     """Used share of the container's memory limit."""
 
 
-SupervisorMessage = Reply | Events | Status
+SupervisorMessage = ControlReply | Events | Status

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.real.links import EVERYBODY, Rule
+from nodes.real.links import EVERYBODY, LinkRule
 
 TABLE = "cloverlab"
 BANDS_MAX = 16
@@ -14,11 +14,11 @@ Addresses = dict[str, list[str]]
 """IPv4 addresses of each peer on the data network."""
 
 
-def left_to_transport(rules: list[Rule], netem: bool) -> list[Rule]:
+def left_to_transport(rules: list[LinkRule], netem: bool) -> list[LinkRule]:
     """Rules that a process must apply to its own messages: always damage, which the kernel's checksums would detect, and what happens to whole
     messages; without netem also delay and loss."""
     left = [
-        Rule(
+        LinkRule(
             rule.peer,
             rule.direction,
             delay_ms=0 if netem else rule.delay_ms,
@@ -33,7 +33,7 @@ def left_to_transport(rules: list[Rule], netem: bool) -> list[Rule]:
     return [rule for rule in left if any(getattr(rule, fault) for fault in OF_TRANSPORT)]
 
 
-def filter_script(rules: list[Rule], addresses: Addresses, interface: str, port: int) -> str:
+def filter_script(rules: list[LinkRule], addresses: Addresses, interface: str, port: int) -> str:
     """Script for `nft -f` that replaces all rules of the supervisor. Only packets of the data interface are dropped, never those of the
     supervisor's own port."""
     lines = [
@@ -59,7 +59,7 @@ def chain(hook: str, name: str, interface: str, port: int, dropped: list[str]) -
     ]
 
 
-def drops(rules: list[Rule], addresses: Addresses, direction: str, field: str) -> list[str]:
+def drops(rules: list[LinkRule], addresses: Addresses, direction: str, field: str) -> list[str]:
     found: list[str] = []
     for rule in rules:
         if rule.drop and rule.direction in (direction, "both"):
@@ -69,7 +69,7 @@ def drops(rules: list[Rule], addresses: Addresses, direction: str, field: str) -
     return list(dict.fromkeys(found))
 
 
-def traffic_commands(rules: list[Rule], addresses: Addresses, interface: str) -> list[list[str]]:
+def traffic_commands(rules: list[LinkRule], addresses: Addresses, interface: str) -> list[list[str]]:
     """Commands for `tc`, in order, after the previous discipline is removed. Each host delays its outgoing packets only.
 
     Raises ValueError for more delayed addresses than the kernel has bands.
@@ -110,7 +110,7 @@ def traffic_commands(rules: list[Rule], addresses: Addresses, interface: str) ->
     return commands
 
 
-def netem(rules: list[Rule]) -> list[str]:
+def netem(rules: list[LinkRule]) -> list[str]:
     """Arguments for all rules at once: delays add up, losses are independent."""
     delay_ms = sum(rule.delay_ms for rule in rules)
     passes = 1.0

@@ -18,17 +18,17 @@ import msgspec
 from nodes.kinds import KINDS
 from nodes.log_lines import log
 from nodes.real.clock import monotonic_ns
-from nodes.real.connection import Connection
+from nodes.real.connection import PeerConnection
 from nodes.real.control import LINE_MAX, BadQuestion
-from nodes.real.links import Rule
+from nodes.real.disk_replacement import wipe
+from nodes.real.links import LinkRule
 from nodes.real.memory import used_share
 from nodes.real.private_files import replace_file
 from nodes.real.relay import Relay
 from nodes.real.rot import corrupt
-from nodes.real.synced import lose_power
-from nodes.real.wipe import wipe
+from nodes.real.synced_lengths import lose_power
 from nodes.supervisor import zookeeper
-from nodes.supervisor.calls import Calls
+from nodes.supervisor.calls import ControlCalls
 from nodes.supervisor.keeper import Keeper, NotReady
 from nodes.supervisor.kernel import Kernel
 from nodes.supervisor.messages import Events, Status
@@ -55,7 +55,7 @@ RELAY_PORT = 21_810
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 
 
-class Settings(msgspec.Struct, frozen=True):
+class SupervisorSettings(msgspec.Struct, frozen=True):
     name: str
     data: Path
     """Directory of the volume."""
@@ -85,13 +85,13 @@ class Supervisor:
 
     Many methods: one answers each question."""
 
-    def __init__(self, settings: Settings):
+    def __init__(self, settings: SupervisorSettings):
         self.settings = settings
         settings.data.mkdir(parents=True, exist_ok=True)
         self.reaper = Reaper()
         self.kernel = Kernel(settings.name, settings.port, self.reaper)
         self.keeper = Keeper(settings.health.parent / "logs", self.reaper, self._changed)
-        steps: dict[str, Callable[[Connection, dict[str, Any]], Any]] = {
+        steps: dict[str, Callable[[PeerConnection, dict[str, Any]], Any]] = {
             "status": lambda connection, args: {"status": msgspec.to_builtins(self.status())},
             "start": self._start,
             "stop": self._stop,
@@ -107,11 +107,11 @@ class Supervisor:
             "logs": self._logs,
             "forget": self._forget,
         }
-        self.calls = Calls(settings.name, settings.token_file, steps, self._closed)
+        self.calls = ControlCalls(settings.name, settings.token_file, steps, self._closed)
         self._launch: Launch | None = None
         self._role = "down" if settings.ensemble else ""
         self._relays: dict[str, Relay] = {}
-        self._following: dict[Connection, asyncio.Task[None]] = {}
+        self._following: dict[PeerConnection, asyncio.Task[None]] = {}
         self._boot_id = BOOT_ID.read_text().strip() if BOOT_ID.exists() else ""
         self._address = ""
         self._starting = False
@@ -184,12 +184,12 @@ class Supervisor:
             self._role = "down"
         self.calls.report_all(self.status())
 
-    def _closed(self, connection: Connection) -> None:
+    def _closed(self, connection: PeerConnection) -> None:
         following = self._following.pop(connection, None)
         if following is not None:
             following.cancel()
 
-    def _follow(self, connection: Connection, args: dict[str, Any]) -> None:
+    def _follow(self, connection: PeerConnection, args: dict[str, Any]) -> None:
         """Sends the server's events after number `after`, and the status, on this connection from here on."""
         self._closed(connection)
         trace = self._directory(args["cluster"]) / "trace"
@@ -197,7 +197,7 @@ class Supervisor:
         self._following[connection] = asyncio.get_running_loop().create_task(reading)
         self.calls.report(connection, self.status())
 
-    async def _read_events(self, connection: Connection, reader: TraceReader) -> None:
+    async def _read_events(self, connection: PeerConnection, reader: TraceReader) -> None:
         while True:
             if connection.unsent > SEND_AHEAD_BYTES:
                 await asyncio.sleep(FOLLOW_S)
@@ -232,7 +232,7 @@ class Supervisor:
             raise BadQuestion(f"{cluster[:64]!r} is no name of a cluster")
         return self.settings.data / "clusters" / cluster
 
-    async def _start(self, connection: Connection, args: dict[str, Any]) -> None:
+    async def _start(self, connection: PeerConnection, args: dict[str, Any]) -> None:
         """Starts a server or workload as in `Launch`; a ZooKeeper server needs no arguments."""
         if self.keeper.pid or self._starting:
             raise BadQuestion(f"{self.settings.name} runs already")
@@ -294,21 +294,21 @@ class Supervisor:
         elif self.settings.ensemble and not running:
             self._ended_mark.touch()
 
-    async def _stop(self, connection: Connection, args: dict[str, Any]) -> None:
+    async def _stop(self, connection: PeerConnection, args: dict[str, Any]) -> None:
         self._keep(False)
         await self.keeper.stop(STOP_S)
 
-    async def _kill(self, connection: Connection, args: dict[str, Any]) -> None:
+    async def _kill(self, connection: PeerConnection, args: dict[str, Any]) -> None:
         self._keep(False)
         await self.keeper.kill()
 
-    async def _lose_power(self, connection: Connection, args: dict[str, Any]) -> dict[str, Any]:
+    async def _lose_power(self, connection: PeerConnection, args: dict[str, Any]) -> dict[str, Any]:
         if self._launch is None or self._launch.kind not in LISTENING:
             raise BadQuestion("what is synced is known of who has a disk only: a client has none")
         await self._kill(connection, args)
         return {"lost": lose_power(self._directory(self._launch.cluster), random.Random(args.get("seed")))}
 
-    async def _new_disk(self, connection: Connection, args: dict[str, Any]) -> None:
+    async def _new_disk(self, connection: PeerConnection, args: dict[str, Any]) -> None:
         if self._launch is None or self._launch.kind not in LISTENING:
             raise BadQuestion("who has a disk may get another one: a client has none")
         if self.keeper.pid:
@@ -318,23 +318,23 @@ class Supervisor:
         except OSError as error:
             raise BadQuestion(f"the disk cannot be emptied: {error.strerror}") from None
 
-    def _corrupt(self, connection: Connection, args: dict[str, Any]) -> dict[str, Any]:
+    def _corrupt(self, connection: PeerConnection, args: dict[str, Any]) -> dict[str, Any]:
         if self._launch is None:
             raise BadQuestion("no server has run here")
         return {"where": corrupt(self._directory(self._launch.cluster), str(args["what"]))}
 
-    def _pause(self, connection: Connection, args: dict[str, Any]) -> None:
+    def _pause(self, connection: PeerConnection, args: dict[str, Any]) -> None:
         self.keeper.pause()
 
-    def _resume(self, connection: Connection, args: dict[str, Any]) -> None:
+    def _resume(self, connection: PeerConnection, args: dict[str, Any]) -> None:
         self.keeper.resume()
 
-    def _logs(self, connection: Connection, args: dict[str, Any]) -> dict[str, Any]:
+    def _logs(self, connection: PeerConnection, args: dict[str, Any]) -> dict[str, Any]:
         with self.keeper.errors.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - 65_536))
             return {"text": file.read().decode("utf-8", "replace")}
 
-    def _forget(self, connection: Connection, args: dict[str, Any]) -> None:
+    def _forget(self, connection: PeerConnection, args: dict[str, Any]) -> None:
         """Removes a cluster's files here; refused for the running cluster."""
         directory = self._directory(args["cluster"])
         if self.keeper.pid and self._launch is not None and self._launch.cluster == args["cluster"]:
@@ -343,9 +343,9 @@ class Supervisor:
 
     # --- links and questions --------------------------------------------------------------------------------------
 
-    async def _rules(self, connection: Connection, args: dict[str, Any]) -> None:
+    async def _rules(self, connection: PeerConnection, args: dict[str, Any]) -> None:
         """Sets rules. The kernel makes cuts. The server's transport and the relays to coordination do the rest, as in `left_to_transport`."""
-        rules = msgspec.convert(args["rules"], list[Rule])
+        rules = msgspec.convert(args["rules"], list[LinkRule])
         await self.kernel.apply(rules, {rule.peer: self._host_of(rule.peer) for rule in rules})
         left = left_to_transport(rules, self.kernel.netem)
         for name, relay in self._relays.items():
@@ -380,7 +380,7 @@ class Supervisor:
     def _socket(self) -> Path:
         return self.settings.health.parent / f"{self.settings.name}.sock"
 
-    async def _ask(self, connection: Connection, args: dict[str, Any]) -> dict[str, Any]:
+    async def _ask(self, connection: PeerConnection, args: dict[str, Any]) -> dict[str, Any]:
         """Passes a question on to the server's own control socket."""
         return await self._to_process(args["question"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nodes.trace.events import Called, Committed, Invoked, Stamped
-from nodes.trace.outside import Outside
+from nodes.trace.outside_causes import OutsideCauses
 from nodes.trace.present import UNKNOWN, Cause
 
 STEPS_MOST = 10_000
@@ -35,7 +35,7 @@ class Causes:
         self._followers: dict[Cause, list[Stamped]] = {}
         self._causes: dict[Cause, Cause] = {}
         reported = list(events)
-        outside = Outside(reported)
+        outside = OutsideCauses(reported)
         for stamped in reported:
             self._add(stamped, stamped_cause(stamped) if stamped.cause else outside.cause_of(stamped))
         for place, cause in list(self._causes.items()):

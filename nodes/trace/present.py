@@ -67,7 +67,7 @@ def change_of(path: str, at_ns: int) -> Cause:
     return (path, at_ns // MICROSECOND) if len(path) <= NAME_MOST else UNKNOWN
 
 
-class Written(msgspec.Struct):
+class WriterCause(msgspec.Struct):
     """The field of a node's JSON object that names the cause of its writer. Readers of the node ignore it."""
 
     cause: Cause = UNKNOWN
@@ -84,7 +84,7 @@ def with_cause(data: bytes, cause: Cause) -> bytes:
 def cause_in(data: bytes | None) -> Cause:
     """The cause of the writer of a node; UNKNOWN for a removed node and for any other data."""
     try:
-        return reported(msgspec.json.decode(data or b"", type=Written).cause)
+        return reported(msgspec.json.decode(data or b"", type=WriterCause).cause)
     except msgspec.DecodeError:
         return UNKNOWN
 

@@ -14,7 +14,7 @@ WRITING, FINAL, DAMAGED = 0, 1, 2
 """States of a replica: its content may be part of a block, is the whole block, or must not be trusted."""
 
 
-class Row(msgspec.Struct, array_like=True, gc=False, frozen=True):
+class ReplicaRow(msgspec.Struct, array_like=True, gc=False, frozen=True):
     """A replica as its data node reports it."""
 
     block: int
@@ -58,7 +58,7 @@ class FullReport(Message, array_like=True, tag=True, gc=False):
     version: int
     part: int
     parts: int
-    rows: list[Row]
+    rows: list[ReplicaRow]
 
 
 class Changes(Message, array_like=True, tag=True, gc=False):
@@ -67,7 +67,7 @@ class Changes(Message, array_like=True, tag=True, gc=False):
     boot: int
     before: int
     version: int
-    rows: list[Row]
+    rows: list[ReplicaRow]
     removed: list[int]
 
 

@@ -56,11 +56,11 @@ class Hello(msgspec.Struct, array_like=True):
     proof: bytes
 
 
-class Welcome(msgspec.Struct, array_like=True):
+class HandshakeReply(msgspec.Struct, array_like=True):
     proof: bytes
 
 
-Greeting = TypeVar("Greeting", Challenge, Hello, Welcome)
+Greeting = TypeVar("Greeting", Challenge, Hello, HandshakeReply)
 
 
 def frame(payload: bytes) -> bytes:
@@ -162,7 +162,7 @@ def check_hello(hello: Hello, keys: Mapping[Realm, bytes], cluster: str, name: s
     return ends
 
 
-def check_welcome(welcome: Welcome, key: bytes, ends: Ends) -> None:
+def check_welcome(welcome: HandshakeReply, key: bytes, ends: Ends) -> None:
     """Checks the accepting side's proof. Raises UnknownPeer."""
     if not hmac.compare_digest(welcome.proof, proof(key, LISTENER, ends)):
         raise UnknownPeer(f"{ends.listener} does not prove the cluster's token")

@@ -24,7 +24,7 @@ def body(name: str, number: int, size: int) -> bytes:
     return hashlib.shake_256(f"{name}/{number}".encode()).digest(size)
 
 
-class Found(msgspec.Struct, frozen=True):
+class FileContent(msgspec.Struct, frozen=True):
     """The result of parsing a file's bytes."""
 
     numbers: list[int]
@@ -33,7 +33,7 @@ class Found(msgspec.Struct, frozen=True):
     """Offset of the first record with wrong content; -1 when there is none."""
 
 
-def read_back(name: str, data: bytes) -> Found:
+def read_back(name: str, data: bytes) -> FileContent:
     """Parses a file. An incomplete record is no fault when its bytes are right: its writer may still be at work."""
     numbers: list[int] = []
     offset = 0
@@ -45,9 +45,9 @@ def read_back(name: str, data: bytes) -> Found:
             or number <= (numbers[-1] if numbers else 0)
             or lying != body(name, number, len(lying))
         ):
-            return Found(numbers, offset)
+            return FileContent(numbers, offset)
         if len(lying) < size:
             break
         numbers.append(number)
         offset += HEAD.size + size
-    return Found(numbers)
+    return FileContent(numbers)

@@ -21,7 +21,7 @@ WRONG = "EBADMSG"
 """The error of a get whose bytes differ from those written."""
 
 
-class Written(msgspec.Struct):
+class WrittenFile(msgspec.Struct):
     """One file as its writer knows it."""
 
     path: str
@@ -41,7 +41,7 @@ class FileCalls:
         self._files = files
         self._config = config
         self._session = session
-        self._written: list[Written] = []
+        self._written: list[WrittenFile] = []
 
     async def call(self, verb: str, path: str) -> str:
         """One call; `path` is a new name for a put. Returns the POSIX name of its error, empty for none."""
@@ -52,7 +52,7 @@ class FileCalls:
         return await (self._append(file) if verb == "append" else self._get(file))
 
     async def _put(self, path: str) -> str:
-        file = Written(path)
+        file = WrittenFile(path)
         error = await self._write(file, "put")
         if not error:
             if len(self._written) == FILES_MAX:
@@ -60,13 +60,13 @@ class FileCalls:
             self._written.append(file)
         return error
 
-    async def _append(self, file: Written) -> str:
+    async def _append(self, file: WrittenFile) -> str:
         error = await self._write(file, "append")
         if error:
             self._forget(file)
         return error
 
-    async def _write(self, file: Written, verb: str) -> str:
+    async def _write(self, file: WrittenFile, verb: str) -> str:
         size = self._world.rng.randrange(self._config.size // 2, self._config.size * 3 // 2 + 1)
         file.held, file.last = True, file.last + 1
         number, began_ns, error = file.last, self._world.clock.monotonic_ns(), ""
@@ -87,7 +87,7 @@ class FileCalls:
                 await self._world.clock.sleep(PART_NS)
             yield data[start : start + PART_BYTES]
 
-    async def _get(self, file: Written) -> str:
+    async def _get(self, file: WrittenFile) -> str:
         began_ns, error = self._world.clock.monotonic_ns(), ""
         wanted = dict(file.acked)
         parts: list[bytes] = []
@@ -110,7 +110,7 @@ class FileCalls:
             file.acked.pop(number, None)
         return error
 
-    def _forget(self, file: Written) -> None:
+    def _forget(self, file: WrittenFile) -> None:
         if file in self._written:
             self._written.remove(file)
 

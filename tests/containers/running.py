@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from backend.compose import Compose
-from backend.hosting import COMPOSE_FILE
+from backend.hosts import COMPOSE_FILE
 from backend.key import FILE
 from backend.registry import ControlPlane, forget, record
 from tests.browser.running import START_S, Running, wait_for

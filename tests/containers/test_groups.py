@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from backend import remote
+from backend import remote_requests
 from backend.commands.contents import content_path
 from tests.browser.running import wait_for
 from tests.containers.running import Composed
@@ -22,13 +22,13 @@ UNDO = {"crash": "restart", "power_loss": "restart", "pause": "resume", "cut": "
 
 def put(lab: Composed, path: str) -> bytes:
     data = Random(path).randbytes(LENGTH)
-    assert remote.send(lab.port, "PUT", content_path(path), io.BytesIO(data)) == {"size": LENGTH}
+    assert remote_requests.send(lab.port, "PUT", content_path(path), io.BytesIO(data)) == {"size": LENGTH}
     return data
 
 
 def got(lab: Composed, path: str) -> bytes:
     file = io.BytesIO()
-    remote.receive(lab.port, content_path(path), file)
+    remote_requests.receive(lab.port, content_path(path), file)
     return file.getvalue()
 
 
@@ -38,7 +38,7 @@ def blocks(lab: Composed) -> list[int]:
 
 def checkpoint(lab: Composed, what: str, **said: Any) -> Any:
     path = "/api/checkpoints" + ("/recover" if what == "recover" else "")
-    return remote.ask(lab.port, "POST", path, said)
+    return remote_requests.ask(lab.port, "POST", path, said)
 
 
 def went_back(lab: Composed) -> set[str]:
@@ -118,7 +118,7 @@ def test_all_groups_go_back_to_a_checkpoint(lab: Composed) -> None:
     )
     wait_for(lab.in_step, 2 * TAKEOVER_S, "everybody in step")
     assert got(lab, "/before") == data
-    reported = remote.ask(lab.port, "POST", "/api/fs", {"do": "ls", "path": "/"})
+    reported = remote_requests.ask(lab.port, "POST", "/api/fs", {"do": "ls", "path": "/"})
     assert "before" in reported["result"]["names"] and "after" not in reported["result"]["names"]
     goes_on(lab, lab.active("g1"))
     goes_on(lab, lab.active("g2"))

@@ -6,7 +6,7 @@ from math import ceil
 
 import pytest
 
-from backend import remote
+from backend import remote_requests
 from tests.browser.running import wait_for
 from tests.containers.running import Composed
 from tests.containers.test_faults import SOON_S, TAKEOVER_S, all_green, goes_on, taken_over
@@ -70,7 +70,7 @@ def test_the_last_of_a_group_is_forced(lab: Composed) -> None:
         before = len(members())
         lab.fault("crash", name)
         wait_for(lambda before=before: len(members()) < before, SOON_S, f"a configuration without {name}")
-    remote.ask(lab.port, "POST", "/api/fs", {"do": "mkdir", "path": "/before-the-end"})
+    remote_requests.ask(lab.port, "POST", "/api/fs", {"do": "mkdir", "path": "/before-the-end"})
     lab.fault("crash", active)
     wait_for(lambda: lab.server(left)["role"] == "active", TAKEOVER_S, f"the place of the active for {left}")
     sn = lab.server(left)["sn"]
@@ -80,6 +80,6 @@ def test_the_last_of_a_group_is_forced(lab: Composed) -> None:
     for name in (active, *others):
         lab.fault("restart", name)
     wait_for(lab.in_step, 2 * TAKEOVER_S, "everybody in step")
-    listed = remote.ask(lab.port, "POST", "/api/fs", {"do": "ls", "path": "/"})["result"]["names"]
+    listed = remote_requests.ask(lab.port, "POST", "/api/fs", {"do": "ls", "path": "/"})["result"]["names"]
     assert "before-the-end" in listed
     all_green(lab)

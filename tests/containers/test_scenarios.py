@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from backend.compose import Compose, brought_up, run_in
-from backend.hosting import Hosts
-from backend.scenarios.reading import read
+from backend.hosts import Hosts
+from backend.scenarios.reader import read
 from tests.chosen import SCENARIOS, chosen, wants_all
 from tests.slowness import slower
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from backend import remote
+from backend import remote_requests
 from backend.compose import docker
 from nodes.families import FAMILIES
 from tests.browser.running import wait_for
@@ -32,7 +32,7 @@ def switch(lab: Composed, protocol: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def mkdir(lab: Composed, path: str) -> None:
-    remote.ask(lab.port, "POST", "/api/fs", {"do": "mkdir", "path": path})
+    remote_requests.ask(lab.port, "POST", "/api/fs", {"do": "mkdir", "path": path})
 
 
 def calls(lab: Composed, path: str) -> None:
@@ -121,7 +121,7 @@ def test_a_container_is_killed_and_the_service_goes_on(
     shared.docker("start", shared.container(leader))
     wait_for(shared.settled, TAKEOVER_S, f"{leader} again")
     calls(shared, "/after")
-    names = remote.ask(shared.port, "POST", "/api/fs", {"do": "ls", "path": "/"})["result"]["names"]
+    names = remote_requests.ask(shared.port, "POST", "/api/fs", {"do": "ls", "path": "/"})["result"]["names"]
     assert {"before", "after"} <= set(names)
     if protocol not in LOSES_WRITES:
         all_green(shared)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 
 from nodes.config import MILLISECOND, SECOND
-from nodes.coordination.operations import Set
+from nodes.coordination.operations import SetData
 from nodes.coordination.tree import OPERATOR
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.mams.messages import Commit, Prepare, Prepared, Promise
-from nodes.replicas.view import JUNIOR, Place
+from nodes.replicas.view import JUNIOR, ServerPlace
 from nodes.trace.causes import Causes
 from nodes.trace.events import Called, Committed, Durable, RoleChanged, Serving, Stamped, StepTaken
 from nodes.wire.messages import Answer, CheckOperation, Refused, Request
@@ -157,8 +157,8 @@ def test_4_2_2_step_1_an_elected_that_has_become_a_junior_gives_the_lock_up_to_a
     said = Said(lab.cluster)
     lab.cluster.run_until(lambda: bool(named("lock", steps(said, "election"))), 20 * SECOND)
     junior = named("lock", steps(said, "election"))[0].server
-    place = msgspec.json.encode(Place(JUNIOR, 1, 0))
-    lab.cluster.ensemble.submit(OPERATOR, Set(f"/cloverlab/groups/g1/view/{junior}", place))
+    place = msgspec.json.encode(ServerPlace(JUNIOR, 1, 0))
+    lab.cluster.ensemble.submit(OPERATOR, SetData(f"/cloverlab/groups/g1/view/{junior}", place))
     lab.await_next_active()
     upgrade = steps(said, "upgrade")
     assert [each.event.step for each in upgrade if each.server == junior] == ["0", "1"]  # type: ignore[union-attr]

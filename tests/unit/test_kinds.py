@@ -10,11 +10,11 @@ from backend.vocabulary import lanes
 from nodes.config import ClusterConfig, JournalConfig
 from nodes.families import FAMILIES, family_named
 from nodes.faults.table import NODES
-from nodes.kinds import KINDS, Kind
+from nodes.kinds import KINDS, ProcessKind
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
-def test_a_row_names_what_exists(kind: Kind) -> None:
+def test_a_row_names_what_exists(kind: ProcessKind) -> None:
     assert callable(import_module(kind.server).start)
     assert {column.field for column in kind.columns} <= set(kind.reports.__struct_fields__)
     assert not kind.part or kind.part in ClusterConfig.__struct_fields__

@@ -10,10 +10,10 @@ from nodes.metadata_server.own_journal import OwnJournal
 from nodes.metadata_server.replica import open_replica
 from nodes.metadata_server.server import MetadataServer
 from nodes.metadata_server.tenure import JournalLeader
-from nodes.replicas.anew import start_anew_if_damaged
-from nodes.replicas.leader import Stopped, wait_out_old_leases, write_epoch
+from nodes.replicas.fresh_start import start_anew_if_damaged
+from nodes.replicas.leader import TakeoverStopped, wait_out_old_leases, write_epoch
 from nodes.replicas.log import decode_group, mark_of
-from nodes.replicas.session import Session
+from nodes.replicas.session import ReplicaSession
 from nodes.replicas.view import ACTIVE, STANDBY
 from nodes.replicas.view_watcher import ViewWatcher
 from nodes.wake import Inbox, Wake
@@ -173,7 +173,7 @@ class MajorityLeader(JournalLeader):
                 seen_ns = now
             elif now - seen_ns > 2 * replica.world.coordination.session_timeout_ns:
                 self.skip_next_election = True
-                raise Stopped("too few members acknowledge")
+                raise TakeoverStopped("too few members acknowledge")
 
     def _deadline(self):
         return (
@@ -201,7 +201,7 @@ class Majority:
     def __init__(self, server, replica, choice):
         self._server, self._choice, self._replica = server, choice, replica
         self._following = ViewWatcher(replica)
-        self.session = Session(replica, self._following, self, server.snapshot_writer.stop)
+        self.session = ReplicaSession(replica, self._following, self, server.snapshot_writer.stop)
         self._journal = OwnJournal(replica)
         self._inbox, self._wanted = Inbox(), Wake()
         self.promised = max(stored_promise(replica.world), replica.log.last.epoch)

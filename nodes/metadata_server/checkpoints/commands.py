@@ -14,10 +14,10 @@ from nodes.metadata_server.checkpoints.history import operations_in
 from nodes.metadata_server.checkpoints.ledger import (
     PENDING,
     Checkpoint,
-    Refused,
+    LedgerRefused,
     checked_name,
 )
-from nodes.metadata_server.checkpoints.reaching import Reaching
+from nodes.metadata_server.checkpoints.reachability import Reaching
 from nodes.metadata_server.checkpoints.states import CheckpointStates
 from nodes.metadata_server.replica import GroupReplica
 from nodes.slots import GroupLog
@@ -32,7 +32,7 @@ COUNTED_AT_ONCE = 256
 Answer = dict[str, Any]
 
 
-class Commands:
+class CheckpointCommands:
     """Command handlers. A command that cannot be carried out returns {"refused": line}."""
 
     def __init__(self, replica: GroupReplica[GroupLog], begin: Callable[[str], asyncio.Task[str] | None]):
@@ -87,9 +87,9 @@ class Commands:
         drawn = replica.world.rng.choice(sorted(seen.active for seen in groups.values()))
         refused = await (self._run(name) if drawn == replica.name else self._ask(drawn, name))
         if refused:
-            raise Refused(refused)
+            raise LedgerRefused(refused)
         if await replica.ledger.void(name) == "":
-            raise Refused(f"the time server {drawn} did not answer, and nothing was begun: ask again")
+            raise LedgerRefused(f"the time server {drawn} did not answer, and nothing was begun: ask again")
         return {"checkpoint": reported(await replica.ledger.find(name))}
 
     async def _ask(self, drawn: str, name: str) -> str:
@@ -144,7 +144,7 @@ def _refusing(command: Callable[[Answer], Awaitable[Answer]]) -> Callable[[Answe
     async def answer(question: Answer) -> Answer:
         try:
             return await command(question)
-        except Refused as refused:
+        except LedgerRefused as refused:
             return {"refused": str(refused)}
         except CoordinationError as error:
             return {"refused": f"the coordination service did not answer: {type(error).__name__}; ask again"}

@@ -12,8 +12,8 @@ from nodes.listeners import Listeners
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.records import IncarnationRecord, call_of, rollback_in
 from nodes.metadata_server.checkpoints.incarnation import aside
+from nodes.replicas.journal_quarantine import copy_groups_aside
 from nodes.replicas.log import decode_group
-from nodes.replicas.set_aside import copy_groups_aside
 from nodes.slots import GroupLog, ImageStore
 from nodes.trace.checkpoints import TakenBack
 from nodes.wake import Wake
@@ -30,7 +30,7 @@ class Rollback(NamedTuple):
     record: IncarnationRecord
 
 
-class History:
+class JournalHistory:
     """The states that image and journal of one server lead to."""
 
     def __init__(

@@ -1,7 +1,7 @@
 """Rollback to a checkpoint on one server's disk (CFS §4.3; safety rule 14): image and journal up to the barrier and no further.
 
 Later groups are moved under `aside/`, never deleted. The file `incarnation` is written last and records how far this server has rolled back. A
-rollback that a crash interrupts before that is repeated. It is a sealed file (nodes/storage/sealed.py).
+rollback that a crash interrupts before that is repeated. It is a sealed file (nodes/storage/sealed_file.py).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from nodes.replicas.log import NOTHING
-from nodes.storage.sealed import seal, unseal
+from nodes.storage.sealed_file import seal, unseal
 from nodes.wire.messages import Mark
 from nodes.world import Disk
 
@@ -18,7 +18,7 @@ MAGIC = b"CLVRINCN"
 FORMAT = 1
 
 
-class Origin(msgspec.Struct, array_like=True, frozen=True):
+class JournalOrigin(msgspec.Struct, array_like=True, frozen=True):
     """The point where this server's journal branched off."""
 
     incarnation: int = 0
@@ -30,24 +30,24 @@ class Origin(msgspec.Struct, array_like=True, frozen=True):
     """Number of operations that were quarantined on this server."""
 
 
-def encode(origin: Origin) -> bytes:
+def encode(origin: JournalOrigin) -> bytes:
     return seal(MAGIC, FORMAT, origin)
 
 
-def decode(data: bytes) -> Origin:
+def decode(data: bytes) -> JournalOrigin:
     """Raises SealBroken; both numbers are named when the format is unknown."""
-    return unseal(FILE, MAGIC, FORMAT, data, Origin)
+    return unseal(FILE, MAGIC, FORMAT, data, JournalOrigin)
 
 
-def stored_origin(disk: Disk) -> Origin:
+def stored_origin(disk: Disk) -> JournalOrigin:
     """Raises SealBroken, OSError."""
     try:
         return decode(disk.read(FILE))
     except FileNotFoundError:
-        return Origin()
+        return JournalOrigin()
 
 
-async def store_origin(disk: Disk, origin: Origin) -> None:
+async def store_origin(disk: Disk, origin: JournalOrigin) -> None:
     """Durable when it returns. Raises OSError."""
     await disk.replace(FILE, encode(origin))
 

@@ -12,19 +12,19 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from nodes.config import MILLISECOND
-from nodes.replicas.view import INCARNATION, JUNIOR, Configuration, EpochNode, GlobalView, Watch
+from nodes.replicas.view import INCARNATION, JUNIOR, Configuration, EpochNode, GlobalView, OneShotWatch
 from nodes.units import GROUP_SHIFT, INCARNATION_SHIFT, home_group
 from nodes.wire.messages import Mark
 from nodes.world import (
     BadVersion,
     Change,
-    Check,
+    CheckNode,
     ConnectionLoss,
-    Create,
-    Delete,
+    CreateNode,
+    DeleteNode,
     NodeExists,
     NoNode,
-    Set,
+    SetNode,
     World,
     decoded,
     ensure,
@@ -43,7 +43,7 @@ TRIES = 10
 ROOT = "/cloverlab/checkpoints"
 
 
-class Refused(Exception):
+class LedgerRefused(Exception):
     """A request that cannot be granted; one line gives the reason."""
 
 
@@ -82,7 +82,7 @@ class Incarnation(msgspec.Struct, frozen=True):
     """Ranges of block numbers by group that do not belong to this incarnation's past."""
 
 
-class Seen(msgspec.Struct, frozen=True):
+class EpochRead(msgspec.Struct, frozen=True):
     """One group's epoch node as it was read."""
 
     epoch: int
@@ -91,10 +91,10 @@ class Seen(msgspec.Struct, frozen=True):
 
 
 Require = Callable[[Checkpoint, dict[str, Configuration]], Awaitable[None]]
-"""A check of these members of each group before a recovery to this checkpoint. Raises Refused."""
+"""A check of these members of each group before a recovery to this checkpoint. Raises LedgerRefused."""
 
 
-class Ledger:
+class CheckpointLedger:
     """One server's reads and writes of the ledger."""
 
     def __init__(self, world: World, groups: list[str]):
@@ -109,7 +109,7 @@ class Ledger:
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
-    async def incarnation(self, watch: Watch | None = None) -> tuple[Incarnation, int]:
+    async def incarnation(self, watch: OneShotWatch | None = None) -> tuple[Incarnation, int]:
         data, stat = await self._coordination.get(INCARNATION, watch.arm() if watch else None)
         return decoded(INCARNATION, data, Incarnation), stat.version
 
@@ -134,55 +134,55 @@ class Ledger:
         found = [await self.find(name) for name in names]
         return sorted((each for each in found if each is not None), key=lambda each: each.number)
 
-    async def groups(self) -> dict[str, Seen]:
-        """The epoch and the active of every group. Afterwards each active can be sent messages. Raises Refused."""
-        seen: dict[str, Seen] = {}
+    async def groups(self) -> dict[str, EpochRead]:
+        """The epoch and the active of every group. Afterwards each active can be sent messages. Raises LedgerRefused."""
+        seen: dict[str, EpochRead] = {}
         for group, view in self._views.items():
             try:
                 node, version = await view.epoch()
             except NoNode:
                 node, version = EpochNode(0, ""), 0
             if not node.active:
-                raise Refused(f"group {group} has no active now")
+                raise LedgerRefused(f"group {group} has no active now")
             if node.active != self._world.name:
                 self._world.network.know(node.active, await view.address(node.active))
-            seen[group] = Seen(node.epoch, node.active, version)
+            seen[group] = EpochRead(node.epoch, node.active, version)
         return seen
 
     # --- marking ---------------------------------------------------------------------------------------------------
 
-    async def begin(self, name: str, groups: dict[str, Seen]) -> Checkpoint:
-        """A new PENDING checkpoint. Raises Refused; ConnectionLoss when it may have begun."""
+    async def begin(self, name: str, groups: dict[str, EpochRead]) -> Checkpoint:
+        """A new PENDING checkpoint. Raises LedgerRefused; ConnectionLoss when it may have begun."""
         checked_name(name)
         version = await self.version()
         known = await self.all()
         if any(each.name == name for each in known):
-            raise Refused(f"the name {name} is taken")
+            raise LedgerRefused(f"the name {name} is taken")
         pending = next((each.name for each in known if each.state == PENDING), "")
         if pending:
-            raise Refused(f"checkpoint {pending} is being marked")
+            raise LedgerRefused(f"checkpoint {pending} is being marked")
         if len(known) >= CHECKPOINTS_MAX:
-            raise Refused(f"{CHECKPOINTS_MAX} checkpoints are the most there can be")
+            raise LedgerRefused(f"{CHECKPOINTS_MAX} checkpoints are the most there can be")
         number = max((each.number for each in known), default=0) + 1
         incarnation, _ = await self.incarnation()
         epochs = {group: seen.epoch for group, seen in groups.items()}
         new = Checkpoint(name, number, PENDING, incarnation.number, self._world.name, epochs)
         changes = [
-            Set(ROOT, b"", version),
+            SetNode(ROOT, b"", version),
             *self._same_epochs(groups),
-            Create(f"{ROOT}/{name}", msgspec.json.encode(new)),
+            CreateNode(f"{ROOT}/{name}", msgspec.json.encode(new)),
         ]
         try:
             await self._coordination.multi(changes)
         except (BadVersion, NodeExists, NoNode):
-            raise Refused("the cluster has just changed: ask again") from None
+            raise LedgerRefused("the cluster has just changed: ask again") from None
         return new
 
-    def _same_epochs(self, groups: dict[str, Seen]) -> list[Change]:
-        return [Check(self._views[group].path("epoch"), seen.version) for group, seen in groups.items()]
+    def _same_epochs(self, groups: dict[str, EpochRead]) -> list[Change]:
+        return [CheckNode(self._views[group].path("epoch"), seen.version) for group, seen in groups.items()]
 
     async def complete(
-        self, pending: Checkpoint, stamp_ns: int, barriers: dict[str, Barrier], groups: dict[str, Seen]
+        self, pending: Checkpoint, stamp_ns: int, barriers: dict[str, Barrier], groups: dict[str, EpochRead]
     ) -> str:
         """Tries COMPLETE, provided that no group's epoch has changed; returns the decided outcome, whichever server decided it."""
         done = msgspec.structs.replace(pending, state=COMPLETE, stamp_ns=stamp_ns, barriers=barriers)
@@ -197,10 +197,10 @@ class Ledger:
 
     async def _decide(self, decided: Checkpoint, also: list[Change]) -> str:
         """The single compare-and-set, on the node's second version. An unknown outcome is read back until it is known."""
-        change = Set(f"{ROOT}/{decided.name}", msgspec.json.encode(decided), 0)
+        change = SetNode(f"{ROOT}/{decided.name}", msgspec.json.encode(decided), 0)
         while True:
             try:
-                await self._coordination.multi([change, *also, Set(ROOT, b"")])
+                await self._coordination.multi([change, *also, SetNode(ROOT, b"")])
                 return decided.state
             except (BadVersion, NoNode, ConnectionLoss):
                 found = await self._known(decided.name)
@@ -227,17 +227,17 @@ class Ledger:
     # --- deletion --------------------------------------------------------------------------------------------------
 
     async def delete(self, name: str) -> None:
-        """Deletes the checkpoint; its images, journal and blocks are no longer kept. Raises Refused."""
+        """Deletes the checkpoint; its images, journal and blocks are no longer kept. Raises LedgerRefused."""
         for _ in range(TRIES):
             version = await self.version()
             deletable(name, await self.all())
             incarnation, _ = await self.incarnation()
             if incarnation.checkpoint == name and not await self._has_arrived(incarnation):
-                raise Refused(
+                raise LedgerRefused(
                     f"the cluster is going back to {name} just now: ask again when every group serves"
                 )
             try:
-                await self._coordination.multi([Set(ROOT, b"", version), Delete(f"{ROOT}/{name}")])
+                await self._coordination.multi([SetNode(ROOT, b"", version), DeleteNode(f"{ROOT}/{name}")])
                 return
             except (BadVersion, NoNode):
                 continue
@@ -245,7 +245,7 @@ class Ledger:
                 await self._world.clock.sleep(READ_AGAIN_NS)
                 if await self._known(name) is None:
                     return
-        raise Refused("the cluster keeps changing: ask again")
+        raise LedgerRefused("the cluster keeps changing: ask again")
 
     async def _has_arrived(self, incarnation: Incarnation) -> bool:
         """Whether a write quorum of every group has rolled back and is in step again."""
@@ -263,7 +263,7 @@ class Ledger:
     # --- recovery --------------------------------------------------------------------------------------------------
 
     async def recover(self, name: str, require: Require) -> Incarnation:
-        """One transaction rolls the whole cluster back: a new incarnation, new epochs, no lock and no place is held. Raises Refused.
+        """One transaction rolls the whole cluster back: a new incarnation, new epochs, no lock and no place is held. Raises LedgerRefused.
 
         `require` refuses when too few members could roll back. The transaction fails if the members have changed since.
         """
@@ -273,14 +273,14 @@ class Ledger:
             goal = recoverable(name, known)
             old, old_version = await self.incarnation()
             if old.number >= INCARNATIONS_MAX:
-                raise Refused(f"{INCARNATIONS_MAX} recoveries are the most there can be")
+                raise LedgerRefused(f"{INCARNATIONS_MAX} recoveries are the most there can be")
             members, same_members = await self._members()
             await require(goal, members)
-            changes: list[Change] = [Set(ROOT, b"", version), *same_members]
+            changes: list[Change] = [SetNode(ROOT, b"", version), *same_members]
             later = [each for each in known if each.state == COMPLETE and each.number > goal.number]
             for each in later:
                 aside = msgspec.json.encode(msgspec.structs.replace(each, state=ASIDE))
-                changes.append(Set(f"{ROOT}/{each.name}", aside, 1))
+                changes.append(SetNode(f"{ROOT}/{each.name}", aside, 1))
             epochs: dict[str, int] = {}
             for group, view in self._views.items():
                 node, group_changes = await self._dethrone(view)
@@ -291,7 +291,7 @@ class Ledger:
                 for group, barrier in goal.barriers.items()
             }
             new = Incarnation(old.number + 1, name, goal.barriers, epochs, void)
-            changes.append(Set(INCARNATION, msgspec.json.encode(new), old_version))
+            changes.append(SetNode(INCARNATION, msgspec.json.encode(new), old_version))
             try:
                 await self._coordination.multi(changes)
                 return new
@@ -301,13 +301,14 @@ class Ledger:
                 await self._world.clock.sleep(READ_AGAIN_NS)
                 if (await self.incarnation())[0] == new:
                     return new
-        raise Refused("the cluster keeps changing: ask again")
+        raise LedgerRefused("the cluster keeps changing: ask again")
 
     async def _members(self) -> tuple[dict[str, Configuration], list[Change]]:
         """The members that count in every group, and the checks that fail when these have changed since."""
         found = {group: await view.configuration() for group, view in self._views.items()}
         checks: list[Change] = [
-            Check(self._views[group].path("configuration"), version) for group, (_, version) in found.items()
+            CheckNode(self._views[group].path("configuration"), version)
+            for group, (_, version) in found.items()
         ]
         return {group: configuration for group, (configuration, _) in found.items()}, checks
 
@@ -316,12 +317,12 @@ class Ledger:
         node, version = await view.epoch()
         round = await view.draw_round()
         changes: list[Change] = [
-            Set(view.path("epoch"), msgspec.json.encode(EpochNode(node.epoch + 1, "")), version),
-            Set(view.path("generation"), msgspec.json.encode({"owner": ""}), round),
+            SetNode(view.path("epoch"), msgspec.json.encode(EpochNode(node.epoch + 1, "")), version),
+            SetNode(view.path("generation"), msgspec.json.encode({"owner": ""}), round),
         ]
         if (await view.lock_owner())[0]:
-            changes.append(Delete(view.path("lock")))
-        changes += [Delete(view.path("view", server)) for server in await view.places()]
+            changes.append(DeleteNode(view.path("lock")))
+        changes += [DeleteNode(view.path("view", server)) for server in await view.places()]
         return node, changes
 
 
@@ -332,37 +333,39 @@ def void_ranges(before: list[tuple[int, int]], next_block: int, incarnation: int
 
 
 def deletable(name: str, known: list[Checkpoint]) -> Checkpoint:
-    """The checkpoint of this name, unless it is being marked. Raises Refused."""
+    """The checkpoint of this name, unless it is being marked. Raises LedgerRefused."""
     found = next((each for each in known if each.name == name), None)
     if found is None:
         raise _unknown(name, known)
     if found.state == PENDING:
-        raise Refused(f"checkpoint {name} is being marked")
+        raise LedgerRefused(f"checkpoint {name} is being marked")
     return found
 
 
-def _unknown(name: str, known: list[Checkpoint]) -> Refused:
+def _unknown(name: str, known: list[Checkpoint]) -> LedgerRefused:
     there = ", ".join([each.name for each in known if each.state == COMPLETE][-10:])
-    return Refused(f"no checkpoint is called {name[:63]!r}; there are {there or 'none'}")
+    return LedgerRefused(f"no checkpoint is called {name[:63]!r}; there are {there or 'none'}")
 
 
 def recoverable(name: str, known: list[Checkpoint]) -> Checkpoint:
-    """The complete checkpoint of this name. Raises Refused."""
+    """The complete checkpoint of this name. Raises LedgerRefused."""
     pending = next((each.name for each in known if each.state == PENDING), "")
     if pending:
-        raise Refused(f"checkpoint {pending} is being marked")
+        raise LedgerRefused(f"checkpoint {pending} is being marked")
     found = next((each for each in known if each.name == name), None)
     if found is None:
         raise _unknown(name, known)
     if found.state == VOID:
-        raise Refused(f"checkpoint {name} is void: it was never written by all groups")
+        raise LedgerRefused(f"checkpoint {name} is void: it was never written by all groups")
     if found.state == ASIDE:
-        raise Refused(f"checkpoint {name} was set aside by a recovery to an earlier one")
+        raise LedgerRefused(f"checkpoint {name} was set aside by a recovery to an earlier one")
     return found
 
 
 def checked_name(name: str) -> str:
-    """Raises Refused."""
+    """Raises LedgerRefused."""
     if not NAME.fullmatch(name):
-        raise Refused(f"{name[:63]!r} is no name: 1 to 63 letters, digits, dots, dashes and underscores")
+        raise LedgerRefused(
+            f"{name[:63]!r} is no name: 1 to 63 letters, digits, dots, dashes and underscores"
+        )
     return name

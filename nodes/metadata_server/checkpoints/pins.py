@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from nodes.metadata.records import BarrierRecord, rollback_in
-from nodes.metadata_server.checkpoints.ledger import ASIDE, COMPLETE, VOID, Checkpoint, Ledger
+from nodes.metadata_server.checkpoints.ledger import ASIDE, COMPLETE, VOID, Checkpoint, CheckpointLedger
 from nodes.slots import ImageStore
 from nodes.wire.messages import JournalGroup
 
@@ -41,7 +41,7 @@ class Pins:
         if rollback is not None and not self._unpinned:
             self._images.rollbacks[group.sn] = rollback.barrier_sn
 
-    async def keep_up(self, ledger: Ledger) -> None:
+    async def keep_up(self, ledger: CheckpointLedger) -> None:
         """Raises CoordinationError."""
         version = await ledger.version()
         if version != self._version:

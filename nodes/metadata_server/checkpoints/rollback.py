@@ -7,15 +7,15 @@ from collections.abc import Awaitable, Callable
 
 from nodes.metadata.namespace import Namespace
 from nodes.metadata_server.checkpoints.incarnation import (
-    Origin,
+    JournalOrigin,
     aside,
     store_origin,
 )
 from nodes.metadata_server.checkpoints.ledger import Barrier, Incarnation
 from nodes.metadata_server.replica import GroupReplica, Replica, empty_namespace
+from nodes.replicas.journal_quarantine import set_groups_aside
 from nodes.replicas.log import NOTHING
-from nodes.replicas.set_aside import set_groups_aside
-from nodes.replicas.view import Watch
+from nodes.replicas.view import OneShotWatch
 from nodes.slots import GroupLog
 from nodes.trace.checkpoints import TakenBack
 from nodes.wire.data_messages import Void
@@ -39,7 +39,7 @@ class Incarnations:
         """Ends all other procedures that alter journal or namespace."""
         self._went_back = went_back
         """Discards what this server received about the state that is rolled back; it must be received again."""
-        self.watch = Watch(changed)
+        self.watch = OneShotWatch(changed)
         self._going: asyncio.Task[None] | None = None
         """The running rollback. It continues when the session ends, so that journal and namespace are not left between two incarnations."""
 
@@ -72,7 +72,7 @@ class RecordedIncarnations:
 
     def __init__(self, replica: GroupReplica[GroupLog], changed: Callable[[], None]):
         self._replica = replica
-        self.watch = Watch(changed)
+        self.watch = OneShotWatch(changed)
 
     async def keep_up(self) -> None:
         """Reads the newest recovery, and which checkpoints are kept. Raises CoordinationError."""
@@ -80,7 +80,7 @@ class RecordedIncarnations:
         incarnation, version = await replica.ledger.incarnation(self.watch)
         barrier = incarnation.barriers.get(replica.group.name)
         mark = NOTHING if barrier is None else barrier.mark
-        replica.origin = Origin(incarnation.number, incarnation.checkpoint, mark)
+        replica.origin = JournalOrigin(incarnation.number, incarnation.checkpoint, mark)
         await _live_in(replica, incarnation, version)
 
 
@@ -115,7 +115,7 @@ async def go_back(
             replica.state.namespace.digest, groups, operations,
         )
     )  # fmt: skip
-    origin = Origin(incarnation.number, incarnation.checkpoint, barrier.mark, groups, operations)
+    origin = JournalOrigin(incarnation.number, incarnation.checkpoint, barrier.mark, groups, operations)
     await store_origin(disk, origin)
     replica.origin = origin
 

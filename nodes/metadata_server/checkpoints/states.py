@@ -10,8 +10,8 @@ import msgspec
 
 from nodes.config import SECOND
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.reading import attributes
-from nodes.metadata_server.checkpoints.ledger import COMPLETE, Checkpoint, Refused
+from nodes.metadata.tree_reader import attributes
+from nodes.metadata_server.checkpoints.ledger import COMPLETE, Checkpoint, LedgerRefused
 from nodes.metadata_server.replica import GroupReplica
 from nodes.slots import GroupLog
 
@@ -79,15 +79,15 @@ class CheckpointStates:
     def _rebuilt(self, wanted: BarrierPlace, checkpoint: Checkpoint | None) -> Namespace:
         replica = self._replica
         if checkpoint is None or checkpoint.state != COMPLETE:
-            raise Refused(f"checkpoint {wanted.name} is not complete any more")
+            raise LedgerRefused(f"checkpoint {wanted.name} is not complete any more")
         barrier = checkpoint.barriers[replica.group.name]
         if (barrier.mark.sn, barrier.mark.epoch) != (wanted.sn, wanted.epoch):
-            raise Refused(f"another checkpoint has the name {wanted.name} now")
+            raise LedgerRefused(f"another checkpoint has the name {wanted.name} now")
         namespace = replica.history.state_at(barrier.mark.sn) if replica.log.holds(barrier.mark) else None
         if namespace is None:
-            raise Refused(f"no image or journal here leads to checkpoint {wanted.name}")
+            raise LedgerRefused(f"no image or journal here leads to checkpoint {wanted.name}")
         if f"{namespace.digest:016x}" != barrier.digest:
-            raise Refused(
+            raise LedgerRefused(
                 f"image and journal here lead to another digest than that of checkpoint {wanted.name}"
             )
         return namespace

@@ -13,7 +13,14 @@ from typing import Any
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata_server.checkpoints import messages as m
 from nodes.metadata_server.checkpoints.barrier import GroupBarrier
-from nodes.metadata_server.checkpoints.ledger import COMPLETE, VOID, Barrier, Ledger, Refused, Seen
+from nodes.metadata_server.checkpoints.ledger import (
+    COMPLETE,
+    VOID,
+    Barrier,
+    CheckpointLedger,
+    EpochRead,
+    LedgerRefused,
+)
 from nodes.metadata_server.replica import GroupReplica
 from nodes.slots import GroupLog
 from nodes.trace.checkpoints import CheckpointOutcome
@@ -33,7 +40,7 @@ def average(times_ns: list[int]) -> int:
     return sum(times_ns) // len(times_ns)
 
 
-class Silent(Exception):
+class GroupSilent(Exception):
     """A group did not answer in time, or answered in a later epoch: the checkpoint is void."""
 
 
@@ -44,11 +51,11 @@ class TimeServer:
         self._replica = replica
         self._epoch = epoch
         self._own = own
-        self._ledger: Ledger = replica.ledger
+        self._ledger: CheckpointLedger = replica.ledger
         self._at_once = replica.config.cluster.holes.one_phase_barrier
 
     async def mark(self, name: str) -> None:
-        """Algorithm 3 by its lines, from PENDING to the outcome. Raises Refused or CoordinationError when no marking is known to have begun."""
+        """Algorithm 3 by its lines, from PENDING to the outcome. Raises LedgerRefused or CoordinationError when no marking is known to have begun."""
         groups = await self._ledger.groups()  # 1 to 6
         pending = await self._ledger.begin(name, groups)
         self._step("begin", name, f"time server of {len(groups)} groups")
@@ -61,7 +68,7 @@ class TimeServer:
             outcome = await self._ledger.complete(pending, stamp_ns, barriers, groups) or VOID
             if outcome == COMPLETE:
                 self._step("complete", name, "the coordination service has recorded it", outcome)
-        except (Silent, CoordinationError):
+        except (GroupSilent, CoordinationError):
             outcome = await self._void(name)
         for seen in groups.values():
             if seen.active != self._replica.name:
@@ -71,21 +78,23 @@ class TimeServer:
         self._replica.world.trace.emit(CheckpointOutcome(name, outcome, stamp_ns, marks))
         self._step("decided", name, "tells all groups", outcome)
 
-    async def _unify_times(self, name: str, groups: dict[str, Seen]) -> int:
+    async def _unify_times(self, name: str, groups: dict[str, EpochRead]) -> int:
         times = await self._all(groups, lambda: m.TimeQuestion(0), self._report_time)
         stamp_ns = average([reported.wall_ns for reported in times.values()])
         self._step("time", name, f"the average of {len(times)} system times is {stamp_ns}")
         return stamp_ns
 
-    async def _stop_service(self, name: str, groups: dict[str, Seen]) -> None:
+    async def _stop_service(self, name: str, groups: dict[str, EpochRead]) -> None:
         """Drains all groups before any writes its flag. With the hole open, each does both at once."""
         if self._at_once:
             return
         drained = await self._all(groups, lambda: m.Drain(0, name), self._own.drain)
         if any(drained[group].epoch != groups[group].epoch for group in groups):
-            raise Silent
+            raise GroupSilent
 
-    async def _write_flags(self, name: str, stamp_ns: int, groups: dict[str, Seen]) -> dict[str, Barrier]:
+    async def _write_flags(
+        self, name: str, stamp_ns: int, groups: dict[str, EpochRead]
+    ) -> dict[str, Barrier]:
         written = await self._all(
             groups, lambda: m.WriteBarrier(0, name, stamp_ns, self._at_once), self._own.write
         )
@@ -104,18 +113,18 @@ class TimeServer:
 
     async def _all(
         self,
-        groups: dict[str, Seen],
+        groups: dict[str, EpochRead],
         question: Callable[[], Any],
         own: Callable[[Any], Awaitable[Any]],
     ) -> dict[str, Any]:
-        """The replies of all groups. Raises Silent when one is missing after `PHASE_NS`."""
+        """The replies of all groups. Raises GroupSilent when one is missing after `PHASE_NS`."""
         answers = await asyncio.gather(*(self._one(seen, question, own) for seen in groups.values()))
         if any(answer is None for answer in answers):
-            raise Silent
+            raise GroupSilent
         return dict(zip(groups, answers, strict=True))
 
     async def _one(
-        self, seen: Seen, question: Callable[[], Question], own: Callable[[Any], Awaitable[Any]]
+        self, seen: EpochRead, question: Callable[[], Question], own: Callable[[Any], Awaitable[Any]]
     ) -> Reply | None:
         if seen.active == self._replica.name:
             return await own(question())  # type: ignore[no-any-return]
@@ -134,7 +143,7 @@ async def as_time_server(server: TimeServer, name: str) -> str:
     """Reason why no marking began, in one line; empty when the checkpoint is decided."""
     try:
         await server.mark(name)
-    except Refused as refused:
+    except LedgerRefused as refused:
         return str(refused)
     except CoordinationError as error:
         return f"the coordination service did not answer: {type(error).__name__}; ask again"

@@ -26,10 +26,10 @@ from msgspec.structs import replace
 
 from nodes.calls import Calls
 from nodes.config import MILLISECOND, ClusterConfig
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.ledger_writer import TICK_NS, LedgerWriter
-from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, Ledgers, OwnBook
+from nodes.protocols.baselines.ledgers import Fragment, Ledger, LedgerMetadata, Ledgers, OwnBook
 from nodes.protocols.baselines.shared_journal import BeginsLater, JournalLost
 from nodes.protocols.baselines.tenure_writer import TenureWriter
 from nodes.replicas.disks import Roll
@@ -62,7 +62,7 @@ class BookKeeper:
         self._calls = Calls(world)
         self._ignoring = Ignoring(world)
         self._writer: LedgerWriter | None = None
-        self._book = Book()
+        self._book = LedgerMetadata()
         self._turn = 0
         self.promised = 0
         self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
@@ -103,14 +103,14 @@ class BookKeeper:
         try:
             book, version = await self._ledgers.read_newest()
             if book.ledgers and not book.ledgers[-1].closed:
-                await self._ledgers.write(Book(book.ledgers, book.ledgers[-1].number), version)
+                await self._ledgers.write(LedgerMetadata(book.ledgers, book.ledgers[-1].number), version)
                 book, version = await self._ledgers.read_newest()
                 return await self._close(book, version, timeout_ns)
             return book.ledgers[-1].last_sn if book.ledgers else 0
         except (ViewMoved, ConnectionLoss, JournalLost):
             return None
 
-    async def _close(self, book: Book, version: int, timeout_ns: int) -> int | None:
+    async def _close(self, book: LedgerMetadata, version: int, timeout_ns: int) -> int | None:
         """Closes the ledger before the first entry that was surely never acknowledged. Entries that may be missing on a quorum are written again.
 
         `timeout_ns` is the patience with the bookies in each of the three steps, so that slow coordination takes no time from them.
@@ -204,7 +204,7 @@ class BookKeeper:
                 break
             self._turn += 1
         if not run:
-            self._book = Book()  # The ledger may have been dropped since the book was read.
+            self._book = LedgerMetadata()  # The ledger may have been dropped since the book was read.
         return run
 
     # --- writing -----------------------------------------------------------------------------------------------
@@ -227,7 +227,7 @@ class BookKeeper:
             write_quorum=journal.write_quorum,
             ack_quorum=journal.ack_quorum,
         )
-        book = Book([*book.ledgers, ledger])
+        book = LedgerMetadata([*book.ledgers, ledger])
         try:
             await self._ledgers.write(book, version)
         except (ViewMoved, ConnectionLoss):

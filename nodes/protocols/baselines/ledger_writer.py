@@ -12,9 +12,9 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from nodes.config import MILLISECOND
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.listeners import Listeners
-from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger, OwnBook
+from nodes.protocols.baselines.ledgers import Fragment, Ledger, LedgerMetadata, OwnBook
 from nodes.protocols.baselines.shared_journal import JournalLost
 from nodes.wire.journal_messages import AddEntry, EntryAdded, LedgerFenced
 from nodes.world import World
@@ -27,7 +27,7 @@ FindBookies = Callable[[dict[str, int]], Awaitable[dict[str, int]]]
 """Finds the bookies that answer now, with their disks, except the given ones with the given disks."""
 
 
-class Entry(msgspec.Struct):
+class LedgerEntry(msgspec.Struct):
     """One entry, until its whole write set has it or its silent bookies have been given up."""
 
     data: bytes
@@ -71,14 +71,14 @@ class LedgerWriter:
         """Everything up to this sn has its acknowledgement quorum."""
         self._own_sn = confirmed_sn
         self._changing = False
-        self._pending: dict[int, Entry] = {}
+        self._pending: dict[int, LedgerEntry] = {}
         """Entries that lack an acknowledgement of their write set, ascending."""
         self._progress_ns = 0
         """Time when an entry was last added or confirmed."""
         self._lost = ""
 
     @property
-    def book(self) -> Book:
+    def book(self) -> LedgerMetadata:
         return self._own_book.book
 
     @property
@@ -98,7 +98,7 @@ class LedgerWriter:
 
     def add(self, sn: int, data: bytes) -> None:
         now = self._progress_ns = self._world.clock.monotonic_ns()
-        self._pending[sn] = Entry(data, self.ledger.number, self._write_set(sn), now, now)
+        self._pending[sn] = LedgerEntry(data, self.ledger.number, self._write_set(sn), now, now)
         self._send(sn)
 
     def _send(self, sn: int) -> None:
@@ -206,7 +206,7 @@ class LedgerWriter:
         earlier = [each for each in old.fragments if each.from_sn < fragment.from_sn]
         await self._move(self.book.with_last(old.with_fragments([*earlier, fragment]), self.book.closing))
 
-    async def _move(self, book: Book) -> None:
+    async def _move(self, book: LedgerMetadata) -> None:
         """Records the book, and sends the unconfirmed entries to the bookies that it names for them."""
         before, ledger = self._fragment.disks, self.ledger.number
         if self._records_changes:

@@ -8,7 +8,7 @@ from nodes.protocols.baselines.shared_journal import JournalLost
 from nodes.replicas.view import GlobalView, ViewMoved
 from nodes.units import ROOT_GROUP
 from nodes.wire.journal_messages import LEDGERS_SHIFT
-from nodes.world import ConnectionLoss, Coordination, NoNode, Set, decoded, ensure
+from nodes.world import ConnectionLoss, Coordination, NoNode, SetNode, decoded, ensure
 
 
 class Fragment(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ class Ledger(msgspec.Struct, frozen=True):
         return msgspec.structs.replace(self, last_sn=last_sn), following
 
 
-class Book(msgspec.Struct, frozen=True):
+class LedgerMetadata(msgspec.Struct, frozen=True):
     """The ledgers of a group's journal. The last one always stays: its end is the journal's, and the next ledger's number follows on its own."""
 
     ledgers: list[Ledger] = []
@@ -85,8 +85,8 @@ class Book(msgspec.Struct, frozen=True):
                 return ledger
         return None
 
-    def with_last(self, ledger: Ledger, closing: int = 0) -> Book:
-        return Book([*self.ledgers[:-1], ledger], closing)
+    def with_last(self, ledger: Ledger, closing: int = 0) -> LedgerMetadata:
+        return LedgerMetadata([*self.ledgers[:-1], ledger], closing)
 
     def next_number(self, group: int) -> int:
         """The number of the next ledger. The groups' numbers are disjoint, and none is ever used twice."""
@@ -96,10 +96,10 @@ class Book(msgspec.Struct, frozen=True):
         """Whether the ledger with this entry has been dropped."""
         return bool(self.ledgers) and sn < self.ledgers[0].first_sn
 
-    def behind(self, sn: int) -> Book:
+    def behind(self, sn: int) -> LedgerMetadata:
         """The book without the closed ledgers that end with `sn` or before."""
         *earlier, last = self.ledgers
-        return Book([each for each in earlier if each.last_sn > sn] + [last], self.closing)
+        return LedgerMetadata([each for each in earlier if each.last_sn > sn] + [last], self.closing)
 
 
 class Ledgers:
@@ -110,34 +110,34 @@ class Ledgers:
         self._view = view
         self._path = view.path("ledgers")
 
-    async def read(self) -> tuple[Book, int]:
+    async def read(self) -> tuple[LedgerMetadata, int]:
         """The book and its version. Raises CoordinationError."""
         try:
             data, stat = await self._coordination.get(self._path)
         except NoNode:
-            return Book(), -1
-        return (decoded(self._path, data, Book) if data else Book()), stat.version
+            return LedgerMetadata(), -1
+        return (decoded(self._path, data, LedgerMetadata) if data else LedgerMetadata()), stat.version
 
-    async def read_newest(self) -> tuple[Book, int]:
+    async def read_newest(self) -> tuple[LedgerMetadata, int]:
         """The present book; its node is created when missing. Raises CoordinationError."""
         await ensure(self._coordination, self._path)
         await self._coordination.sync(self._path)
         return await self.read()
 
-    async def write(self, book: Book, version: int) -> None:
+    async def write(self, book: LedgerMetadata, version: int) -> None:
         """Raises LostLock, ViewMoved, ConnectionLoss."""
-        await self._view.guarded([Set(self._path, msgspec.json.encode(book), version)])
+        await self._view.guarded([SetNode(self._path, msgspec.json.encode(book), version)])
 
 
 class OwnBook:
     """The book in the hands of the one server that changes it."""
 
-    def __init__(self, ledgers: Ledgers, book: Book, version: int):
+    def __init__(self, ledgers: Ledgers, book: LedgerMetadata, version: int):
         self._ledgers = ledgers
         self.book = book
         self._version = version
 
-    async def write(self, book: Book) -> None:
+    async def write(self, book: LedgerMetadata) -> None:
         """Records the book. An unknown outcome is read back.
 
         Raises JournalLost when another server has changed the book or the write did not happen, LostLock, CoordinationError.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from nodes.config import MILLISECOND, SECOND, ServerConfig
-from nodes.metadata_server.tenure import Choice
+from nodes.metadata_server.tenure import ChosenMechanisms
 from nodes.protocols.baselines.bookkeeper import BookKeeper
 from nodes.protocols.baselines.quorum_journal import QuorumJournal
 from nodes.protocols.baselines.server import start
@@ -20,7 +20,7 @@ HADOOP_NS = 1 * SECOND
 HADOOP_SEGMENT_NS = 2 * SECOND
 
 
-Start = Callable[[World, ServerConfig, Choice], None]
+Start = Callable[[World, ServerConfig, ChosenMechanisms], None]
 
 
 def _starts(make: MakeSharedJournal, tail_ns: int) -> Start:

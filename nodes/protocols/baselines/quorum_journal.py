@@ -14,7 +14,7 @@ import msgspec
 
 from nodes.calls import Calls
 from nodes.config import MILLISECOND, ClusterConfig
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.baselines.quorum_writer import QuorumWriter

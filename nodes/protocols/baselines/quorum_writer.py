@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 
 from nodes.config import MILLISECOND, SECOND
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.listeners import Listeners
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
@@ -33,7 +33,7 @@ PATIENCES = 8
 """The writer gives up, as Hadoop's aborts, after this many times the patience with one node without a majority."""
 
 
-class Node:
+class JournalNodeProgress:
     """The writer's knowledge of one journal node."""
 
     def __init__(self, disk: int) -> None:
@@ -66,7 +66,7 @@ class QuorumWriter:
         self._patience_ns = patience_ns
         self._segment_ns = segment_ns or SEGMENT_NS
         self.on_progress: Listeners[()] = Listeners()
-        self._nodes = {name: Node(disk) for name, disk in disks.items()}
+        self._nodes = {name: JournalNodeProgress(disk) for name, disk in disks.items()}
         self._name_disks = name_disks
         self._own_sn = last.sn
         self._previous = last
@@ -119,7 +119,7 @@ class QuorumWriter:
     def prune(self, sn: int) -> None:
         self._send_to_all(PruneJournal(self._journal, self._epoch, sn))
 
-    def _many(self, there: Callable[[Node], bool]) -> bool:
+    def _many(self, there: Callable[[JournalNodeProgress], bool]) -> bool:
         return sum(there(node) for node in self._nodes.values()) > len(self._nodes) // 2
 
     # --- steps -------------------------------------------------------------------------------------------------

@@ -15,12 +15,12 @@ from nodes.metadata_server.dispatch import Handlers
 from nodes.metadata_server.own_journal import NotNext, OwnJournal
 from nodes.metadata_server.replica import Replica, open_replica
 from nodes.metadata_server.server import MetadataServer
-from nodes.metadata_server.tenure import Choice
-from nodes.protocols.baselines.leading import Leading
+from nodes.metadata_server.tenure import ChosenMechanisms
+from nodes.protocols.baselines.lock_tenure import Leading
 from nodes.protocols.baselines.readers import begin_from_image, read_on
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
-from nodes.replicas.anew import start_anew_if_damaged
-from nodes.replicas.session import Session
+from nodes.replicas.fresh_start import start_anew_if_damaged
+from nodes.replicas.session import ReplicaSession
 from nodes.replicas.view import ACTIVE, STANDBY
 from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Scope, Tenure
@@ -37,7 +37,7 @@ class SharedJournalServer:
         self,
         server: MetadataServer,
         replica: Replica,
-        choice: Choice,
+        choice: ChosenMechanisms,
         make_journal: MakeSharedJournal,
         tail_ns: int,
     ):
@@ -48,7 +48,9 @@ class SharedJournalServer:
         self._tail_ns = tail_ns
         self._replica = replica
         self._following = ViewWatcher(replica)
-        self.session: Session[Leading] = Session(replica, self._following, self, server.snapshot_writer.stop)
+        self.session: ReplicaSession[Leading] = ReplicaSession(
+            replica, self._following, self, server.snapshot_writer.stop
+        )
         self._local = OwnJournal(replica)
         cluster = server.config.cluster
         patience_ns = cluster.timing.ack_timeout_ms * MILLISECOND
@@ -149,7 +151,11 @@ class SharedJournalServer:
 
 
 def start(
-    world: World, config: ServerConfig, choice: Choice, make_journal: MakeSharedJournal, tail_ns: int
+    world: World,
+    config: ServerConfig,
+    choice: ChosenMechanisms,
+    make_journal: MakeSharedJournal,
+    tail_ns: int,
 ) -> None:
     """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, OSError of the disk's content.
 

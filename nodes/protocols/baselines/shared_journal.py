@@ -7,14 +7,14 @@ from typing import Any, Protocol
 
 from nodes.config import ClusterConfig
 from nodes.metadata_server.own_journal import OwnJournal
-from nodes.replicas.leader import Stopped
+from nodes.replicas.leader import TakeoverStopped
 from nodes.replicas.view import GlobalView
 from nodes.slots import JournalSync
 from nodes.wire.messages import Mark, Message
 from nodes.world import World
 
 
-class JournalLost(Stopped):
+class JournalLost(TakeoverStopped):
     """The writer can write no more: too few nodes are left, or a later writer has been admitted. One line gives the reason."""
 
 

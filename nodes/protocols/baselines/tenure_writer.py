@@ -11,7 +11,7 @@ from __future__ import annotations
 from nodes.config import ClusterConfig
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.ledger_writer import TICK_NS, FindBookies, LedgerWriter
-from nodes.protocols.baselines.ledgers import Book, OwnBook
+from nodes.protocols.baselines.ledgers import LedgerMetadata, OwnBook
 from nodes.wire.journal_messages import ForgetLedgers
 from nodes.wire.messages import JournalGroup, Mark
 from nodes.world import World
@@ -89,7 +89,7 @@ class TenureWriter(LedgerWriter):
         book = self.book.behind(self._pruned_sn)
         if self._is_full() and len(book.ledgers) < LEDGERS_MAX:
             closed, following = self.ledger.followed_by(self.confirmed_sn)
-            await self._move(Book([*book.with_last(closed).ledgers, following]))
+            await self._move(LedgerMetadata([*book.with_last(closed).ledgers, following]))
         elif book != self.book:
             await self._own_book.write(book)
         else:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.metadata.planning import Look, Split
+from nodes.metadata.plans import Look, Split
 from nodes.protocols.dcfs2 import messages as m
-from nodes.protocols.dcfs2.coordinated import Coordinated
-from nodes.protocols.dcfs2.reclaiming import reclaim
-from nodes.protocols.dcfs2.recover_end import PausedRecovery
+from nodes.protocols.dcfs2.coordinator import Coordinated
+from nodes.protocols.dcfs2.paused_recovery import PausedRecovery
+from nodes.protocols.dcfs2.reclamation import reclaim
 from nodes.protocols.dcfs2.s2pc import S2pc
 from nodes.slots import CrossGroup, GroupHost
 from nodes.units import OpId

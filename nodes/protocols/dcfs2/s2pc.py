@@ -10,14 +10,14 @@ from collections import deque
 
 from nodes.errors import FsError
 from nodes.metadata.changes import Change, NewInode
-from nodes.metadata.crossing import Key
+from nodes.metadata.cross_group_memory import Key
 from nodes.metadata.effects import Busy, Changed, check
 from nodes.metadata.operations import Done, Failed, Made
-from nodes.metadata.planning import Split
+from nodes.metadata.plans import Split
 from nodes.metadata.records import BeginRecord, DecideRecord, FinishRecord, VoteRecord
 from nodes.metadata.tree import Tree
 from nodes.protocols.dcfs2.messages import AbortReq, Ack, CommitReq, DecisionReq, OpReq
-from nodes.protocols.dcfs2.unanswered import RESEND_NS, Unanswered
+from nodes.protocols.dcfs2.pending_messages import RESEND_NS, Unanswered
 from nodes.slots import GroupHost, Position
 from nodes.units import DIRECTORY, OpId
 

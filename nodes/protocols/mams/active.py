@@ -11,7 +11,7 @@ from nodes.metadata_server.tenure import JournalLeader
 from nodes.metadata_server.writer import JournalWriter
 from nodes.protocols.mams.configuration import ConfigurationKeeper
 from nodes.protocols.mams.messages import Promise, Register, Renewed
-from nodes.protocols.mams.recovery import Recovery
+from nodes.protocols.mams.recovery import JournalRecovery
 from nodes.protocols.mams.renewal import RenewingSessions
 from nodes.protocols.mams.rules import RenewingRules
 from nodes.protocols.mams.ssp import Ssp
@@ -30,7 +30,7 @@ class Active:
         self,
         replica: Replica,
         leader: JournalLeader,
-        recovery: Recovery,
+        recovery: JournalRecovery,
         sync: Ssp,
         writer: JournalWriter,
         rules: RenewingRules,

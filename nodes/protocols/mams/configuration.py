@@ -18,14 +18,14 @@ from nodes.metadata_server.replica import Replica
 from nodes.protocols.mams.rules import RenewingRules
 from nodes.protocols.mams.ssp import Ssp
 from nodes.replicas.grants import Grants
-from nodes.replicas.view import JUNIOR, STANDBY, Configuration, LostLock, Place, ViewMoved
+from nodes.replicas.view import JUNIOR, STANDBY, Configuration, LostLock, ServerPlace, ViewMoved
 from nodes.world import Change, ConnectionLoss
 
 READ_BACK_NS = 50 * MILLISECOND
 PAPER = "CFS §4.1.2"
 
 
-class Wish(NamedTuple):
+class ConfigurationRequest(NamedTuple):
     """A requested change of the configuration."""
 
     members: list[str]
@@ -71,14 +71,14 @@ class ConfigurationKeeper:
         if not missing or len(members) < self._replica.min_in_step:
             return False
         gone = tuple(missing) if 2 * len(members) <= len(old.members) else ()
-        return await self._remove(Wish(members, "", tuple(missing), gone))
+        return await self._remove(ConfigurationRequest(members, "", tuple(missing), gone))
 
     async def leave(self, server: str) -> bool:
         """Removes one member, in step or not, if that can lose nothing. Raises LostLock, ConnectionLoss."""
         members = [m for m in self.present.members if m != server]
         if members == self.present.members or len(members) < self._replica.min_in_step:
             return False
-        done = await self._remove(Wish(members, "", (server,)))
+        done = await self._remove(ConfigurationRequest(members, "", (server,)))
         if done:
             self._sync.lose(server)
         return done
@@ -93,12 +93,14 @@ class ConfigurationKeeper:
         members = members if name in members else [name, *members]
         if members == self.present.members:
             return True
-        return await self._remove(Wish(members, "", tuple(missing), forced=True))
+        return await self._remove(ConfigurationRequest(members, "", tuple(missing), forced=True))
 
     async def grow(self, server: str) -> bool:
         """Adds a junior with an equal journal to the members, as a standby. Raises LostLock, ConnectionLoss."""
         members = self.present.members
-        return await self._change(Wish(members if server in members else [*members, server], server))
+        return await self._change(
+            ConfigurationRequest(members if server in members else [*members, server], server)
+        )
 
     async def granted(self, server: str, disk: int) -> bool:
         """Waits until this server grants the lease, so that reads go on when it counts (safety rule 26). False when it does not in time."""
@@ -108,7 +110,7 @@ class ConfigurationKeeper:
     async def name_disks(self) -> bool:
         """Records the disks of the members that hold every answered group; the members stay. Raises LostLock, ConnectionLoss."""
         old = self.present
-        return self._disks(old.members) == old.disks or await self._change(Wish(old.members))
+        return self._disks(old.members) == old.disks or await self._change(ConfigurationRequest(old.members))
 
     def _disks(self, members: list[str]) -> dict[str, int]:
         """Disk of each member: the one known to hold every answered group, else the recorded one (safety rule 23)."""
@@ -120,7 +122,7 @@ class ConfigurationKeeper:
                 disks[name] = replica.identity.id.instance if own else sync.participants[name].disk
         return disks
 
-    async def _remove(self, wish: Wish) -> bool:
+    async def _remove(self, wish: ConfigurationRequest) -> bool:
         done = await self._change(wish)
         if done:
             gone, count = ", ".join(wish.juniors), len(wish.members)
@@ -130,7 +132,7 @@ class ConfigurationKeeper:
 
     # --- the procedure ---------------------------------------------------------------------------------------------
 
-    async def _change(self, wish: Wish) -> bool:
+    async def _change(self, wish: ConfigurationRequest) -> bool:
         sync, old = self._sync, self.present
         disks = self._disks(wish.members)
         same = wish.members == old.members and disks == old.disks
@@ -178,16 +180,16 @@ class ConfigurationKeeper:
         """Sn above which no group has been answered so far."""
         return max(self._acknowledged_sn, self._replica.state.commit_sn)
 
-    async def _places(self, wish: Wish) -> list[Change] | None:
+    async def _places(self, wish: ConfigurationRequest) -> list[Change] | None:
         """Changes of the places in the view; None when one of the wish's `spares` has a place."""
         view, sn = self._replica.view, self._replica.log.last.sn
         if wish.standby:
-            return [view.place_change(wish.standby, Place(STANDBY, self._sync.epoch, sn))]
+            return [view.place_change(wish.standby, ServerPlace(STANDBY, self._sync.epoch, sn))]
         places = await view.places()
         if any(server in places for server in wish.spares):
             return None
         return [
-            view.place_change(server, Place(JUNIOR, self._sync.epoch, self._replica.state.commit_sn))
+            view.place_change(server, ServerPlace(JUNIOR, self._sync.epoch, self._replica.state.commit_sn))
             for server in wish.juniors
             if server in places and places[server].state != JUNIOR
         ]

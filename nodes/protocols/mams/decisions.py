@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import msgspec
 
-from nodes.storage.aside import move_aside, unused_directory
 from nodes.storage.journal_file import Journal
-from nodes.storage.records import JournalCorrupt, UnknownJournal
+from nodes.storage.quarantine import move_aside, unused_directory
+from nodes.storage.records import CorruptJournal, UnknownJournal
 from nodes.trace.events import Warned
 from nodes.world import World
 
@@ -45,7 +45,7 @@ class DecisionLog:
             return Journal.open(disk, DIRECTORY)
         except UnknownJournal:
             raise
-        except JournalCorrupt as damaged:
+        except CorruptJournal as damaged:
             directory = unused_directory(disk, (DIRECTORY,))
             self._world.trace.emit(Warned(f"{damaged}; it is moved to {directory}"))
             await move_aside(disk, [f"{DIRECTORY}/{name}" for name in disk.names(DIRECTORY)], directory)

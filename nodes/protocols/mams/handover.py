@@ -29,7 +29,7 @@ ACK_TIMEOUTS = 2
 PAPER = "CFS §4.2.2"
 
 
-class Outcome(NamedTuple):
+class HandoverOutcome(NamedTuple):
     successor: str
     refused: str
     """Reason why the active goes on; empty when it has released the lock for the successor."""
@@ -44,7 +44,7 @@ class Handover:
         self._give_up = give_up
         self._clock = replica.world.clock
         self._end_ns = 0
-        self.outcome = Outcome("", "its tenure ended before")
+        self.outcome = HandoverOutcome("", "its tenure ended before")
 
     async def run(self, server: str) -> None:
         """Hands over to this server, or to the first standby when it is empty. `outcome` says whether the lock is released."""
@@ -63,7 +63,7 @@ class Handover:
             self._step("ask", f"{successor} is to take over from {self._replica.name}")
             refused = await self._in_step(successor)
         # Nothing is awaited between the last look and the end of the lease in `give_up`.
-        self.outcome = Outcome(successor, refused)
+        self.outcome = HandoverOutcome(successor, refused)
         if refused:
             self._step("void", f"{self._replica.name} goes on: {refused}")
             return
@@ -129,10 +129,10 @@ class Handovers:
         self._make: Callable[[], Handover] = partial(Handover, replica, leader, give_up)
         self._task: Task[None] | None = None
 
-    async def order(self, server: str) -> Outcome:
+    async def order(self, server: str) -> HandoverOutcome:
         """Returns when the lock is released for the successor, or the reason is known why this server goes on."""
         if self._task is not None and not self._task.done():
-            return Outcome(server, "another handover is under way")
+            return HandoverOutcome(server, "another handover is under way")
         handover = self._make()
         task = self._task = self._tenure.spawn(handover.run(server), "handover")
         while not task.done():
@@ -172,5 +172,5 @@ class Succession:
         return "" if last == message.mark else f"{self._replica.name} has the journal up to sn {last.sn}"
 
 
-def reported(outcome: Outcome) -> dict[str, Any]:
+def reported(outcome: HandoverOutcome) -> dict[str, Any]:
     return {"refused": outcome.refused, "server": outcome.successor}

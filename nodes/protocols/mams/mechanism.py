@@ -11,32 +11,32 @@ from typing import Any
 
 from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.families import family_named
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.metadata_server.checkpoints.rollback import Incarnations
 from nodes.metadata_server.dispatch import Handlers
 from nodes.metadata_server.quarantine import quarantine
 from nodes.metadata_server.replica import Replica, open_replica
 from nodes.metadata_server.server import MetadataServer
-from nodes.metadata_server.tenure import Choice
+from nodes.metadata_server.tenure import ChosenMechanisms
 from nodes.protocols.mams import messages as m
-from nodes.protocols.mams.handover import Outcome, Succession, reported
-from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolNode
-from nodes.protocols.mams.reading import read_from_pool
+from nodes.protocols.mams.handover import HandoverOutcome, Succession, reported
+from nodes.protocols.mams.pool_node import EPOCH_FILE, PoolJournal
+from nodes.protocols.mams.pool_reader import read_from_pool
 from nodes.protocols.mams.rules import RULES, MamsRules
 from nodes.protocols.mams.ssp import Ssp
-from nodes.protocols.mams.stream import Stream
+from nodes.protocols.mams.stream import MamsStream
 from nodes.protocols.mams.two_phase import TwoPhase
 from nodes.protocols.mams.upgrade import Elected
 from nodes.replicas import messages as leases
 from nodes.replicas.election import Election, await_members
 from nodes.replicas.log import NOTHING
-from nodes.replicas.session import Session
+from nodes.replicas.session import ReplicaSession
 from nodes.replicas.silence import SilenceWatch
-from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Place
+from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, ServerPlace
 from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Scope, Tenure
-from nodes.storage.journal_file import JournalCorrupt, UnknownJournal
-from nodes.storage.sealed import SealBroken, UnknownSeal
+from nodes.storage.journal_file import CorruptJournal, UnknownJournal
+from nodes.storage.sealed_file import SealBroken, UnknownSeal
 from nodes.trace import events
 from nodes.wire.messages import Mark
 from nodes.world import World
@@ -52,7 +52,7 @@ class Mams:
         self,
         server: MetadataServer,
         replica: Replica,
-        choice: Choice,
+        choice: ChosenMechanisms,
         sync: type[Ssp],
         rules: MamsRules,
     ):
@@ -60,13 +60,15 @@ class Mams:
         self._world = server.world
         self._group = server.group
         self._replica = replica
-        pool = self._pool = PoolNode(replica, sync.acknowledged, self, rules.election)
+        pool = self._pool = PoolJournal(replica, sync.acknowledged, self, rules.election)
         self._choice = choice
         self._ignoring = Ignoring(server.world)
         self._sync = sync
         self._rules = rules
         following = self._following = ViewWatcher(replica)
-        self.session: Session[Elected] = Session(replica, following, self, server.snapshot_writer.stop)
+        self.session: ReplicaSession[Elected] = ReplicaSession(
+            replica, following, self, server.snapshot_writer.stop
+        )
         cluster = server.config.cluster
         self._draw_wait_ns = cluster.timing.draw_wait_ms * MILLISECOND
         self._election = Election(
@@ -160,7 +162,7 @@ class Mams:
         """A person's order to hand the active role over, to `server` if it is given."""
         leader = self.session.leader
         if leader is None or not leader.serving:
-            return reported(Outcome("", f"{self._world.name} is not the active"))
+            return reported(HandoverOutcome("", f"{self._world.name} is not the active"))
         return reported(await leader.handovers.order(str(question.get("server", ""))))
 
     def on_promised(self, epoch: int) -> None:
@@ -215,7 +217,7 @@ class Mams:
             self._follow(seen.place)
             await following.changed(self._look_again_ns(seen.place))
 
-    def _look_again_ns(self, place: Place) -> int:
+    def _look_again_ns(self, place: ServerPlace) -> int:
         """Time until the next look if no watch notifies the server, in ns.
 
         A junior registers repeatedly until the active renews it. Other servers look once per heartbeat.
@@ -233,7 +235,7 @@ class Mams:
     async def _rejoin(self) -> None:
         await self._following.take_place(JUNIOR, "has entered the view again")
 
-    def _follow(self, place: Place) -> None:
+    def _follow(self, place: ServerPlace) -> None:
         """The view determines the role: a standby receives journals, a junior registers with the active."""
         following = self._following
         if place.state == STANDBY:
@@ -291,11 +293,11 @@ class Mams:
         self._replica.step("election", step, "CFS §4.2.1, Alg. 2", detail, self._following.epoch)
 
 
-JOURNAL_SYNC: dict[str, type[Ssp]] = {"ssp": Ssp, "two_phase": TwoPhase, "backupnode": Stream}
+JOURNAL_SYNC: dict[str, type[Ssp]] = {"ssp": Ssp, "two_phase": TwoPhase, "backupnode": MamsStream}
 """Mechanisms of the slot `journal_sync` by name. Each decides when a journal group is safe."""
 
 
-def start(world: World, config: ServerConfig, choice: Choice, rules: MamsRules = RULES) -> None:
+def start(world: World, config: ServerConfig, choice: ChosenMechanisms, rules: MamsRules = RULES) -> None:
     """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, UnknownSeal, OSError of the files on the disk.
 
     A server whose disk cannot be read quarantines the content and begins with an empty disk. It belongs to no quorum until it is renewed.
@@ -314,7 +316,7 @@ def start(world: World, config: ServerConfig, choice: Choice, rules: MamsRules =
         begin()
     except (UnknownJournal, UnknownSeal):
         raise
-    except JournalCorrupt as corrupt:
+    except CorruptJournal as corrupt:
         world.trace.emit(events.JournalCorrupt(corrupt.file, corrupt.offset, corrupt.sn, corrupt.reason))
         world.scope.spawn(begin_unfit(world, begin, str(corrupt)), "quarantine")
     except SealBroken as broken:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
 from nodes.protocols.mams.active import Active
-from nodes.protocols.mams.recovery import Recovery
+from nodes.protocols.mams.recovery import JournalRecovery
 from nodes.replicas.leader import Leader
 from nodes.scope import Tenure
 from nodes.world import ConnectionLoss
@@ -22,7 +22,7 @@ class MembersLease:
         self._active: Active | None = None
         """None before step 4."""
 
-    def begin(self, recovery: Recovery) -> None:
+    def begin(self, recovery: JournalRecovery) -> None:
         """Step 2b: from here on the members receive heartbeats, so that none of them suspects this server while it takes over."""
         grants = self._leader.grants
         if grants.needed:

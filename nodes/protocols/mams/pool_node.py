@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import msgspec
 from crc32c import crc32c
 
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.metadata_server.replica import Replica, keep_aside, rebuild
 from nodes.protocols.mams.decisions import DecisionLog
 from nodes.protocols.mams.messages import (
@@ -31,7 +31,7 @@ from nodes.protocols.mams.rules import ElectionRules
 from nodes.replicas.grants import Granter
 from nodes.replicas.log import decode_group, mark_of
 from nodes.replicas.messages import AskGrant, Granted
-from nodes.storage.sealed import SealBroken, UnknownSeal, seal, unseal
+from nodes.storage.sealed_file import SealBroken, UnknownSeal, seal, unseal
 from nodes.trace.events import Cut, Durable, Warned
 from nodes.wake import Inbox, Rounds
 from nodes.wire.messages import JournalGroup, Mark, Message
@@ -45,7 +45,7 @@ AHEAD_MAX = 1 << 16
 """Largest number of epochs that a server may have missed. The next holder of the lock chooses an epoch above every one it promised."""
 
 
-class Listener(Protocol):
+class PoolJournalListener(Protocol):
     """The server around a pool node."""
 
     def on_promised(self, epoch: int) -> None:
@@ -55,10 +55,12 @@ class Listener(Protocol):
         """The active's own groups are durable up to here."""
 
 
-class PoolNode:
+class PoolJournal:
     """Keeps one replica's journal. `promised` is the epoch below which it refuses everything (safety rule 2)."""
 
-    def __init__(self, replica: Replica, acknowledges: bool, listener: Listener, rules: ElectionRules):
+    def __init__(
+        self, replica: Replica, acknowledges: bool, listener: PoolJournalListener, rules: ElectionRules
+    ):
         """Raises UnknownSeal, OSError."""
         world = self._world = replica.world
         self._replica = replica

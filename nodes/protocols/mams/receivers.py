@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
-from nodes.protocols.mams.stream import Stream
+from nodes.protocols.mams.stream import MamsStream
 from nodes.world import CoordinationError
 
 
-async def follow_receivers(replica: Replica, stream: Stream, epoch: int) -> None:
+async def follow_receivers(replica: Replica, stream: MamsStream, epoch: int) -> None:
     """Drops receivers whose session has ended, once per heartbeat, in an endless loop."""
     pause_ns = replica.config.cluster.timing.heartbeat_ms * MILLISECOND
     while True:

@@ -12,7 +12,7 @@ from collections import Counter
 from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
 from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Promise, Recover
-from nodes.protocols.mams.pool_node import PoolNode
+from nodes.protocols.mams.pool_node import PoolJournal
 from nodes.protocols.mams.rules import ElectionRules
 from nodes.replicas.disks import Roll
 from nodes.replicas.grants import NEVER_NS
@@ -24,13 +24,13 @@ ASK_AGAIN_NS = 100 * MILLISECOND
 FETCH_NS = 2_000 * MILLISECOND
 
 
-class Recovery:
+class JournalRecovery:
     """Collects promises for one epoch and adopts the journal that ends last."""
 
     def __init__(
         self,
         replica: Replica,
-        pool: PoolNode,
+        pool: PoolJournal,
         epoch: int,
         configuration: Configuration,
         rules: ElectionRules,

@@ -1,4 +1,4 @@
-"""Junior renewing (CFS §4.2.3), the active's side: `RenewingSessions.renew_one` is the protocol. The junior's side is `reading.py`."""
+"""Junior renewing (CFS §4.2.3), the active's side: `RenewingSessions.renew_one` is the protocol. The junior's side is `pool_reader.py`."""
 
 from __future__ import annotations
 

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.listeners import Listeners
 from nodes.mutations import Mutations
 from nodes.protocols.mams.messages import Commit, DecisionLogged, Mismatch, Prepare, Prepared
-from nodes.protocols.mams.pool_node import PoolNode
+from nodes.protocols.mams.pool_node import PoolJournal
 from nodes.replicas.log import ReplicaLog
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import Configuration
@@ -53,7 +53,7 @@ class Ssp:
         epoch: int,
         log: ReplicaLog,
         state: ReplicatedState,
-        pool: PoolNode,
+        pool: PoolJournal,
         configuration: Configuration,
         shrinks_silently: bool,
         mutations: Mutations,

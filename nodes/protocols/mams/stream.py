@@ -14,7 +14,7 @@ from nodes.protocols.mams.messages import Mismatch, Prepared
 from nodes.protocols.mams.ssp import Participant, Ssp
 
 
-class Stream(Ssp):
+class MamsStream(Ssp):
     acknowledged = False
 
     def __init__(self, *arguments: Any):

@@ -9,20 +9,20 @@ import msgspec
 
 from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
-from nodes.metadata_server.tenure import Choice, JournalLeader
+from nodes.metadata_server.tenure import ChosenMechanisms, JournalLeader
 from nodes.protocols.mams.active import Active
 from nodes.protocols.mams.handover import Handovers
 from nodes.protocols.mams.members_lease import MembersLease
 from nodes.protocols.mams.messages import Promise
-from nodes.protocols.mams.pool_node import PoolNode
+from nodes.protocols.mams.pool_node import PoolJournal
 from nodes.protocols.mams.receivers import follow_receivers
-from nodes.protocols.mams.recovery import Recovery
+from nodes.protocols.mams.recovery import JournalRecovery
 from nodes.protocols.mams.rules import MamsRules
 from nodes.protocols.mams.ssp import Ssp
-from nodes.protocols.mams.stream import Stream
-from nodes.replicas.leader import Stopped, wait_out_old_leases, write_epoch
+from nodes.protocols.mams.stream import MamsStream
+from nodes.replicas.leader import TakeoverStopped, wait_out_old_leases, write_epoch
 from nodes.replicas.messages import Granted
-from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Configuration, EpochNode, Place, ViewMoved
+from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Configuration, EpochNode, ServerPlace, ViewMoved
 from nodes.scope import Tenure
 from nodes.wire.messages import Mark, Message
 from nodes.world import Change, ConnectionLoss
@@ -37,8 +37,8 @@ class Elected(JournalLeader):
     def __init__(
         self,
         replica: Replica,
-        pool: PoolNode,
-        choice: Choice,
+        pool: PoolJournal,
+        choice: ChosenMechanisms,
         sync: type[Ssp],
         tenure: Tenure,
         ended: Callable[[], None],
@@ -52,7 +52,7 @@ class Elected(JournalLeader):
         self._rules = rules
         self._epoch = 0
         self._by_juniors = False
-        self._recovery: Recovery | None = None
+        self._recovery: JournalRecovery | None = None
         """Promises and journals of the members, from step 2b on."""
         self._active: Active | None = None
         """Participants and members, from step 4 on."""
@@ -110,7 +110,7 @@ class Elected(JournalLeader):
         """Runs the steps of CFS §4.2.2, Fig. 5. Each is an event with the paper's number; the paper has no steps 0, 2b and 4b. The record of
         the members' disks, between steps 4 and 5, is its own event (`Configured`).
 
-        Raises Stopped, LostLock, CoordinationError.
+        Raises TakeoverStopped, LostLock, CoordinationError.
         """
         await self._look_at_epoch()  # 0
         await self._check_own_state()  # 1
@@ -134,7 +134,7 @@ class Elected(JournalLeader):
         )
 
     async def _check_own_state(self) -> None:
-        """Step 1: a junior stops here while there are standbys. Raises Stopped."""
+        """Step 1: a junior stops here while there are standbys. Raises TakeoverStopped."""
         replica = self._replica
         places = await replica.view.places()
         mine = places.get(replica.name)
@@ -143,7 +143,7 @@ class Elected(JournalLeader):
         state = mine.state if mine else "without a place"
         self._step("1", f"is {state}, {'goes on' if allowed else 'gives up the lock'}")
         if not allowed:
-            raise Stopped("a junior does not take over while there are standbys")
+            raise TakeoverStopped("a junior does not take over while there are standbys")
 
     async def _write_view(self) -> None:
         """Step 2: one transaction writes the new epoch, this server as active and the old active as junior.
@@ -163,11 +163,11 @@ class Elected(JournalLeader):
             self._epoch -= 1
         return self._epoch
 
-    async def _recover(self) -> Recovery:
-        """Step 2b (safety rules 1-4): the elected adopts every group that the last configuration acknowledged. Raises Stopped."""
+    async def _recover(self) -> JournalRecovery:
+        """Step 2b (safety rules 1-4): the elected adopts every group that the last configuration acknowledged. Raises TakeoverStopped."""
         replica = self._replica
         configuration = await self._last_configuration()
-        recovery = self._recovery = Recovery(
+        recovery = self._recovery = JournalRecovery(
             replica, self._pool, self.epoch, configuration, self._rules.election
         )
         self._members_lease.begin(recovery)
@@ -204,14 +204,14 @@ class Elected(JournalLeader):
     def _too_few(self, detail: str) -> NoReturn:
         self._step("2b", detail)
         self.skip_next_election = True
-        raise Stopped("too few members of the last configuration answered")
+        raise TakeoverStopped("too few members of the last configuration answered")
 
     def _hold_requests(self) -> None:
         """Step 3: requests are admitted and held. None is carried out before step 6."""
         self.answering.backlog.admit_and_hold()
         self._step("3", "requests are accepted and held")
 
-    async def _flush(self, recovery: Recovery) -> tuple[Active, int]:
+    async def _flush(self, recovery: JournalRecovery) -> tuple[Active, int]:
         """Step 4: sends the journal to the members that promised, which skip groups that they have, and one empty group of this epoch.
 
         When that group is committed, so is every earlier one. The members have one acknowledgement time-out. Returns the group's sn.
@@ -225,7 +225,7 @@ class Elected(JournalLeader):
         await active.flushed(sn)
         return active, sn
 
-    def _open_journal(self, recovery: Recovery) -> Active:
+    def _open_journal(self, recovery: JournalRecovery) -> Active:
         replica, cluster = self._replica, self._replica.config.cluster
         sync = self._make_sync(
             replica.world, self.epoch, replica.log, replica.state, self._pool, recovery.configuration, cluster.holes.silent_shrink,
@@ -236,7 +236,7 @@ class Elected(JournalLeader):
         self._tenure.spawn(
             self._give_way(active.out_of_reach, _may_lead, lambda: True), "who cannot be reached"
         )
-        if isinstance(sync, Stream):
+        if isinstance(sync, MamsStream):
             self._tenure.spawn(follow_receivers(replica, sync, self.epoch), "receivers")
         return active
 
@@ -257,7 +257,7 @@ class Elected(JournalLeader):
             others = {name: place.state for name, place in places.items() if name != replica.name}
             states = {name: STANDBY if name in in_step else JUNIOR for name in others}
             changes: list[Change] = [
-                view.place_change(name, Place(state, self.epoch, replica.log.last.sn))
+                view.place_change(name, ServerPlace(state, self.epoch, replica.log.last.sn))
                 for name, state in states.items()
                 if others[name] != state
             ]
@@ -271,7 +271,7 @@ class Elected(JournalLeader):
         self._step("5", f"registered {', '.join(standbys) or 'no server'} as standby")
         return standbys
 
-    async def _serve(self, active: Active, recovery: Recovery, standbys: list[str]) -> None:
+    async def _serve(self, active: Active, recovery: JournalRecovery, standbys: list[str]) -> None:
         """Step 6: service begins once no server replies under an earlier lock and pending checkpoints are void. Raises CoordinationError."""
         replica = self._replica
         await wait_out_old_leases(replica, recovery.unsure, recovery.grants_end_ns)
@@ -300,7 +300,7 @@ class Elected(JournalLeader):
             await self._replica.world.clock.sleep(pause_ns)
 
 
-def _may_lead(place: Place) -> bool:
+def _may_lead(place: ServerPlace) -> bool:
     """Whether a server may lead: a standby, or a junior that came with a journal.
 
     Such juniors may be the only candidates when all other servers were started anew or led last.

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.paxos.ballot import BALLOT_FILE, BALLOT_MAX, pack_ballot
 from nodes.protocols.paxos.log import SlotLog, decode_record
@@ -27,7 +27,7 @@ from nodes.protocols.paxos.messages import (
 )
 from nodes.protocols.paxos.queue import CoordinationQueue
 from nodes.replicas.state import ReplicatedState
-from nodes.storage.identity import Identity
+from nodes.storage.identity import DiskIdentity
 from nodes.trace.events import Renewing, Warned
 from nodes.wake import Rounds
 from nodes.wire.messages import Mark, Message
@@ -39,7 +39,7 @@ AHEAD_MAX = 1 << 16
 """Most ballots that a member may have missed. The bound keeps one message from using up the ballot numbers."""
 
 
-class Listener(Protocol):
+class AcceptorListener(Protocol):
     """The server around an acceptor."""
 
     def on_promised(self, ballot: int) -> None:
@@ -68,7 +68,7 @@ class Acceptor:
         queue: CoordinationQueue,
         state: ReplicatedState,
         promised: int,
-        identity: Identity,
+        identity: DiskIdentity,
         packs: bool,
         memory_only: bool,
         view: list[str],
@@ -100,9 +100,9 @@ class Acceptor:
         self._promises: list[tuple[str, PaxosPrepare]] = []
         self._wanted = Rounds()
         self._reports = False
-        self._listener: Listener
+        self._listener: AcceptorListener
 
-    def attach(self, listener: Listener) -> None:
+    def attach(self, listener: AcceptorListener) -> None:
         """Connects the server, which is built after the acceptor was read from disk. No message arrives earlier."""
         self._listener = listener
 

@@ -7,7 +7,7 @@ from struct import Struct
 from crc32c import crc32c
 
 from nodes.format_number import of_other_version
-from nodes.storage.sealed import SealBroken, UnknownSeal
+from nodes.storage.sealed_file import SealBroken, UnknownSeal
 from nodes.world import Disk
 
 MAGIC = b"CLVRBLLT"

@@ -5,7 +5,7 @@ An image holds a prefix of decided slots, so its source does not matter. The rea
 
 from __future__ import annotations
 
-from nodes.protocols.paxos.member import Member
+from nodes.protocols.paxos.member import PaxosMember
 from nodes.protocols.paxos.proposer import Proposer
 from nodes.world import CoordinationError
 
@@ -37,7 +37,7 @@ class Secondaries:
         """Does nothing, because every server prunes its own log."""
 
 
-async def begin_from_image(member: Member, base: int) -> bool:
+async def begin_from_image(member: PaxosMember, base: int) -> bool:
     """Reads an image once, for slots that the primary has pruned or a rollback that this server cannot apply. Returns whether this server has every
     slot up to `base` and has applied every rollback among them. Raises OSError."""
     if _has_reached(member, base):
@@ -50,5 +50,5 @@ async def begin_from_image(member: Member, base: int) -> bool:
     return _has_reached(member, base)
 
 
-def _has_reached(member: Member, base: int) -> bool:
+def _has_reached(member: PaxosMember, base: int) -> bool:
     return member.queue.success >= base and not member.state.stuck_sn

@@ -19,7 +19,7 @@ def lease_ns(timing: Timing, session_timeout_ns: int) -> int:
     return min(timing.ack_timeout_ms * MILLISECOND, session_timeout_ns // 4)
 
 
-class Granted:
+class GrantedLeases:
     """The leases that the primary has granted."""
 
     def __init__(self, clock: Clock, term: Term):

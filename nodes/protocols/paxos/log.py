@@ -20,7 +20,7 @@ from crc32c import crc32c
 
 from nodes.metadata.records import rollback_in
 from nodes.protocols.paxos.messages import LogRecord
-from nodes.storage.journal_file import Journal, JournalCorrupt
+from nodes.storage.journal_file import CorruptJournal, Journal
 from nodes.trace.events import Cut, Durable
 from nodes.wire.messages import Mark
 from nodes.world import World
@@ -65,7 +65,7 @@ class Pointer(NamedTuple):
     at: AtPointer = NOWHERE
 
 
-class Run:
+class LogRun:
     """The reported run of records without a gap, each naming the one before it, and the records put after it."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class SlotLog:
         self._epochs = array("Q")
         self._rollbacks: set[int] = set()
         """Slots whose record is a rollback."""
-        self._run = Run()
+        self._run = LogRun()
         self.pointer = Pointer(0, 0)
         """Newest success pointer in the journal."""
         self._durable_pointer = self.pointer
@@ -116,7 +116,7 @@ class SlotLog:
     # --- opening ---------------------------------------------------------------------------------------------------
 
     def load(self) -> None:
-        """Reads the journal once. Raises JournalCorrupt."""
+        """Reads the journal once. Raises CorruptJournal."""
         for position, data in self._journal.entries(self._journal.first_sn, self._journal.last_sn):
             [ballot] = NUMBER.unpack_from(data)
             try:
@@ -128,7 +128,7 @@ class SlotLog:
                     at = data[2 * NUMBER.size :]
                     self.pointer = Pointer(slot, position, _at_pointer.decode(at) if at else NOWHERE)
             except (msgspec.DecodeError, msgspec.ValidationError) as error:
-                raise JournalCorrupt("journal", 0, position, f"holds no record of a slot: {error}") from None
+                raise CorruptJournal("journal", 0, position, f"holds no record of a slot: {error}") from None
         self._durable_pointer = self.pointer
 
     @property

@@ -14,20 +14,20 @@ from nodes.config import MILLISECOND, ServerConfig, group_of
 from nodes.metadata.operations import WRITES
 from nodes.metadata_server.checkpoints.rollback import RecordedIncarnations
 from nodes.metadata_server.dispatch import Handlers
-from nodes.metadata_server.image_reading import ImageReading
+from nodes.metadata_server.image_reader import ImageReading
 from nodes.metadata_server.server import MetadataServer
-from nodes.metadata_server.tenure import Choice
+from nodes.metadata_server.tenure import ChosenMechanisms
 from nodes.protocols.paxos import messages as m
 from nodes.protocols.paxos.ballot import BALLOT_FILE, BALLOT_MAX
+from nodes.protocols.paxos.follower_reads import FollowerReads
 from nodes.protocols.paxos.images import begin_from_image
-from nodes.protocols.paxos.member import Member, open_member
+from nodes.protocols.paxos.member import PaxosMember, open_member
 from nodes.protocols.paxos.primary import Primary
-from nodes.protocols.paxos.reading import Reading
 from nodes.protocols.paxos.takeover import JOINING, PRIMARY
-from nodes.replicas.anew import start_anew_if_damaged
 from nodes.replicas.election import Election, await_members
-from nodes.replicas.session import Session
-from nodes.replicas.view import Place
+from nodes.replicas.fresh_start import start_anew_if_damaged
+from nodes.replicas.session import ReplicaSession
+from nodes.replicas.view import ServerPlace
 from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Tenure
 from nodes.wire.messages import CheckOperation, Request
@@ -39,17 +39,17 @@ JOIN_NS = 500 * MILLISECOND
 class Paxos:
     """One member of a replica group."""
 
-    def __init__(self, server: MetadataServer, member: Member, choice: Choice):
+    def __init__(self, server: MetadataServer, member: PaxosMember, choice: ChosenMechanisms):
         self._server = server
         self._world = server.world
         self._group = server.group
         self._member = member
         self._choice = choice
         self._following = ViewWatcher(member.replica)
-        self.session: Session[Primary] = Session(
+        self.session: ReplicaSession[Primary] = ReplicaSession(
             member.replica, self._following, self, server.snapshot_writer.stop
         )
-        self._reading = Reading(member)
+        self._reading = FollowerReads(member)
         self._images = ImageReading(self._world, server.snapshot_writer.stop)
         self._draw_wait_ns = server.config.cluster.timing.draw_wait_ms * MILLISECOND
         self._election = Election(self._world, member.view, self._draw_wait_ns, self._group.members)
@@ -182,7 +182,7 @@ class Paxos:
             await following.changed(5 * self._draw_wait_ns)
         await following.take_place(JOINING, "has entered the view again")
 
-    def _follow(self, place: Place) -> None:
+    def _follow(self, place: ServerPlace) -> None:
         """Takes the role that the view records. A joining server offers itself to the primary."""
         member, following = self._member, self._following
         if place.state != PRIMARY:
@@ -219,7 +219,7 @@ class Paxos:
         return primary
 
 
-def start(world: World, config: ServerConfig, choice: Choice) -> None:
+def start(world: World, config: ServerConfig, choice: ChosenMechanisms) -> None:
     """Starts a metadata server in this world. Raises UnknownFormat, UnknownJournal, UnknownSeal, OSError of damaged files on disk.
 
     A server whose log is damaged before its end begins with an empty log. Its new disk counts in no majority before it is recorded.
@@ -235,7 +235,7 @@ def start(world: World, config: ServerConfig, choice: Choice) -> None:
     start_anew_if_damaged(world, begin, [BALLOT_FILE])
 
 
-async def _begin_life(member: Member, server: MetadataServer) -> None:
+async def _begin_life(member: PaxosMember, server: MetadataServer) -> None:
     """The identity of the disk is durable before the server sends any message. Raises OSError."""
     await member.identity.keep()
     server.start()

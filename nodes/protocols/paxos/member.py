@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from nodes.calls import Calls
 from nodes.config import GroupConfig, ServerConfig
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.metadata.namespace import Namespace
-from nodes.metadata_server.checkpoints.history import History
-from nodes.metadata_server.checkpoints.incarnation import Origin
-from nodes.metadata_server.checkpoints.ledger import Ledger
+from nodes.metadata_server.checkpoints.history import JournalHistory
+from nodes.metadata_server.checkpoints.incarnation import JournalOrigin
+from nodes.metadata_server.checkpoints.ledger import CheckpointLedger
 from nodes.metadata_server.checkpoints.pins import Pins
-from nodes.metadata_server.forcing import Forcing
+from nodes.metadata_server.forced_service import Forcing
 from nodes.metadata_server.replica import GroupReplica, empty_namespace, report_applied
 from nodes.protocols.paxos.acceptor import Acceptor
 from nodes.protocols.paxos.ballot import stored_ballot
@@ -26,8 +26,8 @@ from nodes.replicas.lease import Term, term_of
 from nodes.replicas.state import ReplicatedState
 from nodes.replicas.view import GlobalView
 from nodes.slots import ImageStore, MakeImageStore
-from nodes.storage.identity import Identity
-from nodes.storage.journal_file import Journal, JournalCorrupt
+from nodes.storage.identity import DiskIdentity
+from nodes.storage.journal_file import CorruptJournal, Journal
 from nodes.trace.events import JournalOpened, Warned
 from nodes.wire.messages import Mark
 from nodes.world import World
@@ -36,7 +36,7 @@ PAPER = "DCFS3, Recovery"
 
 
 @dataclass
-class Member:
+class PaxosMember:
     """One server as read from its disk. `replica` holds the parts common to all metadata servers; the shorter names serve the Paxos code."""
 
     replica: GroupReplica[SlotLog]
@@ -52,7 +52,7 @@ class Member:
         self.view: GlobalView = replica.view
         self.log: SlotLog = replica.log
         self.state: ReplicatedState = replica.state
-        self.identity: Identity = replica.identity
+        self.identity: DiskIdentity = replica.identity
         self.ignoring = Ignoring(replica.world)
 
     @property
@@ -115,11 +115,11 @@ class Member:
 
 def open_member(
     world: World, config: ServerConfig, group: GroupConfig, image_store: MakeImageStore
-) -> Member:
+) -> PaxosMember:
     """Reads image, log and promised ballot. Raises Damaged, UnknownFormat, OSError."""
     cluster, holes, mutations = config.cluster, config.cluster.holes, config.cluster.mutations
     journal = Journal.open(world.disk, "journal", mutations, cluster.knobs)
-    identity = Identity(world, journal)
+    identity = DiskIdentity(world, journal)
     log = SlotLog(world, journal)
     log.load()
     replica: GroupReplica[SlotLog]
@@ -133,7 +133,7 @@ def open_member(
     world.trace.emit(
         JournalOpened(log.base.sn + 1, reported.sn, reported.epoch, reported.crc, journal.cut_bytes, image.sn)
     )
-    history = History(world, group.name, images, log, lambda: empty_namespace(config, group))
+    history = JournalHistory(world, group.name, images, log, lambda: empty_namespace(config, group))
     state = ReplicatedState(
         namespace,
         image.sn,
@@ -147,16 +147,16 @@ def open_member(
     queue, acceptor, packing = _open_acceptor(world, config, log, state, identity, pins.on_group)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
     replica = GroupReplica(
-        world, config, group, view, images, log, state, Calls(world), Ledger(world, [each.name for each in cluster.groups]),
-        pins, Origin(), Forcing(world, mutations.floor_without_way_back), identity, None, history,
+        world, config, group, view, images, log, state, Calls(world), CheckpointLedger(world, [each.name for each in cluster.groups]),
+        pins, JournalOrigin(), Forcing(world, mutations.floor_without_way_back), identity, None, history,
     )  # fmt: skip
-    return Member(replica, queue, acceptor, packing)
+    return PaxosMember(replica, queue, acceptor, packing)
 
 
 def _stored_namespace(
     images: ImageStore, log: SlotLog, config: ServerConfig, group: GroupConfig
 ) -> tuple[Namespace, Mark]:
-    """The newest image that the log continues; without one, an empty namespace under a whole log. Raises JournalCorrupt for a pruned log.
+    """The newest image that the log continues; without one, an empty namespace under a whole log. Raises CorruptJournal for a pruned log.
 
     The image of another server that was ahead is the last resort, because an image does not store the view.
     """
@@ -168,7 +168,7 @@ def _stored_namespace(
         return stored
     if not whole:
         reason = "what comes before is in no log here, and no whole image leads on to it"
-        raise JournalCorrupt("journal", 0, log.pointer.slot, reason)
+        raise CorruptJournal("journal", 0, log.pointer.slot, reason)
     return empty_namespace(config, group), NOTHING
 
 
@@ -177,7 +177,7 @@ def _open_acceptor(
     config: ServerConfig,
     log: SlotLog,
     state: ReplicatedState,
-    identity: Identity,
+    identity: DiskIdentity,
     on_record: Callable[[LogRecord], None],
 ) -> tuple[CoordinationQueue, Acceptor, Packing]:
     """Restores the slots accepted after the image and executes those up to the success pointer. Raises SealBroken, OSError."""

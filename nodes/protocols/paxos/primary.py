@@ -11,15 +11,15 @@ import msgspec
 
 from nodes.config import MILLISECOND
 from nodes.metadata.records import IncarnationRecord
-from nodes.metadata_server.tenure import Choice, ServingLeader
+from nodes.metadata_server.tenure import ChosenMechanisms, ServingLeader
 from nodes.protocols.paxos.images import Secondaries
-from nodes.protocols.paxos.leases import Granted
-from nodes.protocols.paxos.member import Member
+from nodes.protocols.paxos.leases import GrantedLeases
+from nodes.protocols.paxos.member import PaxosMember
 from nodes.protocols.paxos.messages import Accepted, AskLease, LeaseGranted, PaxosJoin, PaxosPromise
 from nodes.protocols.paxos.proposer import Proposer
 from nodes.protocols.paxos.takeover import JOINING, PRIMARY, SECONDARY, Takeover
-from nodes.replicas.leader import Stopped
-from nodes.replicas.view import Place, ViewMoved
+from nodes.replicas.leader import TakeoverStopped
+from nodes.replicas.view import ServerPlace, ViewMoved
 from nodes.scope import Tenure
 from nodes.wire.messages import CheckOperation, Message
 from nodes.world import Change, ConnectionLoss, CoordinationError
@@ -37,7 +37,9 @@ class Primary(ServingLeader):
 
     WORD = "ballot"
 
-    def __init__(self, member: Member, choice: Choice, tenure: Tenure, ended: Callable[[], None]):
+    def __init__(
+        self, member: PaxosMember, choice: ChosenMechanisms, tenure: Tenure, ended: Callable[[], None]
+    ):
         super().__init__(member.replica, choice, tenure, ended)
         self.answering.backlog.admit_and_hold()
         self._member = member
@@ -45,7 +47,7 @@ class Primary(ServingLeader):
         self._timeout_ns = timing.ack_timeout_ms * MILLISECOND
         self.takeover = Takeover(member)
         self.proposer: Proposer | None = None
-        self._granted = Granted(member.world.clock, member.read_term)
+        self._granted = GrantedLeases(member.world.clock, member.read_term)
         self._asked: dict[str, AskLease] = {}
         """Requests for leases that arrived before this server serves, by server."""
         self._checks: list[tuple[str, CheckOperation]] = []
@@ -152,7 +154,7 @@ class Primary(ServingLeader):
     async def take_over(self) -> None:
         """DCFS3, Recovery, "failure of the primary", in numbered steps. Step 1 and the leases of step 4 are additions (safety rules 8, 9 and 16).
 
-        Raises Stopped, LostLock, CoordinationError.
+        Raises TakeoverStopped, LostLock, CoordinationError.
         """
         await self._write_ballot()  # 1
         promised = await self._learn_range()  # 2
@@ -170,7 +172,7 @@ class Primary(ServingLeader):
         self._confirm_lease()
 
     async def _learn_range(self) -> list[str]:
-        """Step 2: accepts the slots between the smallest success and the largest current pointer. Returns the promisers. Raises Stopped."""
+        """Step 2: accepts the slots between the smallest success and the largest current pointer. Returns the promisers. Raises TakeoverStopped."""
         member, takeover = self._member, self.takeover
         self._present = list(await member.view.places())
         session_ns = member.world.coordination.session_timeout_ns
@@ -180,7 +182,7 @@ class Primary(ServingLeader):
             adopted = await takeover.adopt()
         except ValueError as error:
             member.warn(f"the answers cannot be used: {error}")
-            raise Stopped(str(error)) from error
+            raise TakeoverStopped(str(error)) from error
         self._step("2", f"promises of {', '.join(sorted(takeover.answers)) or 'no other server'}; {adopted}")
         await takeover.check_rollbacks()
         return adopted.promised
@@ -217,14 +219,16 @@ class Primary(ServingLeader):
         return proposer
 
     async def _roll_back(self, proposer: Proposer) -> None:
-        """Records the newest recovery of the cluster if no slot does (CFS §4.3). Everything up to it is executed when this ends. Raises Stopped."""
+        """Records the newest recovery of the cluster if no slot does (CFS §4.3). Everything up to it is executed when this ends.
+
+        Raises TakeoverStopped."""
         replica = self._replica
         origin, barrier = replica.origin, replica.origin.barrier
         await proposer.execute_up_to(proposer.last)
         if replica.state.namespace.incarnation >= origin.incarnation:
             return
         if not (replica.log.holds(barrier) and await replica.history.leads_to(barrier.sn)):
-            raise Stopped(f"image and log here do not lead to checkpoint {origin.checkpoint}")
+            raise TakeoverStopped(f"image and log here do not lead to checkpoint {origin.checkpoint}")
         record = IncarnationRecord(
             self._member.now_ns(), origin.incarnation, origin.checkpoint, barrier.sn, barrier.crc
         )
@@ -351,6 +355,8 @@ class Primary(ServingLeader):
         for name, place in places.items():
             state = SECONDARY if name in tally.recorded else JOINING
             if name != member.name and place.state != state:
-                changes.append(member.view.place_change(name, Place(state, self.epoch, proposer.decided)))
+                changes.append(
+                    member.view.place_change(name, ServerPlace(state, self.epoch, proposer.decided))
+                )
         if changes:
             await member.view.guarded(changes)

@@ -10,16 +10,16 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.metadata.records import IncarnationRecord, Record, rollback_in
-from nodes.metadata_server.shared_steps import Commits
+from nodes.metadata_server.shared_steps import CommitEmitter
 from nodes.protocols.paxos.acceptor import Acceptor
 from nodes.protocols.paxos.followers import Follower
 from nodes.protocols.paxos.log import encode_record
 from nodes.protocols.paxos.messages import Accepted, LogRecord
 from nodes.protocols.paxos.packing import Packing
-from nodes.protocols.paxos.tally import Tally
-from nodes.replicas.leader import LOOK_NS, Stopped
+from nodes.protocols.paxos.tally import BallotTally
+from nodes.replicas.leader import LOOK_NS, TakeoverStopped
 from nodes.replicas.state import ReplicatedState
 from nodes.trace.present import UNKNOWN
 from nodes.wire.messages import Mark
@@ -41,7 +41,7 @@ class Proposer:
     def __init__(
         self,
         world: World,
-        commits: Commits,
+        commits: CommitEmitter,
         configured: list[str],
         ballot: int,
         acceptor: Acceptor,
@@ -66,7 +66,7 @@ class Proposer:
         self._mark = mark
         self._made = made
         """Number of records made in this ballot."""
-        self.tally = Tally(world.name, configured, shrinks, acceptor.queue.success)
+        self.tally = BallotTally(world.name, configured, shrinks, acceptor.queue.success)
         self.decided = acceptor.queue.success
         self.executed = acceptor.queue.success
         """Last slot that every member of the view has executed."""
@@ -252,12 +252,12 @@ class Proposer:
         self.pack_when_idle()
 
     async def execute_up_to(self, slot: int) -> None:
-        """Waits until the slots up to this one are decided, and no rollback is left to be applied. Raises Stopped."""
+        """Waits until the slots up to this one are decided, and no rollback is left to be applied. Raises TakeoverStopped."""
         state = self._state
         while not state.stuck_sn and (self.decided < slot or state.waits):
             await self._world.clock.sleep(LOOK_NS)
         if state.stuck_sn:
-            raise Stopped(f"the rollback in slot {state.stuck_sn} cannot be applied here")
+            raise TakeoverStopped(f"the rollback in slot {state.stuck_sn} cannot be applied here")
 
     # --- time ------------------------------------------------------------------------------------------------------
 

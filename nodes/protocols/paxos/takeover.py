@@ -6,11 +6,11 @@ import asyncio
 from typing import NamedTuple
 
 from nodes.config import MILLISECOND
-from nodes.protocols.paxos.member import Member
+from nodes.protocols.paxos.member import PaxosMember
 from nodes.protocols.paxos.messages import PaxosPrepare, PaxosPromise
 from nodes.protocols.paxos.redo import Received, Redone, credible, lacking, redo
 from nodes.replicas.disks import Roll
-from nodes.replicas.leader import Stopped, lease_over_ns, may_answer, write_epoch
+from nodes.replicas.leader import TakeoverStopped, lease_over_ns, may_answer, write_epoch
 from nodes.replicas.view import EpochNode
 from nodes.units import DiskId
 
@@ -37,7 +37,7 @@ class Adopted(NamedTuple):
 class Takeover:
     """One attempt of one server in one ballot."""
 
-    def __init__(self, member: Member):
+    def __init__(self, member: PaxosMember):
         self._member = member
         self.ballot = 0
         self.old_primary = ""
@@ -123,7 +123,7 @@ class Takeover:
         return len(reported) >= majority and roll.suffices(witnesses, reported)
 
     async def hear(self, present: list[str], timeout_ns: int, grace_ns: int) -> None:
-        """Asks until a majority of the configured group has promised and reported, then during `grace_ns` for all present. Raises Stopped."""
+        """Asks until a majority of the configured group has promised and reported, then during `grace_ns` for all present. Raises TakeoverStopped."""
         clock = self._member.world.clock
         everybody = sorted({*self.configured, *present})
         began_ns = clock.monotonic_ns()
@@ -133,7 +133,7 @@ class Takeover:
             if self._enough() and (all_reported or waited_ns >= grace_ns):
                 return
             if waited_ns >= timeout_ns:
-                raise Stopped("too few of the configured group answered")
+                raise TakeoverStopped("too few of the configured group answered")
             self.ask(everybody)
             self._received.clear()
             timer = clock.call_later(ASK_AGAIN_NS, self._received.set)
@@ -145,13 +145,15 @@ class Takeover:
     async def begin_from_image(self, timeout_ns: int) -> None:
         """Reads an image first if other members have pruned slots that this server lacks.
 
-        Raises Stopped when no image could be read in time, CoordinationError, OSError.
+        Raises TakeoverStopped when no image could be read in time, CoordinationError, OSError.
         """
         member, clock = self._member, self._member.world.clock
         deadline_ns = clock.monotonic_ns() + timeout_ns
         while slot := lacking(member.queue.success, self._received_whole().values()):
             if clock.monotonic_ns() >= deadline_ns:
-                raise Stopped(f"slot {slot} is decided, others have pruned it, and no image of it was read")
+                raise TakeoverStopped(
+                    f"slot {slot} is decided, others have pruned it, and no image of it was read"
+                )
             if await member.begin_from_image(sorted(self.answers)):
                 await self._suspect_everybody()
             else:
@@ -190,11 +192,11 @@ class Takeover:
         return Adopted(list(promised), redone)
 
     async def check_rollbacks(self) -> None:
-        """Checks that this server can apply the rollbacks among its slots, before it proposes one. Raises Stopped."""
+        """Checks that this server can apply the rollbacks among its slots, before it proposes one. Raises TakeoverStopped."""
         state, history = self._member.state, self._member.replica.history
         for sn, record in history.rollbacks():
             if sn > state.applied_sn and (state.stuck_sn or not await history.leads_to(record.barrier_sn)):
-                raise Stopped(f"the rollback in slot {sn} cannot be applied here")
+                raise TakeoverStopped(f"the rollback in slot {sn} cannot be applied here")
 
     # --- old leases ------------------------------------------------------------------------------------------------
 

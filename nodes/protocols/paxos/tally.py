@@ -5,7 +5,7 @@ from __future__ import annotations
 from nodes.protocols.paxos.followers import Follower
 
 
-class Tally:
+class BallotTally:
     """One ballot's followers and view. `view` always holds the primary itself."""
 
     def __init__(self, name: str, configured: list[str], shrinks: bool, own: int):

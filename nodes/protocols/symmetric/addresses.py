@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.config import MILLISECOND
-from nodes.protocols.symmetric.replica import Replica
+from nodes.protocols.symmetric.replica import SymmetricReplica
 from nodes.wire.messages import Message
 
 REGISTERED_NS = 500 * MILLISECOND
@@ -18,7 +18,7 @@ Step = Callable[[str, Any], None]
 class Addresses:
     """The addresses of the other servers, read again after a registration or a message of an unknown server."""
 
-    def __init__(self, replica: Replica, wake: Callable[[], None]):
+    def __init__(self, replica: SymmetricReplica, wake: Callable[[], None]):
         self._replica = replica
         self._wake = wake
         self.known: dict[str, str] = {}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import msgspec
 
 from nodes.replicas.log import NOTHING
-from nodes.replicas.view import EpochNode, GlobalView, Place, Watch
+from nodes.replicas.view import EpochNode, GlobalView, OneShotWatch, ServerPlace
 from nodes.wire.messages import Mark
 from nodes.world import (
     BadVersion,
@@ -16,7 +16,7 @@ from nodes.world import (
     Coordination,
     CoordinationError,
     NodeExists,
-    Set,
+    SetNode,
     decoded,
 )
 
@@ -64,7 +64,7 @@ class Forced(Agreed, frozen=True):
         return all(there[:1])
 
 
-class Agreement:
+class ViewAgreement:
     """Reads and guarded writes of the view by one server."""
 
     def __init__(self, coordination: Coordination, nodes: GlobalView, name: str, without: bool):
@@ -75,13 +75,13 @@ class Agreement:
         self._version = -1
         self.agreed = Agreed(0, [])
         """The view as last read or written."""
-        self._servers: Watch | None = None
-        self._addresses: dict[str, Watch] = {}
+        self._servers: OneShotWatch | None = None
+        self._addresses: dict[str, OneShotWatch] = {}
 
     async def prepare(self, members: list[str], address: str) -> None:
         await self._nodes.prepare(members, address)
 
-    async def read(self, watch: Watch | None = None) -> Agreed:
+    async def read(self, watch: OneShotWatch | None = None) -> Agreed:
         """Reads the agreed view."""
         path = self._nodes.path("configuration")
         await self._coordination.sync(path)
@@ -103,7 +103,7 @@ class Agreement:
         following = Agreed(
             agreed.attempt, members, agreed.initial, start, agreed.attempt, self._name, instances
         )
-        epoch = Set(
+        epoch = SetNode(
             self._nodes.path("epoch"), msgspec.json.encode(EpochNode(following.number, following.members[0]))
         )
         return await self._write(following, epoch)
@@ -114,7 +114,7 @@ class Agreement:
         path = self._nodes.path("configuration")
         try:
             stats = await self._coordination.multi(
-                [Set(path, msgspec.json.encode(following), version), *others]
+                [SetNode(path, msgspec.json.encode(following), version), *others]
             )
         except BadVersion:
             return False
@@ -127,15 +127,15 @@ class Agreement:
     # --- places and addresses -----------------------------------------------------------------------------------
 
     async def take_place(self, state: str, view: int, sn: int) -> None:
-        await self._nodes.take_place(Place(state, view, sn))
+        await self._nodes.take_place(ServerPlace(state, view, sn))
 
     async def addresses(self, changed: Callable[[], None]) -> dict[str, str]:
         """The address of every registered server. `changed` is called when a server registers."""
         if self._servers is None:
-            self._servers = Watch(changed)
+            self._servers = OneShotWatch(changed)
         addresses: dict[str, str] = {}
         for server in await self._nodes.known_servers(self._servers):
-            watch = self._addresses.setdefault(server, Watch(changed))
+            watch = self._addresses.setdefault(server, OneShotWatch(changed))
             addresses[server] = await self._nodes.address(server, watch)
         return addresses
 
@@ -145,4 +145,4 @@ class Agreement:
         self._addresses.clear()
 
 
-__all__ = ["JOINING", "MEMBER", "Agreed", "Agreement", "CoordinationError", "NodeExists", "Watch"]
+__all__ = ["JOINING", "MEMBER", "Agreed", "CoordinationError", "NodeExists", "OneShotWatch", "ViewAgreement"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.messages import JoinView, Settle, Settled
-from nodes.protocols.symmetric.replica import Replica
+from nodes.protocols.symmetric.replica import SymmetricReplica
 from nodes.wire.messages import Mark, Question, Reply
 
 ASK_NS = 100 * MILLISECOND
@@ -13,7 +13,7 @@ SETTLE_BYTES = 1 << 20
 """Most bytes of groups in one message."""
 
 
-async def ask(replica: Replica, peer: str, question: Question) -> Reply | None:
+async def ask(replica: SymmetricReplica, peer: str, question: Question) -> Reply | None:
     """Asks up to four times, so that one lost message does not cost a member its place."""
     for _ in range(TRIES):
         reply = await replica.calls.ask(peer, question, ASK_NS)
@@ -23,7 +23,7 @@ async def ask(replica: Replica, peer: str, question: Question) -> Reply | None:
 
 
 async def bring(
-    replica: Replica, attempt: int, name: str, tails: list[Mark], goal: Mark, final: bool
+    replica: SymmetricReplica, attempt: int, name: str, tails: list[Mark], goal: Mark, final: bool
 ) -> bool:
     """Sends a server whose journal ends with `tails` the groups that it lacks up to the goal. Returns whether it has reached the goal."""
     log = replica.log
@@ -43,7 +43,7 @@ async def bring(
 class Closer:
     """The first member of a view sends the groups that all members hold to joiners that are far behind, one joiner at a time."""
 
-    def __init__(self, replica: Replica):
+    def __init__(self, replica: SymmetricReplica):
         self._replica = replica
         self._busy = False
 

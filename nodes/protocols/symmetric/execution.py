@@ -11,12 +11,12 @@ import msgspec
 from nodes.metadata.lookup import TOP
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import ContentSummary, Failed, Read, Result
-from nodes.metadata.planning import DONE
-from nodes.metadata.reading import summarise
+from nodes.metadata.plans import DONE
 from nodes.metadata.records import AlterRecord, AtimeRecord, CallRecord
+from nodes.metadata.tree_reader import summarise
+from nodes.protocols.symmetric.footprint import looked_at
 from nodes.protocols.symmetric.locks import Mode, Place
 from nodes.protocols.symmetric.scheduler import AGAIN
-from nodes.protocols.symmetric.touched import looked_at
 from nodes.protocols.symmetric.transactions import Transaction, Transactions
 from nodes.replicas.state import ReplicatedState
 from nodes.units import OpId
@@ -28,7 +28,7 @@ LAST = 1 << 32
 """Place after all calls of a group."""
 
 
-class Outcome(msgspec.Struct, frozen=True, gc=False):
+class CallOutcome(msgspec.Struct, frozen=True, gc=False):
     """The outcome of one call."""
 
     op_id: OpId
@@ -56,7 +56,7 @@ class Submitted(msgspec.Struct, frozen=True, gc=False):
     """A group that has become visible."""
 
     group: JournalGroup
-    outcomes: list[Outcome]
+    outcomes: list[CallOutcome]
     effects: list[OpId]
     """The calls with an effect, in order."""
     digest: int
@@ -134,7 +134,7 @@ class Execution(ReplicatedState):
     def _apply(self, group: JournalGroup, undo: list[Any] | None) -> None:
         """Submits the next group, which becomes visible."""
         assert group.sn == self.applied_sn + 1, f"group {group.sn} after {self.applied_sn}"
-        outcomes: list[Outcome] = []
+        outcomes: list[CallOutcome] = []
         effects: list[OpId] = []
         following = iter(self._begun.popleft())
         for record in group.records:
@@ -146,14 +146,14 @@ class Execution(ReplicatedState):
         self.submitted.append(Submitted(group, outcomes, effects, self.namespace.digest))
         self._begin_pending()
 
-    def _submit(self, transaction: Transaction, effects: list[OpId]) -> Outcome:
+    def _submit(self, transaction: Transaction, effects: list[OpId]) -> CallOutcome:
         op_id = transaction.call.op_id
         if self._transactions.submit(transaction, len(effects)):
             effects.append(op_id)
         sn, result = transaction.place[0], transaction.result
         if isinstance(result, Failed):
-            return Outcome(op_id, None, result.error, result.sn, result.place)
-        return Outcome(op_id, result, transaction.error, sn, len(effects))
+            return CallOutcome(op_id, None, result.error, result.sn, result.place)
+        return CallOutcome(op_id, result, transaction.error, sn, len(effects))
 
     def _read_at(self, record: AtimeRecord) -> None:
         inode = self.namespace.tree.inodes.get(record.inode)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from nodes.metadata_server.image_reading import ImageReading
+from nodes.metadata_server.image_reader import ImageReading
 from nodes.metadata_server.replica import empty_namespace
-from nodes.protocols.symmetric.member import Member
+from nodes.protocols.symmetric.flush import Settling
+from nodes.protocols.symmetric.member import ViewMember
 from nodes.protocols.symmetric.messages import Welcome
-from nodes.protocols.symmetric.replica import Replica
-from nodes.protocols.symmetric.settling import Settling
+from nodes.protocols.symmetric.replica import SymmetricReplica
 from nodes.replicas.disks import OTHER
 from nodes.replicas.log import NOTHING
 
@@ -18,7 +18,7 @@ from nodes.replicas.log import NOTHING
 class OtherMembers:
     """`ImageTakers` of nodes/slots.py: the members of the view except the first."""
 
-    def __init__(self, member: Member):
+    def __init__(self, member: ViewMember):
         self._member = member
 
     def standbys(self) -> list[str]:
@@ -41,9 +41,9 @@ class BeginningFromImage:
 
     def __init__(
         self,
-        replica: Replica,
+        replica: SymmetricReplica,
         settling: Settling,
-        member: Callable[[], Member | None],
+        member: Callable[[], ViewMember | None],
         stop_imaging: Callable[[], None],
     ):
         self._replica = replica

@@ -33,18 +33,18 @@ Place = tuple[int, int]
 """(sn, position in its group)."""
 
 
-class Wanted(NamedTuple):
+class WantedLocks(NamedTuple):
     """The locks of one transaction: read mode for what it only reads, update and then write mode for what it changes."""
 
     looks: Collection[Thing]
     changes: Collection[Thing]
 
 
-class Locks:
+class MemberLocks:
     """The requested and granted locks of one member."""
 
     def __init__(self) -> None:
-        self._wanted: dict[Place, Wanted] = {}
+        self._wanted: dict[Place, WantedLocks] = {}
         self._granted: set[Place] = set()
         self._changers: dict[Thing, list[Place]] = {}
         """Transactions that change a thing, granted or not, in the total order."""
@@ -52,7 +52,7 @@ class Locks:
 
     # --- in the total order --------------------------------------------------------------------------------------------
 
-    def ask(self, place: Place, wanted: Wanted) -> None:
+    def ask(self, place: Place, wanted: WantedLocks) -> None:
         """Queues a transaction for each of its things, after all earlier ones. It grants nothing yet."""
         self._wanted[place] = wanted
         for thing in wanted.changes:

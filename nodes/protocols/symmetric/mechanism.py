@@ -8,22 +8,22 @@ from typing import Any
 from nodes.config import ServerConfig, group_of
 from nodes.metadata_server.dispatch import Handlers
 from nodes.metadata_server.server import MetadataServer
-from nodes.metadata_server.tenure import Choice
+from nodes.metadata_server.tenure import ChosenMechanisms
 from nodes.protocols.symmetric import messages as m
-from nodes.protocols.symmetric.member import Member
+from nodes.protocols.symmetric.member import ViewMember
 from nodes.protocols.symmetric.membership import Membership
 from nodes.protocols.symmetric.order import MakeOrder, order_of
-from nodes.protocols.symmetric.replica import Replica, open_replica
+from nodes.protocols.symmetric.replica import SymmetricReplica, open_replica
 from nodes.protocols.symmetric.requests import Requests
 from nodes.protocols.symmetric.session import MemberSession
-from nodes.replicas.anew import start_anew_if_damaged
+from nodes.replicas.fresh_start import start_anew_if_damaged
 from nodes.world import World
 
 
 class Symmetric:
     """One metadata server of a symmetric group."""
 
-    def __init__(self, server: MetadataServer, replica: Replica):
+    def __init__(self, server: MetadataServer, replica: SymmetricReplica):
         self._world = replica.world
         self._replica = replica
         requests = Requests(replica)
@@ -70,9 +70,9 @@ class Symmetric:
         calls, membership, settling = self._replica.calls, self._membership, self._membership.settling
         of_the_group = membership.addresses.of_the_group
         return {
-            m.Broadcast: self._to_member(Member.on_broadcast),
-            m.Held: self._to_member(Member.on_held),
-            m.Missing: self._to_member(Member.on_missing),
+            m.Broadcast: self._to_member(ViewMember.on_broadcast),
+            m.Held: self._to_member(ViewMember.on_held),
+            m.Missing: self._to_member(ViewMember.on_missing),
             m.Alive: self._on_alive,
             m.Leaving: membership.on_leaving,
             m.JoinView: of_the_group(membership.on_join),
@@ -86,7 +86,7 @@ class Symmetric:
             m.Settled: calls.on_reply,
         }
 
-    def _to_member(self, step: Callable[[Member, str, Any], None]) -> Callable[[str, Any], None]:
+    def _to_member(self, step: Callable[[ViewMember, str, Any], None]) -> Callable[[str, Any], None]:
         def deliver(peer: str, message: Any) -> None:
             if self._membership.member is not None:
                 step(self._membership.member, peer, message)
@@ -107,7 +107,9 @@ class Symmetric:
             member.on_alive(peer, message)
 
 
-def start(world: World, config: ServerConfig, choice: Choice, make_order: MakeOrder = order_of) -> None:
+def start(
+    world: World, config: ServerConfig, choice: ChosenMechanisms, make_order: MakeOrder = order_of
+) -> None:
     """Starts a server. Raises UnknownFormat, UnknownJournal, UnknownSeal, OSError of damaged files on disk.
 
     A server whose journal is damaged before its end begins with an empty one. Its new disk counts in no view before it has caught up with the others.
@@ -121,7 +123,7 @@ def start(world: World, config: ServerConfig, choice: Choice, make_order: MakeOr
     start_anew_if_damaged(world, begin)
 
 
-async def _begin_life(replica: Replica, server: MetadataServer) -> None:
+async def _begin_life(replica: SymmetricReplica, server: MetadataServer) -> None:
     """The identity of the disk is durable before the server sends any message. Raises OSError."""
     await replica.common.identity.keep()
     server.start()

@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.agreement import Agreed
-from nodes.protocols.symmetric.causal import CausalBroadcast
+from nodes.protocols.symmetric.causal_broadcast import CausalBroadcast
 from nodes.protocols.symmetric.holdings import holdings_of
 from nodes.protocols.symmetric.messages import Alive, Broadcast, Held, Leaving, Missing, Numbered
 from nodes.protocols.symmetric.presence import Presence
-from nodes.protocols.symmetric.replica import Replica
+from nodes.protocols.symmetric.replica import SymmetricReplica
 from nodes.protocols.symmetric.requests import Requests
 from nodes.protocols.symmetric.stability import Stability
 from nodes.trace.events import Delivered, Warned
@@ -32,7 +32,7 @@ STUCK_LEASES = 4
 """Number of leases after which a member counts as failed, when its journal stays behind without growing."""
 
 
-class Member:
+class ViewMember:
     """This server's membership from the installation of a view until the next one or its exclusion. A `wedged` member delivers nothing.
 
     Many methods: broadcast, order, holdings and presence each keep their own counts, and one event here may change all four in the same turn.
@@ -40,7 +40,7 @@ class Member:
 
     def __init__(
         self,
-        replica: Replica,
+        replica: SymmetricReplica,
         view: Agreed,
         requests: Requests,
         joining: Callable[[], list[str]],

@@ -13,23 +13,23 @@ from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.addresses import Addresses
 from nodes.protocols.symmetric.agreement import JOINING, MEMBER, Agreed
 from nodes.protocols.symmetric.catch_up import Closer
-from nodes.protocols.symmetric.change_wanted import (
-    Wanted,
+from nodes.protocols.symmetric.flush import Settling
+from nodes.protocols.symmetric.images import BeginningFromImage
+from nodes.protocols.symmetric.member import ViewMember
+from nodes.protocols.symmetric.messages import Installed, JoinView, Leaving, Welcome
+from nodes.protocols.symmetric.outsiders import Outsiders
+from nodes.protocols.symmetric.replica import SymmetricReplica
+from nodes.protocols.symmetric.requests import Requests
+from nodes.protocols.symmetric.service import ViewService
+from nodes.protocols.symmetric.view_change import Abandoned, Outrun, ViewChange
+from nodes.protocols.symmetric.wanted_change import (
+    WantedChange,
     change_of_forced,
     change_of_member,
     change_of_restarted,
     may_revive,
 )
-from nodes.protocols.symmetric.images import BeginningFromImage
-from nodes.protocols.symmetric.member import Member
-from nodes.protocols.symmetric.messages import Installed, JoinView, Leaving, Welcome
-from nodes.protocols.symmetric.outside import Outside
-from nodes.protocols.symmetric.replica import Replica
-from nodes.protocols.symmetric.requests import Requests
-from nodes.protocols.symmetric.service import ViewService
-from nodes.protocols.symmetric.settling import Settling
-from nodes.protocols.symmetric.view_change import Abandoned, Outrun, ViewChange
-from nodes.replicas.view import Watch
+from nodes.replicas.view import OneShotWatch
 from nodes.trace.events import RoleChanged, Serving, StoppedServing, Warned
 from nodes.wake import Wake
 from nodes.world import CoordinationError
@@ -41,7 +41,7 @@ RETRY_NS = 100 * MILLISECOND
 class Membership:
     """This server's membership, its view, and the servers outside the view that it knows."""
 
-    def __init__(self, replica: Replica, requests: Requests, stop_snapshot: Callable[[], None]):
+    def __init__(self, replica: SymmetricReplica, requests: Requests, stop_snapshot: Callable[[], None]):
         """`stop_snapshot` stops an image in progress on this server."""
         self._replica = replica
         self._world = world = replica.world
@@ -50,14 +50,14 @@ class Membership:
         self._requests = requests
         self._begins_after_promise = replica.config.cluster.mutations.begins_after_promise
         self.lease_ns = replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
-        self.member: Member | None = None
+        self.member: ViewMember | None = None
         self.service: ViewService | None = None
         """The service of this server while it is a member."""
         self.settling = Settling(replica, lambda: self.member, self._stop_imaging)
         self.images = BeginningFromImage(replica, self.settling, lambda: self.member, self._stop_imaging)
         self._stop_snapshot = stop_snapshot
-        self._outside = Outside(self.lease_ns)
-        self._watch = Watch(self._look_again)
+        self._outside = Outsiders(self.lease_ns)
+        self._watch = OneShotWatch(self._look_again)
         self._outdated = True
         self._look = Wake()
         self.prepared = False
@@ -223,7 +223,7 @@ class Membership:
         self._asked = False
         self.forcing.end("done", f"serves in view {agreed.number}: {' '.join(agreed.members)}")
         self._requests.view = agreed.number
-        member = self.member = Member(replica, agreed, self._requests, lambda: list(self._joining()))
+        member = self.member = ViewMember(replica, agreed, self._requests, lambda: list(self._joining()))
         if self.settling.promised > agreed.number and not self._begins_after_promise:
             member.wedge(agreed.start)
         self.service = ViewService(replica, member, self._requests)
@@ -272,7 +272,7 @@ class Membership:
             return {"refused": reported}
         return self.forcing.order(agreed.number, self._replica.log.last.sn)
 
-    def _change_wanted(self) -> Wanted | None:
+    def _change_wanted(self) -> WantedChange | None:
         """The change that this server wants now. Members before it in the view go first."""
         agreed, now_ns = self._agreement.agreed, self._now_ns()
         attempt, since_ns = self._changing_since
@@ -299,7 +299,7 @@ class Membership:
         delay_ns = wanted.turn * self.lease_ns // 10 + (self.lease_ns if wanted.minority else 0)
         return wanted if now_ns - self._wanted_since >= delay_ns else None
 
-    async def _change(self, wanted: Wanted) -> None:
+    async def _change(self, wanted: WantedChange) -> None:
         self._wanted_since = None
         self._outdated = True
         try:

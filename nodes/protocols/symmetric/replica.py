@@ -6,15 +6,15 @@ import asyncio
 from collections import deque
 
 from nodes.config import MILLISECOND, GroupConfig, ServerConfig, opened
-from nodes.ignoring import Ignoring
+from nodes.ignored_messages import Ignoring
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.records import result_sum
 from nodes.metadata_server.replica import Replica as CommonReplica
 from nodes.metadata_server.replica import keep_aside, rebuild, report_applied
 from nodes.metadata_server.replica import open_replica as open_common
-from nodes.metadata_server.tenure import Choice
-from nodes.protocols.symmetric.agreement import Agreed, Agreement
-from nodes.protocols.symmetric.execution import Execution, Outcome, Submitted
+from nodes.metadata_server.tenure import ChosenMechanisms
+from nodes.protocols.symmetric.agreement import Agreed, ViewAgreement
+from nodes.protocols.symmetric.execution import CallOutcome, Execution, Submitted
 from nodes.protocols.symmetric.order import MakeOrder
 from nodes.replicas.disks import DOUBTFUL, OTHER, WHOLE, Roll
 from nodes.replicas.lease import Term, term_of
@@ -26,7 +26,7 @@ from nodes.wire.messages import JournalGroup, Mark
 from nodes.world import World
 
 
-class Replica:
+class SymmetricReplica:
     """Groups are appended by `append`, made durable by `sync`, and submitted, visible to all, by `show`."""
 
     def __init__(self, common: CommonReplica, execution: Execution, appended: Wake, make_order: MakeOrder):
@@ -43,7 +43,7 @@ class Replica:
         self.appended = appended
         """Set when groups are to be synced, or submitted ones to be reported."""
         without = self.config.cluster.holes.views_without_agreement
-        self.agreement = Agreement(self.world.coordination, common.view, self.world.name, without)
+        self.agreement = ViewAgreement(self.world.coordination, common.view, self.world.name, without)
         self.ignoring = Ignoring(self.world)
         self.times = common.times
         """Clock that stamps this server's calls since its process began."""
@@ -177,7 +177,7 @@ class Replica:
             return False
         return self.applied_sn < self.execution.durable_sn
 
-    def show(self, sn: int, holders: list[str]) -> list[tuple[int, list[Outcome]]]:
+    def show(self, sn: int, holders: list[str]) -> list[tuple[int, list[CallOutcome]]]:
         """Submits the groups up to sn as soon as the namespace may change. Returns the sn and the outcomes of each that is not returned yet.
 
         `holders` are the members that hold the groups. Without holders no commit is reported, because it was reported before.
@@ -204,8 +204,8 @@ class Replica:
 
 
 def open_replica(
-    world: World, config: ServerConfig, group: GroupConfig, choice: Choice, make_order: MakeOrder
-) -> Replica:
+    world: World, config: ServerConfig, group: GroupConfig, choice: ChosenMechanisms, make_order: MakeOrder
+) -> SymmetricReplica:
     """Opens a member's replica from its disk. Raises Damaged, UnknownFormat, OSError."""
     appended = Wake()
     session_ttl_ns = config.cluster.session_ttl_ms * MILLISECOND
@@ -216,4 +216,4 @@ def open_replica(
         return executions[-1]
 
     common = open_common(world, config, group, choice.image_store, execution)
-    return Replica(common, executions[-1], appended, make_order)
+    return SymmetricReplica(common, executions[-1], appended, make_order)

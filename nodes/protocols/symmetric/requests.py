@@ -15,9 +15,9 @@ from nodes.metadata.new_names import check_new_names
 from nodes.metadata.operations import WRITES, Attributes, Contents, EndSession, Open, Read, Result, Stat
 from nodes.metadata.records import AtimeRecord, CallRecord, Record
 from nodes.metadata_server.idle_sessions import IdleSessions
-from nodes.protocols.symmetric.execution import Outcome
-from nodes.protocols.symmetric.replica import Replica
-from nodes.protocols.symmetric.scheduler import Job, Scheduler, Steps
+from nodes.protocols.symmetric.execution import CallOutcome
+from nodes.protocols.symmetric.replica import SymmetricReplica
+from nodes.protocols.symmetric.scheduler import ScheduledCall, Scheduler, Steps
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Refused, Request
 
@@ -40,19 +40,19 @@ class Write:
 
     def __init__(self, record: CallRecord):
         self.record = record
-        self.job: Job | None = None
-        self.outcome: Outcome | None = None
+        self.job: ScheduledCall | None = None
+        self.outcome: CallOutcome | None = None
 
 
 class Requests:
     """The calls of clients at one member, from their arrival to their answer."""
 
-    def __init__(self, replica: Replica):
+    def __init__(self, replica: SymmetricReplica):
         self._replica = replica
         self._send = replica.world.network.send
         self._scheduler = Scheduler()
         self._writes: dict[OpId, Write] = {}
-        self._reads: dict[OpId, Job] = {}
+        self._reads: dict[OpId, ScheduledCall] = {}
         self._idle = IdleSessions(replica.world.clock, replica.config.cluster)
         self._next_round_ns = 0
         self._ending: list[CallRecord] = []
@@ -93,7 +93,7 @@ class Requests:
         at_ns = self._replica.times.read_ns()
         record = CallRecord(at_ns, op_id, request.lowest_open, request.operation)  # type: ignore[arg-type]
         write = self._writes[op_id] = Write(record)
-        write.job = Job(peer, request.number, self._write(write))
+        write.job = ScheduledCall(peer, request.number, self._write(write))
         self._scheduler.add(write.job)
         self._scheduler.run()
 
@@ -159,7 +159,7 @@ class Requests:
         message, self._message = self._message, []
         return message
 
-    def on_shown(self, sn: int, outcomes: list[Outcome]) -> None:
+    def on_shown(self, sn: int, outcomes: list[CallOutcome]) -> None:
         """Group sn is submitted here, and every member holds it. This member answers its clients and resumes the reads that waited."""
         for outcome in outcomes:
             write = self._writes.get(outcome.op_id)
@@ -178,7 +178,8 @@ class Requests:
         if asked is not None:
             asked.peer = peer
         elif len(self._scheduler) < HELD_MAX:
-            job = self._reads[op_id] = Job(peer, request.number, self._read(op_id, request.operation))  # type: ignore[arg-type]
+            read = self._read(op_id, request.operation)  # type: ignore[arg-type]
+            job = self._reads[op_id] = ScheduledCall(peer, request.number, read)
             self._scheduler.add(job)
 
     def answer_reads(self, may_answer: Callable[[], bool]) -> None:
@@ -217,7 +218,7 @@ class Requests:
             yield LEASE
         self._answer_read(self._reads.pop(op_id), operation, result, error)
 
-    def _answer_read(self, job: Job, operation: Read, result: Result | None, error: str) -> None:
+    def _answer_read(self, job: ScheduledCall, operation: Read, result: Result | None, error: str) -> None:
         if isinstance(operation, Open) and isinstance(result, Contents):
             self._touch(result.inode)
         elif isinstance(operation, Stat) and isinstance(result, Attributes):

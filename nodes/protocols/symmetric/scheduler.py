@@ -15,7 +15,7 @@ AGAIN = "again"
 """Event of a job that is not blocked and lets others run first; it stays active."""
 
 
-class Job:
+class ScheduledCall:
     """One call of a client."""
 
     __slots__ = ("number", "peer", "steps")
@@ -30,8 +30,8 @@ class Scheduler:
     """Jobs in the order in which they arrived or became active again."""
 
     def __init__(self) -> None:
-        self._active: deque[Job] = deque()
-        self._idle: dict[Hashable, deque[Job]] = {}
+        self._active: deque[ScheduledCall] = deque()
+        self._idle: dict[Hashable, deque[ScheduledCall]] = {}
         """Idle jobs by the event that they wait for."""
         self._size = 0
 
@@ -41,7 +41,7 @@ class Scheduler:
     def waiting_for(self, event: Hashable) -> int:
         return len(self._idle.get(event, ()))
 
-    def add(self, job: Job) -> None:
+    def add(self, job: ScheduledCall) -> None:
         self._active.append(job)
         self._size += 1
 
@@ -76,7 +76,7 @@ class Scheduler:
                 waiting = self._active if event == AGAIN else self._idle.setdefault(event, deque())
                 waiting.append(job)
 
-    def clear(self) -> list[Job]:
+    def clear(self) -> list[ScheduledCall]:
         """Ends all jobs where they are. Returns them."""
         jobs = [*self._active, *(job for waiting in self._idle.values() for job in waiting)]
         for job in jobs:

@@ -9,13 +9,13 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from nodes.metadata.pages import Crossed, Log, counters_of
+from nodes.metadata.pages import Crossed, LogCounters, counters_of
 from nodes.metadata_server.messages import ImageGoesOn, ImageTaken
 from nodes.metadata_server.snapshots import Imaging
 from nodes.protocols.symmetric.images import OtherMembers
-from nodes.protocols.symmetric.member import Member
+from nodes.protocols.symmetric.member import ViewMember
 from nodes.protocols.symmetric.messages import JoinView
-from nodes.protocols.symmetric.replica import Replica
+from nodes.protocols.symmetric.replica import SymmetricReplica
 from nodes.protocols.symmetric.requests import Requests, is_write
 from nodes.wire.messages import CheckOperation, Message, Request
 
@@ -29,7 +29,7 @@ class ViewService:
     """A group is submitted when every member holds it, so the namespace is never ahead of commit."""
     stalled = False
 
-    def __init__(self, replica: Replica, member: Member, requests: Requests):
+    def __init__(self, replica: SymmetricReplica, member: ViewMember, requests: Requests):
         self._replica = replica
         self._member = member
         self._requests = requests
@@ -64,7 +64,7 @@ class ViewService:
 
     def counters(self) -> dict[str, Any]:
         replica = self._replica
-        log = Log(replica.log_size, self._requests.log_is_full)
+        log = LogCounters(replica.log_size, self._requests.log_is_full)
         if self.imaging is not None:
             log = self.imaging.log
         return asdict(counters_of(replica.namespace, Crossed(), log))

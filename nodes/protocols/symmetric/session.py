@@ -9,14 +9,14 @@ from msgspec.structs import asdict
 
 from nodes.metadata_server.participation import Question
 from nodes.protocols.symmetric.membership import Membership
-from nodes.protocols.symmetric.replica import Replica
+from nodes.protocols.symmetric.replica import SymmetricReplica
 from nodes.protocols.symmetric.requests import Requests
 from nodes.protocols.symmetric.service import ViewService
 from nodes.wire.messages import AskView, ViewCopy
 
 
 class MemberSession:
-    def __init__(self, replica: Replica, requests: Requests, membership: Membership):
+    def __init__(self, replica: SymmetricReplica, requests: Requests, membership: Membership):
         self._replica = replica
         self._requests = requests
         self._membership = membership

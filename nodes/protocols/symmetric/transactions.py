@@ -18,12 +18,12 @@ from nodes.metadata.operations import EndSession, Failed, Result
 from nodes.metadata.records import CallRecord, Record, RefuseRecord
 from nodes.metadata_server.idle_sessions import check_fresh
 from nodes.protocols.symmetric.basic_services import services_of
+from nodes.protocols.symmetric.footprint import ALONE, wanted_by
 from nodes.protocols.symmetric.handles import Handles
-from nodes.protocols.symmetric.locks import Locks, Place
-from nodes.protocols.symmetric.touched import ALONE, wanted_by
+from nodes.protocols.symmetric.locks import MemberLocks, Place
 
 
-class Phase(Enum):
+class TransactionPhase(Enum):
     BEGUN = auto()
     """The transaction waits for locks."""
     DECIDED = auto()
@@ -31,11 +31,11 @@ class Phase(Enum):
     ROLLED_BACK = auto()
 
 
-NEXT: dict[Phase, tuple[Phase, ...]] = {
-    Phase.BEGUN: (Phase.DECIDED, Phase.ROLLED_BACK),
-    Phase.DECIDED: (Phase.SUBMITTED, Phase.ROLLED_BACK),
-    Phase.SUBMITTED: (),
-    Phase.ROLLED_BACK: (),
+NEXT: dict[TransactionPhase, tuple[TransactionPhase, ...]] = {
+    TransactionPhase.BEGUN: (TransactionPhase.DECIDED, TransactionPhase.ROLLED_BACK),
+    TransactionPhase.DECIDED: (TransactionPhase.SUBMITTED, TransactionPhase.ROLLED_BACK),
+    TransactionPhase.SUBMITTED: (),
+    TransactionPhase.ROLLED_BACK: (),
 }
 
 
@@ -47,7 +47,7 @@ class Transaction:
     def __init__(self, place: Place, call: CallRecord):
         self.place = place
         self.call = call
-        self.phase = Phase.BEGUN
+        self.phase = TransactionPhase.BEGUN
         self.record: Record | None = None
         """Record of its change; None for a repeated or failed call."""
         self.at_ns = 0
@@ -59,7 +59,7 @@ class Transaction:
         self.before: tuple[int, int] = (0, 0)
         """First free handle and newest time before the decision."""
 
-    def enter(self, phase: Phase) -> None:
+    def enter(self, phase: TransactionPhase) -> None:
         assert phase in NEXT[self.phase], f"transaction {self.place}: {self.phase.name} to {phase.name}"
         self.phase = phase
 
@@ -71,7 +71,7 @@ class Transactions:
         self._namespace = namespace
         self._session_ttl_ns = session_ttl_ns
         self.handles = Handles(namespace.tree)
-        self.locks = Locks()
+        self.locks = MemberLocks()
         self._newest_ns = namespace.newest_ns
         """Time of the last decided transaction with a change."""
         self._answered: dict[str, deque[int]] = {}
@@ -108,7 +108,7 @@ class Transactions:
 
     def _decide(self, transaction: Transaction) -> None:
         transaction.before = self.handles.first_free, self._newest_ns
-        transaction.enter(Phase.DECIDED)
+        transaction.enter(TransactionPhase.DECIDED)
         try:
             if not self._is_repeated(transaction):
                 self._plan(transaction)
@@ -165,7 +165,7 @@ class Transactions:
     def submit(self, transaction: Transaction, effects: int) -> bool:
         """Submits the first transaction. Returns whether it had an effect. `effects` counts the earlier calls of its group with one."""
         assert transaction is self._open[0], f"transaction {transaction.place} is not the first"
-        transaction.enter(Phase.SUBMITTED)
+        transaction.enter(TransactionPhase.SUBMITTED)
         changed = transaction.record is not None and self._carry_out(transaction, transaction.record)
         if transaction.error and transaction.at_ns:
             self._refuse(transaction, effects)
@@ -209,11 +209,11 @@ class Transactions:
         """Rolls back the last transaction and restores locks, handles and times as before it."""
         assert transaction is self._open[-1], f"transaction {transaction.place} is not the last"
         self._open.pop()
-        if transaction.phase is Phase.DECIDED:
+        if transaction.phase is TransactionPhase.DECIDED:
             first_free, self._newest_ns = transaction.before
             self.handles.take_back(first_free)
             self._forget_answered(transaction, deque.pop)
         else:
             self._waiting.pop()
-        transaction.enter(Phase.ROLLED_BACK)
+        transaction.enter(TransactionPhase.ROLLED_BACK)
         self.locks.release(transaction.place)

@@ -11,15 +11,15 @@ import asyncio
 import msgspec
 
 from nodes.config import MILLISECOND
-from nodes.metadata_server.forcing import Forcing
+from nodes.metadata_server.forced_service import Forcing
 from nodes.protocols.symmetric.agreement import Agreed, Forced
 from nodes.protocols.symmetric.catch_up import ask, bring
+from nodes.protocols.symmetric.flush import Settling, decoded
 from nodes.protocols.symmetric.member import group_of
 from nodes.protocols.symmetric.messages import Fetch, Fetched, Flush, Flushed, Numbered
 from nodes.protocols.symmetric.order import key_of
 from nodes.protocols.symmetric.presence import lease_ends_in
-from nodes.protocols.symmetric.replica import Replica
-from nodes.protocols.symmetric.settling import Settling, decoded
+from nodes.protocols.symmetric.replica import SymmetricReplica
 from nodes.replicas.disks import OTHER, WHOLE
 from nodes.wire.messages import Mark
 
@@ -35,7 +35,7 @@ class Outrun(Abandoned):
 class ViewChange:
     """One attempt of one server."""
 
-    def __init__(self, replica: Replica, settling: Settling, forcing: Forcing):
+    def __init__(self, replica: SymmetricReplica, settling: Settling, forcing: Forcing):
         self._replica = replica
         self._settling = settling
         self._forcing = forcing

@@ -12,7 +12,7 @@ import msgspec
 from crc32c import crc32c
 
 from nodes.format_number import number_of, of_other_version, stored
-from nodes.metadata.images import ImageDamaged, UnknownFormat
+from nodes.metadata.images import ImageDamaged, UnknownImageFormat
 from nodes.metadata.partitions import PARTITIONS_MOST
 from nodes.wire.messages import Mark
 
@@ -96,7 +96,7 @@ def decode(data: bytes, image: str) -> Manifest:
     if magic != MAGIC or number is None:
         raise ImageDamaged(f"{where} begins with {data[:10]!r}, not with {MAGIC!r} and a format number")
     if number != FORMAT:
-        raise UnknownFormat(f"{where} {of_other_version(number, FORMAT)}")
+        raise UnknownImageFormat(f"{where} {of_other_version(number, FORMAT)}")
     payload = data[HEAD.size :]
     if crc32c(payload) != crc:
         raise ImageDamaged(f"{where} has a wrong checksum")

@@ -8,21 +8,21 @@ from typing import Any
 
 from nodes.calls import Calls
 from nodes.config import NO_KNOBS, Knobs
-from nodes.metadata.images import ImageDamaged, UnknownFormat
+from nodes.metadata.images import ImageDamaged, UnknownImageFormat
 from nodes.metadata.namespace import Namespace
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.vssp import messages as m
-from nodes.protocols.vssp.acknowledging import Acknowledging
+from nodes.protocols.vssp.acknowledgement import Acknowledging
 from nodes.protocols.vssp.image_directory import LocalImageDirectory
-from nodes.protocols.vssp.looking import Looking
+from nodes.protocols.vssp.image_reader import PoolImageReader
+from nodes.protocols.vssp.image_server import ImageServer
+from nodes.protocols.vssp.lookup import Looking
 from nodes.protocols.vssp.manifest import rank_of
-from nodes.protocols.vssp.reading import Reading
-from nodes.protocols.vssp.receiving import Receiving
+from nodes.protocols.vssp.receiver import Receiving
 from nodes.protocols.vssp.repair import Repairs, is_whole
-from nodes.protocols.vssp.reporting import Reporting
+from nodes.protocols.vssp.reporter import Reporting
 from nodes.protocols.vssp.retention import kept_sn, pinned_sn, with_barriers
-from nodes.protocols.vssp.sending import Sending
-from nodes.protocols.vssp.serving import Serving
+from nodes.protocols.vssp.sender import Sending
 from nodes.slots import SeenInImage, StoredFile, StoredImage
 from nodes.trace.pool_events import ImageRefused
 from nodes.wire.messages import Mark, Message
@@ -32,7 +32,7 @@ ASIDE = "aside/images"
 """Directory of quarantined images."""
 
 
-class Pool:
+class PoolImageStore:
     """`ImageStore` of nodes/slots.py."""
 
     def __init__(
@@ -55,9 +55,9 @@ class Pool:
         self._sending = Sending(world, local_images, acknowledging, partitions)
         self._receiving = Receiving(world, local_images, self._tidy)
         self._looking = Looking(world, local_images)
-        self._serving = Serving(world, local_images, journal_first)
+        self._serving = ImageServer(world, local_images, journal_first)
         files = asyncio.Lock()
-        self._reading = Reading(world, local_images, calls, files)
+        self._reading = PoolImageReader(world, local_images, calls, files)
         self._repairs = Repairs(world, local_images, calls, files, self._sending.writes, self._before_repair)
         self._reporting = Reporting(world, local_images, calls, journals, self._busy)
         self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
@@ -117,7 +117,7 @@ class Pool:
                 manifest = self._local_images.manifest(image)
                 if accepts(manifest.mark):
                     return self._local_images.load(manifest), manifest.mark
-            except UnknownFormat:
+            except UnknownImageFormat:
                 raise
             except (ImageDamaged, FileNotFoundError) as damaged:
                 reported = f"{damaged}; it is moved to {ASIDE}"

@@ -11,8 +11,9 @@ from crc32c import crc32c
 from nodes.calls import Calls
 from nodes.metadata.images import ImageDamaged
 from nodes.protocols.vssp import messages as m
-from nodes.protocols.vssp.fetching import NotFetched, fetch_piece, fetch_sums
+from nodes.protocols.vssp.fetcher import NotFetched, fetch_piece, fetch_sums
 from nodes.protocols.vssp.image_directory import LocalImageDirectory
+from nodes.protocols.vssp.image_server import PIECE_MOST
 from nodes.protocols.vssp.manifest import (
     MANIFEST_MAX,
     PARTITION_MAX,
@@ -25,7 +26,6 @@ from nodes.protocols.vssp.manifest import (
     path_of,
 )
 from nodes.protocols.vssp.packets import PACKET_BYTES
-from nodes.protocols.vssp.serving import PIECE_MOST
 from nodes.trace.pool_events import ImageRefused, ImageShelved, Repairing
 from nodes.wake import Wake
 from nodes.world import World

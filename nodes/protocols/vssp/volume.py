@@ -30,7 +30,7 @@ class BadReport(Damaged):
     """A report that cannot be true; one line gives the reason."""
 
 
-class Recover(msgspec.Struct, frozen=True):
+class RecoverReplica(msgspec.Struct, frozen=True):
     """Command to complete the node's replica from the source's, from `offset` on, as far as the report shows."""
 
     node: str
@@ -42,7 +42,7 @@ class Recover(msgspec.Struct, frozen=True):
     """Number of journal groups that the source has behind the end of this replica."""
 
 
-class Remove(msgspec.Struct, frozen=True):
+class RemoveReplica(msgspec.Struct, frozen=True):
     node: str
     file: str
     reason: str
@@ -56,7 +56,7 @@ class Disagreement(msgspec.Struct, frozen=True):
     reason: str
 
 
-Finding = Recover | Remove | Disagreement
+Finding = RecoverReplica | RemoveReplica | Disagreement
 Replicas = dict[str, StoredFile]
 """Replicas of one file by pool node."""
 
@@ -137,7 +137,7 @@ def compare(volume: Volume, wanted: Iterable[str] = ()) -> list[Finding]:
     wanted = list(wanted)
     found: list[Finding] = []
     for node, file in outdated(volume, wanted):
-        found.append(Remove(node, file, "a newer image is whole on a majority"))
+        found.append(RemoveReplica(node, file, "a newer image is whole on a majority"))
     for image in wanted:
         found += lacking(volume, image)
     for replicas in volume.tree.get("", {}).values():
@@ -178,7 +178,7 @@ def lacking(volume: Volume, image: str) -> list[Finding]:
             source = least_loaded([each for each in sources if each != node and each not in behind], loads)
             if source is not None:
                 behind[node] = None
-                found.append(Recover(node, name, source, *begin_of(replicas.get(node), right)))
+                found.append(RecoverReplica(node, name, source, *begin_of(replicas.get(node), right)))
     return found
 
 
@@ -228,7 +228,9 @@ def compare_journals(replicas: Replicas) -> list[Finding]:
             found.append(Disagreement(node, mine.name, f"journals that end at sn {mine.last_sn} differ"))
         elif node in equal and mine.checksum != right:
             source = min(each for each in equal if equal[each].checksum == right)
-            found.append(Recover(node, mine.name, source, 0, f"others have another group {mine.last_sn}"))
+            found.append(
+                RecoverReplica(node, mine.name, source, 0, f"others have another group {mine.last_sn}")
+            )
         elif node not in equal and mine.last_sn > replicas[best].last_sn:
             found.append(
                 Disagreement(node, mine.name, f"ends later than {best}, in an older epoch: it is not cut")
@@ -238,5 +240,5 @@ def compare_journals(replicas: Replicas) -> list[Finding]:
             last_sn = replicas[source].last_sn
             reason = f"ends at sn {mine.last_sn}, {source} at {last_sn}"
             behind_by = max(0, last_sn - mine.last_sn)
-            found.append(Recover(node, mine.name, source, mine.valid, reason, behind_by))
+            found.append(RecoverReplica(node, mine.name, source, mine.valid, reason, behind_by))
     return found

@@ -12,7 +12,7 @@ from kazoo.exceptions import NoAuthError
 
 from nodes.real.zookeeper import Zookeeper
 from nodes.wire.keys import COORDINATION_USER
-from nodes.world import Create
+from nodes.world import CreateNode
 from tests.conformance.coordination import services
 
 PASSWORD = "no secret"
@@ -45,7 +45,9 @@ def test_what_is_to_be_written_at_the_end_is(
 ) -> None:
     async def play() -> None:
         session = await connected(f"127.0.0.1:{port}", 10_000)
-        session.on_close(lambda: [Create(f"{root}/stopped", b"yes"), Create(f"{root}/mine", ephemeral=True)])
+        session.on_close(
+            lambda: [CreateNode(f"{root}/stopped", b"yes"), CreateNode(f"{root}/mine", ephemeral=True)]
+        )
         await session.close()
 
     asyncio.run(play())
@@ -60,7 +62,7 @@ def test_what_is_to_be_written_at_the_end_is(
 def test_an_end_without_a_connection_is_not_held_up(tmp_path: Path) -> None:
     async def play(port: int) -> float:
         session = Zookeeper(f"127.0.0.1:{port}", 10_000, PASSWORD)
-        session.on_close(lambda: [Create("/never")])
+        session.on_close(lambda: [CreateNode("/never")])
         session.start()
         began = asyncio.get_running_loop().time()
         await session.close()

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from backend import remote
+from backend import remote_requests
 from backend.errors import LabError, Unavailable
 from backend.fabrics.children import began
 from backend.fabrics.home import free_port
@@ -61,15 +61,15 @@ class Up:
         return authorization(key_of(self.port))
 
     def cluster(self) -> dict[str, Any]:
-        reported: dict[str, Any] = remote.ask(self.port, "GET", "/api/cluster")
+        reported: dict[str, Any] = remote_requests.ask(self.port, "GET", "/api/cluster")
         return reported
 
     def get(self, path: str) -> Any:
-        return remote.ask(self.port, "GET", path)
+        return remote_requests.ask(self.port, "GET", path)
 
     def fault(self, verb: str, *targets: str, **options: Any) -> int:
         body = {"verb": verb, "targets": list(targets), "options": options}
-        return int(remote.ask(self.port, "POST", "/api/faults", body)["fault"])
+        return int(remote_requests.ask(self.port, "POST", "/api/faults", body)["fault"])
 
     def server(self, name: str) -> dict[str, Any]:
         return next(server for server in self.cluster()["servers"] if server["name"] == name)

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from backend import remote
+from backend import remote_requests
 from backend.commands.contents import content_path
-from nodes.backup.decoding import BackupReader
+from nodes.backup.decoder import BackupReader
 from tests.processes.backend.running import CLOVERLAB, REPOSITORY, Up, up
 
 DATA = Random(7).randbytes(200_000)
@@ -22,7 +22,7 @@ DATA = Random(7).randbytes(200_000)
 
 def empty(running: Up) -> None:
     """Stops the workload and removes what it has created."""
-    remote.ask(running.port, "POST", "/api/workload", {"paused": True})
+    remote_requests.ask(running.port, "POST", "/api/workload", {"paused": True})
     running.await_true(lambda: emptied(running), "an empty root")
 
 
@@ -76,16 +76,16 @@ def command(cluster: Up, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def fs(cluster: Up, do: str, path: str, **options: Any) -> Any:
-    return remote.ask(cluster.port, "POST", "/api/fs", {"do": do, "path": path} | options)["result"]
+    return remote_requests.ask(cluster.port, "POST", "/api/fs", {"do": do, "path": path} | options)["result"]
 
 
 def put(cluster: Up, path: str, data: bytes) -> None:
-    remote.send(cluster.port, "PUT", content_path(path), io.BytesIO(data))
+    remote_requests.send(cluster.port, "PUT", content_path(path), io.BytesIO(data))
 
 
 def got(cluster: Up, path: str) -> bytes:
     file = io.BytesIO()
-    remote.receive(cluster.port, content_path(path), file)
+    remote_requests.receive(cluster.port, content_path(path), file)
     return file.getvalue()
 
 
@@ -142,7 +142,7 @@ def test_a_backup_that_is_damaged_on_its_way_says_what_it_has_created(target: Up
     with pytest.raises(
         Exception, match=r"broke off: the backup is not whole: .* 2 directories and 1 files were"
     ):
-        remote.send(target.port, "POST", path, io.BytesIO(whole[:-5000]))
+        remote_requests.send(target.port, "POST", path, io.BytesIO(whole[:-5000]))
     assert "half" in fs(target, "ls", "/")["names"]
     assert command(target, "import", str(backup), "--into", "/half").returncode == 3
     completed = command(target, "import", str(backup), "--into", "/half", "--continue")

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from backend import remote
+from backend import remote_requests
 from backend.commands.contents import content_path
 from backend.errors import LabError
 from nodes.metadata_server.checkpoints import messages as c
@@ -42,7 +42,7 @@ TO_SERVERS: list[Message] = [
     v.RecoverFile("nothing", "stranger", -1, 1 << 60),
     v.FetchFile(1, "../token", 0, 1 << 40),
     d.Heartbeat(5, 0, "nowhere", 1 << 62, 0, 1),
-    d.FullReport(5, 0, 0, 1, [d.Row(NOBODYS, 1, 1 << 60, d.FINAL)]),
+    d.FullReport(5, 0, 0, 1, [d.ReplicaRow(NOBODYS, 1, 1 << 60, d.FINAL)]),
     d.Locate(9, [NOBODYS, -1]),
     *(c.Drain(1, name) for name in NO_NAMES),
     *(c.WriteBarrier(1, name, 1 << 63, True) for name in NO_NAMES),
@@ -62,7 +62,7 @@ TO_DATA_NODES: list[Message] = [
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
     with up(tmp_path_factory.mktemp("bad") / "data", "--standbys", "2") as running:
-        remote.send(running.port, "PUT", content_path("/f"), io.BytesIO(BYTES))
+        remote_requests.send(running.port, "PUT", content_path("/f"), io.BytesIO(BYTES))
         yield running
 
 
@@ -73,7 +73,7 @@ def events(cluster: Up, *kinds: str) -> list[Any]:
 
 def unharmed(cluster: Up) -> None:
     file = io.BytesIO()
-    remote.receive(cluster.port, content_path("/f"), file)
+    remote_requests.receive(cluster.port, content_path("/f"), file)
     assert file.getvalue() == BYTES
     assert {
         status["invariant"] for status in cluster.cluster()["invariants"] if status["state"] == "red"
@@ -139,7 +139,7 @@ def test_a_unknown_peer_who_knows_the_token_is_refused(cluster: Up) -> None:
     reported_of = [e["what"] for e in events(cluster, "Warned")]
     for line in ("stranger reports like a data node", "stranger commands like a metadata server of group 1"):
         assert any(each.startswith(line) for each in reported_of), reported_of
-    assert remote.ask(cluster.port, "GET", "/api/checkpoints")["checkpoints"] == []
+    assert remote_requests.ask(cluster.port, "GET", "/api/checkpoints")["checkpoints"] == []
     unharmed(cluster)
 
 
@@ -163,7 +163,7 @@ def test_a_partition_that_is_missing_is_reported_and_keeps_nobody_out(cluster: U
 
 def ordered(cluster: Up, do: str) -> bool:
     try:
-        remote.ask(cluster.port, "POST", "/api/pool", {"group": "g1", "do": do})
+        remote_requests.ask(cluster.port, "POST", "/api/pool", {"group": "g1", "do": do})
     except LabError:
         return False
     return True
@@ -207,18 +207,18 @@ def test_full_disks_cost_nothing_that_was_acknowledged(small: Path) -> None:
     """First a data node's disk fills, then the active's: others take over, and both return once there is room again."""
     with up(small, "--standbys", "2") as cluster:
         fill(small / "servers" / "dn1")
-        remote.send(cluster.port, "PUT", content_path("/f"), io.BytesIO(BYTES))
+        remote_requests.send(cluster.port, "PUT", content_path("/f"), io.BytesIO(BYTES))
         old = cluster.active()
         ballast = fill(small / "servers" / old)
         for number in range(40):
             make = {"do": "mkdir", "path": f"/{number}{'n' * 200}"}
-            remote.ask(cluster.port, "POST", "/api/fs", make)
+            remote_requests.ask(cluster.port, "POST", "/api/fs", make)
         cluster.await_true(lambda: cluster.server(old)["process"] == "stopped", f"{old} ends")
         line = f"no room is left in {small / 'servers' / old}: make some and start {old} again"
         assert line in (small / "logs" / f"{old}.err").read_text()
         ballast.unlink()
         cluster.fault("restart", old)
         cluster.await_green()
-        listed = remote.ask(cluster.port, "GET", "/api/fs/list?path=/&limit=100")
+        listed = remote_requests.ask(cluster.port, "GET", "/api/fs/list?path=/&limit=100")
         assert len(listed["entries"]) >= 41
         unharmed(cluster)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from backend import remote
+from backend import remote_requests
 from backend.commands.contents import content_path
 from backend.errors import LabError
 from tests.processes.backend.running import CLOVERLAB, REPOSITORY, Up, up
@@ -36,7 +36,7 @@ def command(cluster: Up, *words: str, says: str = "") -> subprocess.CompletedPro
 
 
 def fs(cluster: Up, do: str, path: str, **options: str) -> Any:
-    return remote.ask(cluster.port, "POST", "/api/fs", {"do": do, "path": path} | options)["result"]
+    return remote_requests.ask(cluster.port, "POST", "/api/fs", {"do": do, "path": path} | options)["result"]
 
 
 def servers_aside(cluster: Up) -> list[Path]:
@@ -57,7 +57,7 @@ def test_mark_list_and_recover(cluster: Up) -> None:
     no = command(cluster, "recover", "monday", says="n\n")
     assert no.returncode == 3 and "operations in" in no.stderr and "the cluster was not changed" in no.stderr
     with pytest.raises(LabError, match=r"sets [0-9]+ operations aside"):
-        remote.ask(cluster.port, "POST", "/api/checkpoints/recover", {"name": "monday"})
+        remote_requests.ask(cluster.port, "POST", "/api/checkpoints/recover", {"name": "monday"})
     unknown = command(cluster, "recover", "tuesday", "--yes")
     assert unknown.returncode == 3 and "no checkpoint is called 'tuesday'" in unknown.stderr
 
@@ -116,12 +116,12 @@ def reported_aside(cluster: Up) -> dict[str, tuple[int, int]]:
 
 
 def put(cluster: Up, path: str, data: bytes, method: str = "PUT") -> None:
-    remote.send(cluster.port, method, content_path(path), io.BytesIO(data))
+    remote_requests.send(cluster.port, method, content_path(path), io.BytesIO(data))
 
 
 def got(cluster: Up, path: str) -> bytes:
     file = io.BytesIO()
-    remote.receive(cluster.port, content_path(path), file)
+    remote_requests.receive(cluster.port, content_path(path), file)
     return file.getvalue()
 
 
@@ -209,7 +209,7 @@ def images(cluster: Up, group: str) -> list[str]:
 
 def order_image(cluster: Up, group: str) -> bool:
     try:
-        remote.ask(cluster.port, "POST", "/api/pool", {"group": group, "do": "image"})
+        remote_requests.ask(cluster.port, "POST", "/api/pool", {"group": group, "do": "image"})
     except LabError:
         return False
     return True

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from nodes.coordination.log import Log
-from nodes.coordination.tree import Tree
+from nodes.coordination.log import TransactionLog
+from nodes.coordination.tree import ZnodeTree
 from tests.processes.backend.running import CLOVERLAB, REPOSITORY, Up, up
 
 
@@ -122,7 +122,7 @@ def test_the_tree_names_the_servers_of_ephemeral_nodes(cluster: Up) -> None:
 def passwords_of(cluster: Up, copy: Path) -> list[bytes]:
     """Of the sessions that the coordination service has open, from a copy of its files."""
     shutil.copytree(cluster.data / "coordination", copy)
-    tree, log = Tree(), Log(copy)
+    tree, log = ZnodeTree(), TransactionLog(copy)
     log.open(tree, 0)
     log.close()
     return [session.password for session in tree.sessions.open.values()]

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from kazoo.client import KazooClient
 
-from backend.errors import CannotStart, Impossible, Malformed, Unavailable
+from backend.errors import ClusterCannotStart, Impossible, Malformed, Unavailable
 from backend.fabrics import tree_watch
-from backend.fabrics.children import Children
+from backend.fabrics.children import Roster
 from backend.fabrics.coordination import EmbeddedEnsemble, RealEnsemble, host_and_port
 from backend.fabrics.home import Home
-from backend.fabrics.watched import wait_until
-from nodes.real.authenticated import authenticated
+from backend.fabrics.watched_cluster import wait_until
+from nodes.real.authentication import authenticated
 from nodes.trace.base import Event
 from nodes.trace.events import LockHeld, Placed, SessionEnded
 from nodes.trace.present import UNKNOWN, Cause
@@ -29,7 +29,7 @@ G = "/cloverlab/groups/g1"
 class Played:
     """An observed ensemble, its events, and a client."""
 
-    def __init__(self, home: Home, children: Children):
+    def __init__(self, home: Home, children: Roster):
         self.reported: list[tuple[int, Event]] = []
         self.children = children
         self.home = home
@@ -63,7 +63,7 @@ class Played:
 @contextlib.asynccontextmanager
 async def played(data: Path) -> AsyncIterator[Played]:
     home = Home.open(data)
-    play = Played(home, Children(home.path))
+    play = Played(home, Roster(home.path))
     await play.ensemble.start({})
     observing = asyncio.create_task(play.ensemble.observe())
     try:
@@ -180,7 +180,7 @@ def test_any_zookeeper_can_be_watched_and_is_claimed_by_one_cluster(tmp_path: Pa
             ):
                 other = Home.open(tmp_path / name, zookeeper=play.ensemble.hosts[0], token_file=secret)
                 unknown_peer = RealEnsemble(other, hosts, lambda *event: None, session_of)
-                with pytest.raises(CannotStart, match=words):
+                with pytest.raises(ClusterCannotStart, match=words):
                     await unknown_peer.start({})
                 await unknown_peer.close()
                 other.close()

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from backend import remote
+from backend import remote_requests
 from backend.commands.contents import content_path
 from backend.errors import LabError
 from tests.processes.backend.running import REPOSITORY, Up, up
@@ -50,7 +50,7 @@ class Halting(io.BytesIO):
 
 def got(running: Up, path: str) -> bytes:
     file = io.BytesIO()
-    remote.receive(running.port, content_path(path), file)
+    remote_requests.receive(running.port, content_path(path), file)
     return file.getvalue()
 
 
@@ -96,7 +96,7 @@ def test_the_status_reports_of_data_nodes(running: Up) -> None:
 
 def test_every_fault_of_a_process_works_on_a_data_node(running: Up) -> None:
     data, before = Random(2).randbytes(300_000), node(running, "dn3")
-    remote.send(running.port, "PUT", content_path("/struck"), io.BytesIO(data))
+    remote_requests.send(running.port, "PUT", content_path("/struck"), io.BytesIO(data))
     running.fault("slow_disk", "dn1", ms=20)
     running.fault("slow_disk", "dn1", ms=0)
     running.fault("fail_disk", "dn1", on=True)
@@ -126,7 +126,9 @@ def test_a_file_is_whole_though_the_active_and_a_data_node_are_killed_while_it_i
     source = Halting(data, [LENGTH * 35 // 100, LENGTH * 65 // 100])
     reported: list[Any] = []
     writing = threading.Thread(
-        target=lambda: reported.append(remote.send(running.port, "PUT", content_path("/big"), source))
+        target=lambda: reported.append(
+            remote_requests.send(running.port, "PUT", content_path("/big"), source)
+        )
     )
     writing.start()
     for place, victim in enumerate((running.active(), "dn2")):
@@ -152,7 +154,7 @@ def test_a_file_is_whole_though_the_active_and_a_data_node_are_killed_while_it_i
 def written(running: Up) -> int:
     """Bytes in the file; 0 before it exists."""
     try:
-        reported = remote.ask(running.port, "POST", "/api/fs", {"do": "stat", "path": "/big"})
+        reported = remote_requests.ask(running.port, "POST", "/api/fs", {"do": "stat", "path": "/big"})
     except LabError:
         return 0
     return int(reported["result"]["length"])

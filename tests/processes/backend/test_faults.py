@@ -155,9 +155,9 @@ def test_coordination_itself_can_be_killed(cluster: Up) -> None:
 
 
 def test_the_workload_is_throttled_and_paused(cluster: Up) -> None:
-    from backend import remote
+    from backend import remote_requests
 
-    reported = remote.ask(cluster.port, "POST", "/api/workload", {"paused": True})
+    reported = remote_requests.ask(cluster.port, "POST", "/api/workload", {"paused": True})
     assert reported["paused"] is True
 
     def calls_of_last_second() -> int:
@@ -165,15 +165,17 @@ def test_the_workload_is_throttled_and_paused(cluster: Up) -> None:
         return sum(cluster.get(f"/api/runs/1/timeline?from_ns={now - 10**9}&to_ns={now}&buckets=1")["ok"])
 
     cluster.await_true(lambda: calls_of_last_second() == 0, "no calls")
-    remote.ask(cluster.port, "POST", "/api/workload", {"paused": False, "rate_per_s": 20})
+    remote_requests.ask(cluster.port, "POST", "/api/workload", {"paused": False, "rate_per_s": 20})
     cluster.await_true(lambda: calls_of_last_second() > 5, "calls again")
 
 
 def test_the_file_system_through_the_smart_client(cluster: Up) -> None:
-    from backend import remote
+    from backend import remote_requests
 
     def fs(do: str, path: str, **options: object) -> object:
-        return remote.ask(cluster.port, "POST", "/api/fs", {"do": do, "path": path, **options})["result"]
+        return remote_requests.ask(cluster.port, "POST", "/api/fs", {"do": do, "path": path, **options})[
+            "result"
+        ]
 
     fs("mkdir", "/a/b", parents=True)
     fs("create", "/a/b/f")

@@ -13,8 +13,8 @@ import httpx
 import pytest
 import websockets
 
-from backend import remote
-from backend.errors import Refused
+from backend import remote_requests
+from backend.errors import RequestRefused
 from tests.processes.backend.running import Up
 
 
@@ -29,11 +29,11 @@ def up(tmp_path: Path) -> Iterator[Up]:
 
 
 def of(up: Up, name: str, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-    return remote.ask(up.port, method, f"/api/clusters/{name}/{path}", body)
+    return remote_requests.ask(up.port, method, f"/api/clusters/{name}/{path}", body)
 
 
 def create(up: Up, name: str, **properties: Any) -> dict[str, Any]:
-    made: dict[str, Any] = remote.ask(up.port, "POST", "/api/clusters", {"name": name, **properties})
+    made: dict[str, Any] = remote_requests.ask(up.port, "POST", "/api/clusters", {"name": name, **properties})
     up.await_true(lambda: of(up, name, "GET", "cluster")["settled"], f"{name} in its places")
     return made
 
@@ -68,8 +68,8 @@ def test_each_cluster_has_its_own_api_clock_and_faults(up: Up) -> None:
     paused = of(up, "two", "GET", "clock")
     of(up, "one", "POST", "fs", {"do": "mkdir", "path": "/only-here"})
     assert of(up, "two", "GET", "clock") == paused and of(up, "one", "GET", "clock")["playing"]
-    with pytest.raises(Refused, match="ENOENT"):
-        remote.ask(up.port, "POST", "/api/fs", {"do": "stat", "path": "/only-here"})
+    with pytest.raises(RequestRefused, match="ENOENT"):
+        remote_requests.ask(up.port, "POST", "/api/fs", {"do": "stat", "path": "/only-here"})
 
     [first, *_] = asyncio.run(frames(up, "two", 1))
     assert first["type"] == "hello" and first["clock"]["now_ns"] == paused["now_ns"]
@@ -79,13 +79,13 @@ def test_each_cluster_has_its_own_api_clock_and_faults(up: Up) -> None:
 def test_a_cluster_is_deleted_or_begins_afresh_with_the_control_plane(up: Up) -> None:
     create(up, "kept", standbys=1, seed=9, rate_per_s=7)
     create(up, "gone", standbys=1)
-    left = remote.ask(up.port, "DELETE", "/api/clusters/gone")
+    left = remote_requests.ask(up.port, "DELETE", "/api/clusters/gone")
     assert [each["name"] for each in left] == ["main", "kept"]
     assert not (up.data / "beside" / "gone").exists()
-    with pytest.raises(Refused, match="no cluster is called 'gone'"):
+    with pytest.raises(RequestRefused, match="no cluster is called 'gone'"):
         of(up, "gone", "GET", "cluster")
-    with pytest.raises(Refused, match="no cluster is called 'gone'"):
-        remote.ask(up.port, "DELETE", "/api/clusters/gone")
+    with pytest.raises(RequestRefused, match="no cluster is called 'gone'"):
+        remote_requests.ask(up.port, "DELETE", "/api/clusters/gone")
     up.end(signal.SIGTERM)
     assert up.process.returncode == 0
     again = Up(up.data, "--on", "simulated")
@@ -111,11 +111,11 @@ def test_what_is_wrong_is_refused_in_one_line(up: Up) -> None:
         ({"name": "x", "nodes": {"cat": 1}}, "no kind of node"),
         ({"name": "x", "rate_per_s": -1}, "rate_per_s"),
     ):
-        with pytest.raises(Refused, match=says):
-            remote.ask(up.port, "POST", "/api/clusters", body)
+        with pytest.raises(RequestRefused, match=says):
+            remote_requests.ask(up.port, "POST", "/api/clusters", body)
     assert [each["name"] for each in up.get("/api/clusters")] == ["main", "one"]
-    with pytest.raises(Refused, match="the main cluster ends"):
-        remote.ask(up.port, "DELETE", "/api/clusters/main")
+    with pytest.raises(RequestRefused, match="the main cluster ends"):
+        remote_requests.ask(up.port, "DELETE", "/api/clusters/main")
 
 
 def test_the_prefix_opens_no_door(up: Up) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend import remote
+from backend import remote_requests
 from backend.cli import entry
 from backend.errors import LabError
 from tests.processes.backend.running import up
@@ -26,13 +26,13 @@ def test_the_last_of_three_is_forced(tmp_path: Path, capsys: pytest.CaptureFixtu
         running.await_true(
             lambda: len(running.cluster()["groups"][0]["configuration"]["members"]) == 2, "a group of two"
         )
-        remote.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/before"})
+        remote_requests.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/before"})
         running.fault("crash", active)
         running.await_true(lambda: running.server(left)["role"] == "active", "the place of the elected", 30)
         assert entry(["--port", str(running.port), "force", "g1", left, "-o", "json"]) == 0
         reported = json.loads(capsys.readouterr().out)
         assert reported["fault"] and f"{left} has everything up to sn" in reported["detail"]
-        remote.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/after"})
+        remote_requests.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/after"})
         running.await_true(
             lambda: running.cluster()["groups"][0]["configuration"]["members"] == [left],
             "a group of the forced one",
@@ -44,7 +44,9 @@ def test_the_last_of_three_is_forced(tmp_path: Path, capsys: pytest.CaptureFixtu
             "all three again",
             30,
         )
-        listed = remote.ask(running.port, "POST", "/api/fs", {"do": "ls", "path": "/"})["result"]["names"]
+        listed = remote_requests.ask(running.port, "POST", "/api/fs", {"do": "ls", "path": "/"})["result"][
+            "names"
+        ]
         assert {"before", "after"} <= set(listed)
         running.await_green()
         running.end()

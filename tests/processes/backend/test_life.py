@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from backend import remote
+from backend import remote_requests
 from backend.fabrics.home import socket_place
 from tests.processes.backend.running import alive, up
 
@@ -96,7 +96,7 @@ def test_servers_outlive_a_killed_control_plane_and_the_next_adopts_them(tmp_pat
 
 def test_servers_of_another_version_are_started_anew(tmp_path: Path) -> None:
     with up(tmp_path / "data", "--standbys", "1", "--data-nodes", "0") as first:
-        remote.ask(first.port, "POST", "/api/fs", {"do": "mkdir", "path": "/kept"})
+        remote_requests.ask(first.port, "POST", "/api/fs", {"do": "mkdir", "path": "/kept"})
         first.process.kill()
         first.process.wait()
         pids, roster = first.pids(), tmp_path / "data" / "processes.json"
@@ -105,7 +105,9 @@ def test_servers_of_another_version_are_started_anew(tmp_path: Path) -> None:
         with up(tmp_path / "data") as second:
             assert not alive(pids) and not set(pids.values()) & set(second.pids().values())
             assert f"{len(pids)} processes of another version of the code were running" in second.words()
-            listed = remote.ask(second.port, "POST", "/api/fs", {"do": "ls", "path": "/"})["result"]["names"]
+            listed = remote_requests.ask(second.port, "POST", "/api/fs", {"do": "ls", "path": "/"})["result"][
+                "names"
+            ]
             assert "kept" in listed
             second.end()
             assert "Traceback" not in second.words()

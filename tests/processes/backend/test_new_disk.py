@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend import remote
+from backend import remote_requests
 from tests.processes.backend.running import up
 
 KINDS = {"mams": "mds2", "qjm": "jn2"}
@@ -16,7 +16,7 @@ KINDS = {"mams": "mds2", "qjm": "jn2"}
 def test_an_empty_disk_is_filled_again(tmp_path: Path, protocol: str) -> None:
     data, name = tmp_path / "data", KINDS[protocol]
     with up(data, "--protocol", protocol, "--standbys", "2", "--data-nodes", "0") as running:
-        remote.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/kept"})
+        remote_requests.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/kept"})
         before = (data / "servers" / name / "disk").read_bytes()
         running.fault("new_disk", name)
         left = sorted(path.name for path in (data / "servers" / name).iterdir())
@@ -29,7 +29,7 @@ def test_an_empty_disk_is_filled_again(tmp_path: Path, protocol: str) -> None:
             running.await_true(lambda: running.server(name)["role"] == "standby", "mds2 in step")
         active = running.active()
         running.fault("crash", active)
-        reported = remote.ask(running.port, "POST", "/api/fs", {"do": "stat", "path": "/kept"})
+        reported = remote_requests.ask(running.port, "POST", "/api/fs", {"do": "stat", "path": "/kept"})
         assert reported["result"]["kind"] == "directory"
         running.fault("restart", active)
         running.await_green()

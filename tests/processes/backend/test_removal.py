@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from backend import remote
+from backend import remote_requests
 from backend.cli import entry
 from backend.errors import Exit
 from tests.processes.backend.running import Up, alive, up
@@ -31,7 +31,7 @@ def remove(running: Up, server: str) -> int:
 def test_a_server_is_taken_out_for_good(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = tmp_path / "data"
     with up(data, *SIZE) as running:
-        remote.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/before"})
+        remote_requests.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/before"})
         active = running.active()
         leaver, stays = [name for name in names(running) if name != active]
         for target, reason in (
@@ -61,7 +61,9 @@ def test_a_server_is_taken_out_for_good(tmp_path: Path, capsys: pytest.CaptureFi
     with up(data) as again:
         assert sorted(names(again)) == sorted([active, "mds4"]) == members(again)
         assert leaver not in again.pids() and stays not in again.pids()
-        listed = remote.ask(again.port, "POST", "/api/fs", {"do": "ls", "path": "/"})["result"]["names"]
+        listed = remote_requests.ask(again.port, "POST", "/api/fs", {"do": "ls", "path": "/"})["result"][
+            "names"
+        ]
         assert "before" in listed
         assert [each for each in again.cluster()["invariants"] if each["state"] == "red"] == []
 

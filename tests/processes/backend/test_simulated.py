@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from backend import remote
-from backend.errors import Refused
+from backend import remote_requests
+from backend.errors import RequestRefused
 from backend.simulated.cluster import replayed
 from backend.simulated.inputs import read_log
 from nodes.trace.events import FaultInjected
@@ -76,9 +76,9 @@ def test_faults_of_the_simulator_alone_are_there(up: Up) -> None:
     assert {"a": "mds1", "b": "mds2", "direction": "both", "rule": "reorders 30%"} in up.cluster()["links"]
     command(up, "fault", "heal_all")
     assert up.cluster()["links"] == []
-    with pytest.raises(Refused, match="no target is called 'mds9'"):
+    with pytest.raises(RequestRefused, match="no target is called 'mds9'"):
         up.fault("crash", "mds9")
-    with pytest.raises(Refused, match="mds1 is running"):
+    with pytest.raises(RequestRefused, match="mds1 is running"):
         up.fault("restart", "mds1")
 
 
@@ -102,8 +102,8 @@ def test_the_clock_pauses_steps_and_hurries(up: Up) -> None:
     command(up, "clock", "pause")
     first = up.get("/api/clock")
     assert not first["playing"] and up.get("/api/clock") == first
-    with pytest.raises(Refused, match="the clock is paused"):
-        remote.ask(up.port, "POST", "/api/fs", {"do": "ls", "path": "/"})
+    with pytest.raises(RequestRefused, match="the clock is paused"):
+        remote_requests.ask(up.port, "POST", "/api/fs", {"do": "ls", "path": "/"})
     fault = up.fault("pause", "mds2")
     assert up.server("mds2")["process"] == "paused" and fault
     up.fault("resume", "mds2")
@@ -115,7 +115,7 @@ def test_the_clock_pauses_steps_and_hurries(up: Up) -> None:
     command(up, "clock", "play", "--speed", "10", "--until", str(until_ns / 10**9))
     up.await_true(lambda: not up.get("/api/clock")["playing"], "the instant")
     assert abs(up.get("/api/clock")["now_ns"] - until_ns) < 1_000
-    remote.ask(up.port, "POST", "/api/clock", {"until_event": "Committed", "speed": 1})
+    remote_requests.ask(up.port, "POST", "/api/clock", {"until_event": "Committed", "speed": 1})
     up.await_true(lambda: not up.get("/api/clock")["playing"], "the event")
     assert "no event is called" in command(up, "clock", "play", "--until-event", "Nothing", exits=2)
     assert "is over" in command(up, "clock", "play", "--until", "0.001", exits=3)
@@ -123,8 +123,8 @@ def test_the_clock_pauses_steps_and_hurries(up: Up) -> None:
 
 
 def test_what_it_cannot_do_is_said_in_one_line(up: Up) -> None:
-    with pytest.raises(Refused, match="exports and imports no backups"):
-        remote.ask(up.port, "GET", "/api/checkpoints/here/export")
+    with pytest.raises(RequestRefused, match="exports and imports no backups"):
+        remote_requests.ask(up.port, "GET", "/api/checkpoints/here/export")
 
 
 def test_the_wrong_kind_of_directory_is_refused(up: Up) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from backend import remote
+from backend import remote_requests
 from tests.processes.backend.running import up
 
 
@@ -23,7 +23,7 @@ def test_a_member_is_killed_and_work_goes_on(tmp_path: Path) -> None:
         sn = running.cluster()["groups"][0]["commit_sn"]
         running.await_true(lambda: running.cluster()["groups"][0]["epoch"] > 2, "the view without it")
         running.await_true(lambda: running.cluster()["groups"][0]["commit_sn"] > sn + 20, "work that goes on")
-        remote.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/while-it-was-away"})
+        remote_requests.ask(running.port, "POST", "/api/fs", {"do": "mkdir", "path": "/while-it-was-away"})
         assert not running.cluster()["settled"]
         running.fault("restart", "mds1")
         running.await_true(lambda: running.server("mds1")["role"] == "member", "mds1 in the view again")

@@ -20,11 +20,11 @@ from msgspec.structs import replace
 from backend.cli import entry
 from backend.code_digest import ROOT
 from backend.errors import Exit
-from backend.explore.campaign import Campaign, Tally, Target
+from backend.explore.campaign import Campaign, CampaignTally, Target
+from backend.explore.dask_executor import Dask
 from backend.explore.executors import Here, WorkersLost
-from backend.explore.on_dask import Dask
-from backend.explore.work import Job, encode, outcome_of
-from nodes.explore.plan import Outcome
+from backend.explore.work import TrialJob, encode, outcome_of
+from nodes.explore.plan import PlanOutcome
 from tests.processes.backend.running import until
 from tests.slowness import slower
 
@@ -91,10 +91,10 @@ def joined(cluster: Cluster) -> Iterator[Dask]:
         dask.close()
 
 
-def outcomes(executor: Dask | Here, seeds: range) -> dict[int, Outcome]:
+def outcomes(executor: Dask | Here, seeds: range) -> dict[int, PlanOutcome]:
     for seed in seeds:
-        executor.submit(encode(Job(seed, "single")))
-    done: dict[int, Outcome] = {}
+        executor.submit(encode(TrialJob(seed, "single")))
+    done: dict[int, PlanOutcome] = {}
     deadline = time.monotonic() + START_S
     while len(done) < len(seeds):
         assert time.monotonic() < deadline
@@ -156,11 +156,11 @@ def threads(dask: Dask) -> int:
     return dask.width // 2
 
 
-def half_way(apply_fault: Callable[[], None]) -> Callable[[Tally], None]:
+def half_way(apply_fault: Callable[[], None]) -> Callable[[CampaignTally], None]:
     """Calls `apply_fault` once, when there are three results."""
     faults_applied = iter([apply_fault])
 
-    def look(tally: Tally) -> None:
+    def look(tally: CampaignTally) -> None:
         if tally.seeds >= 3:
             next(faults_applied, lambda: None)()
 

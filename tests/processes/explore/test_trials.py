@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from backend.explore.on_processes import run_on_processes
+from backend.explore.process_trial import run_on_processes
 from backend.explore.real_stage import RealStage
 from backend.explore.trial_fabric import TrialFabric
 from nodes.config import DataConfig, Timing, one_group
-from nodes.explore.content import Written
+from nodes.explore.content import ContentRecord
 from nodes.explore.draw import draw
 from nodes.explore.plan import Caller, Fault, Plan
-from nodes.real.caller import Progress
+from nodes.real.caller import CallProgress
 from tests.processes.backend.running import CLOVERLAB, REPOSITORY, until
 from tests.processes.scenarios.test_on_processes import commands_with
 from tests.processes.scenarios.test_on_processes import directory as directory
@@ -81,9 +81,9 @@ def test_content_that_is_not_there_is_missed(monkeypatch: pytest.MonkeyPatch) ->
     """A client reports an acknowledged record that it never wrote."""
     honest = TrialFabric.progress_of
 
-    def boasts(self: TrialFabric, name: str) -> Progress:
+    def boasts(self: TrialFabric, name: str) -> CallProgress:
         progress = honest(self, name)
-        place = next(iter(progress.acknowledged.values()), Written(0, 0))
+        place = next(iter(progress.acknowledged.values()), ContentRecord(0, 0))
         return replace(progress, acknowledged={**progress.acknowledged, "c1/99": place})
 
     monkeypatch.setattr(TrialFabric, "progress_of", boasts)

@@ -13,10 +13,10 @@ import msgspec
 import pytest
 
 from nodes.protocols.mams.messages import Recover
-from nodes.real.connection import GREETING_S, UNGREETED_MAX, Connection, identity_of
+from nodes.real.connection import GREETING_S, UNGREETED_MAX, PeerConnection, identity_of
 from nodes.trace.events import Warned
 from nodes.wire import framing
-from nodes.wire.framing import DIALLER, Challenge, Ends, Frames, Hello, Welcome
+from nodes.wire.framing import DIALLER, Challenge, Ends, Frames, HandshakeReply, Hello
 from nodes.wire.keys import Keys, Realm
 from tests.processes.backend.running import until
 from tests.processes.real.running import KEYS, LIMIT_S, Server, closed, connect, greeted
@@ -47,10 +47,10 @@ class Member:
         self.identity = identity_of("clover", name, KEYS)
         self.opened: list[str] = []
         self.warned: list[str] = []
-        self.made: list[Connection] = []
+        self.made: list[PeerConnection] = []
 
-    def connection(self, expected: str = "") -> Connection:
-        made = Connection(
+    def connection(self, expected: str = "") -> PeerConnection:
+        made = PeerConnection(
             self.identity, expected, lambda open: self.opened.append(open.peer), lambda *_: None, lambda _: None,
             lambda peer, line: self.warned.append(line),
         )  # fmt: skip
@@ -62,7 +62,7 @@ Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 
 
 @asynccontextmanager
-async def dialled(member: Member, expected: str, attacker: Handler) -> AsyncIterator[Connection]:
+async def dialled(member: Member, expected: str, attacker: Handler) -> AsyncIterator[PeerConnection]:
     """The member dials `expected`, and reaches the attacker's port."""
     listening = await asyncio.start_server(attacker, "127.0.0.1", 0)
     host, port = listening.sockets[0].getsockname()
@@ -206,7 +206,7 @@ def test_without_the_right_key_and_name_nothing_opens(server: Server) -> None:
 def test_a_client_cannot_send_what_servers_send(server: Server) -> None:
     """Its key opens a connection, on which a step of a journal is no known message."""
     connection, ends = said(server, KEYS.client, Realm.CLIENT, dialler="ada")
-    framing.check_welcome(framing.greeting(received(connection), Welcome), KEYS.client, ends)
+    framing.check_welcome(framing.greeting(received(connection), HandshakeReply), KEYS.client, ends)
     recover = msgspec.msgpack.encode([[Recover(9)], []])
     connection.sendall(framing.seal(KEYS.client, DIALLER, ends).sealed(recover))
     assert closed(connection)
@@ -222,7 +222,7 @@ def test_a_flood_of_silent_connections_leaves_descriptors_and_lets_members_in(se
             until(lambda: len(os.listdir(open_files)) < UNGREETED_MAX + 40, GREETING_S / 2)
         assert closed(flood[0])
         connection, ends = greeted(server)
-        framing.check_welcome(framing.greeting(received(connection), Welcome), KEYS.peer, ends)
+        framing.check_welcome(framing.greeting(received(connection), HandshakeReply), KEYS.peer, ends)
     finally:
         for each in flood:
             each.close()

@@ -6,7 +6,7 @@ import asyncio
 
 import uvloop
 
-from benchmarks.running import cluster
+from benchmarks._cluster import cluster
 from nodes.config import Timing, WorkloadConfig, one_group
 from nodes.trace.causes import Causes, place_of
 from nodes.trace.events import (

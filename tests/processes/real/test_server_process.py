@@ -18,7 +18,7 @@ from nodes.sim.cluster import SimCluster
 from nodes.storage.records import HEADER, MAGIC
 from nodes.trace.events import Started, Stopped, Warned
 from nodes.wire import framing
-from nodes.wire.framing import DIALLER, Frames, Welcome
+from nodes.wire.framing import DIALLER, Frames, HandshakeReply
 from tests.processes.backend.running import until
 from tests.processes.real.running import KEYS, LIMIT_S, Server, closed, connect, greeted
 
@@ -61,7 +61,7 @@ def test_a_member_that_sends_rubbish_is_shown_out(server: Server) -> None:
         payloads: list[bytes] = []
         while not payloads:
             payloads = list(frames.feed(connection.recv(65536)))
-        framing.check_welcome(framing.greeting(payloads[0], Welcome), KEYS.peer, ends)
+        framing.check_welcome(framing.greeting(payloads[0], HandshakeReply), KEYS.peer, ends)
         connection.sendall(framing.seal(KEYS.peer, DIALLER, ends).sealed(payload))
         assert closed(connection)
     connection, _ = greeted(server)
@@ -177,7 +177,7 @@ def test_rot_that_is_noticed_while_serving_begins_the_process_anew(server: Serve
     assert server.process is not None
     server.process.send_signal(signal.SIGTERM)
     code, errors = server.end()
-    assert code == 0 and "Traceback" not in errors and errors.count(" error mds1: JournalCorrupt: ") == 1
+    assert code == 0 and "Traceback" not in errors and errors.count(" error mds1: CorruptJournal: ") == 1
 
 
 def begun(server: Server) -> list[Any]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.scenarios.reading import read
+from backend.scenarios.reader import read
 from backend.scenarios.runner import run
 from tests.chosen import SCENARIOS, chosen
 from tests.processes.backend.running import REPOSITORY, until

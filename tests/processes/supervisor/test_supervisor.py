@@ -20,10 +20,10 @@ import pytest
 
 from backend.errors import Unavailable
 from backend.fabrics.home import free_port
-from backend.fabrics.host import Host
-from backend.fabrics.watched import wait_until
+from backend.fabrics.host import ContainerHost
+from backend.fabrics.watched_cluster import wait_until
 from nodes.config import NodeConfig, ServerConfig, one_group
-from nodes.real.connection import Identity
+from nodes.real.connection import ProcessIdentity
 from nodes.supervisor.messages import CONTROL
 from nodes.supervisor.secret import container_keys
 from nodes.supervisor.supervisor import BEAT_S
@@ -55,8 +55,8 @@ class Played:
             )  # fmt: skip
         self.reported: list[Any] = []
 
-    def host(self, token: bytes = TOKEN) -> Host:
-        return Host(
+    def host(self, token: bytes = TOKEN) -> ContainerHost:
+        return ContainerHost(
             "mds1", ("127.0.0.1", self.port), token, lambda host, before, now: self.reported.append(now)
         )
 
@@ -65,7 +65,7 @@ class Played:
 
 
 @contextlib.asynccontextmanager
-async def played(directory: Path, token: bytes | None = TOKEN) -> AsyncIterator[tuple[Played, Host]]:
+async def played(directory: Path, token: bytes | None = TOKEN) -> AsyncIterator[tuple[Played, ContainerHost]]:
     play = Played(directory, token)
     host = play.host()
     connecting = asyncio.create_task(host.keep_connected())
@@ -78,7 +78,7 @@ async def played(directory: Path, token: bytes | None = TOKEN) -> AsyncIterator[
         play.process.wait(10)
 
 
-async def reached(host: Host) -> None:
+async def reached(host: ContainerHost) -> None:
     assert await wait_until(lambda: host.status is not None, 15), host.trouble
 
 
@@ -228,7 +228,7 @@ def test_a_container_with_keys_of_its_own_obeys_the_control_plane_and_nobody_wit
             await reached(host)
             for stolen in (supervisor_key(TOKEN, "mds2"), peer, TOKEN, secret):
                 attacker = play.host()
-                attacker._identity = Identity(
+                attacker._identity = ProcessIdentity(
                     attacker._identity.cluster, CONTROL, Realm.SUPERVISOR, {Realm.SUPERVISOR: stolen}
                 )
                 refusals = play.words().count("prove")

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from backend.attempts.attempt import Attempt
+from backend.labs.lab_run import LabRun, grade_of, play
 from backend.labs.model import ScriptPart
-from backend.labs.reading import StudentLab, lab_of, names, read_script
-from backend.labs.running import LabRun, grade_of, play
+from backend.labs.reader import StudentLab, lab_of, names, read_script
 from backend.scenarios.runner import cluster_config
 
 SOLUTIONS = Path(__file__).parents[1] / "labs" / "solutions"

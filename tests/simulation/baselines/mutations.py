@@ -7,7 +7,7 @@ from collections.abc import Callable
 from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.mutations import Mutations
-from nodes.sim.network import Held
+from nodes.sim.network import HeldMessages
 from nodes.wire.journal_messages import AcceptJournal, AddEntry, FinishSegment, JournalRead, StartSegment
 from nodes.wire.messages import Message
 from tests.simulation.baselines.lab import lab_of, ledgers_on
@@ -121,7 +121,7 @@ def starts_of(node: str) -> Callable[[str, str, Message], bool]:
     )
 
 
-def decided_by_jn1_and_jn3(lab: Lab, reading: Held) -> Lab:
+def decided_by_jn1_and_jn3(lab: Lab, reading: HeldMessages) -> Lab:
     lab.faults.restart("jn3")
     lab.faults.crash("jn2")
     reading.drop()

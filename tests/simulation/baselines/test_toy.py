@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from backend.scenarios.on_family import on_family
-from backend.scenarios.reading import read
+from backend.scenarios.family_translation import on_family
+from backend.scenarios.reader import read
 from backend.scenarios.runner import run
 from backend.shape import Shape, new_config
 from nodes import families, mechanisms
 from nodes.config import one_group
-from nodes.counting import Replicating
+from nodes.counters import Replicating
 from nodes.families import Family
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.sim import cluster as sim

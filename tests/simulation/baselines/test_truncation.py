@@ -10,7 +10,7 @@ import pytest
 from nodes.config import SECOND, JournalConfig, Knobs, one_group
 from nodes.families import family_named
 from nodes.mutations import Mutations
-from nodes.protocols.baselines.ledgers import Book, Ledger
+from nodes.protocols.baselines.ledgers import Ledger, LedgerMetadata
 from nodes.trace.events import Ignored, Renewing
 from nodes.trace.journal_events import LedgersForgotten
 from nodes.wire.journal_messages import LEDGERS_SHIFT, AddEntry, EntriesRead, ForgetLedgers, ReadEntries
@@ -38,7 +38,7 @@ class Group(AtWork):
 
     @property
     def ledgers(self) -> list[Ledger]:
-        return msgspec.json.decode(self.cluster.ensemble.tree.nodes[BOOK].data, type=Book).ledgers
+        return msgspec.json.decode(self.cluster.ensemble.tree.nodes[BOOK].data, type=LedgerMetadata).ledgers
 
     def stored(self, bookie: str) -> int:
         """Bytes on the disk of a bookie."""

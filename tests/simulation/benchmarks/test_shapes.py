@@ -7,16 +7,16 @@ from statistics import median
 import pytest
 
 from benchmarks import packing
+from benchmarks._cluster import group_of
 from benchmarks.experiments import (
     group_rates,
+    local_reads,
     mdtest,
     operation_times,
     order_latency,
-    reads_anywhere,
-    writes_ordered,
+    ordered_writes,
 )
 from benchmarks.experiments.registry import experiment_named
-from benchmarks.running import group_of
 from nodes.config import MILLISECOND, many_groups
 
 WINDOW_NS = 50 * MILLISECOND
@@ -66,16 +66,16 @@ def test_members_that_all_send_acknowledge_with_what_they_send() -> None:
 
 
 def test_members_add_up_for_reads() -> None:
-    rates = [reads_anywhere.reads_per_s(members, 32, 1, 10 * MILLISECOND) for members in (1, 2, 4)]
+    rates = [local_reads.reads_per_s(members, 32, 1, 10 * MILLISECOND) for members in (1, 2, 4)]
     assert rates[1] > 1.8 * rates[0] and rates[2] > 3.4 * rates[0]
 
 
 def test_two_members_write_as_much_as_a_plain_server_and_later_when_one_client_waits() -> None:
-    def served(measure: writes_ordered.Measure, setting: str, clients: int) -> float:
-        return writes_ordered.served(setting, clients, 1, measure)
+    def served(measure: ordered_writes.Measure, setting: str, clients: int) -> float:
+        return ordered_writes.served(setting, clients, 1, measure)
 
-    plain, two = writes_ordered.PLAIN, "2 members"
-    latency, rate = writes_ordered.latency_ms, writes_ordered.writes_per_s
+    plain, two = ordered_writes.PLAIN, "2 members"
+    latency, rate = ordered_writes.latency_ms, ordered_writes.writes_per_s
     assert served(latency, two, 1) > 1.3 * served(latency, plain, 1)
     assert served(latency, two, 32) < 1.2 * served(latency, plain, 32)
     assert served(rate, two, 32) > 0.95 * served(rate, plain, 32)

@@ -20,7 +20,7 @@ from nodes.metadata.operations import (
     Rename,
     Stat,
 )
-from nodes.metadata.sessions import Sessions
+from nodes.metadata.sessions import ClientSessions
 from nodes.trace.events import Called
 from nodes.units import OpId
 from nodes.wire.messages import Answer, CheckOperation, Request
@@ -246,13 +246,13 @@ def test_a_memory_that_answers_something_else_is_found(
     lost = lab.cluster.hold(lambda sender, receiver, message: receiver == "ada" and type(message) is Answer)
     call = lab.begin(lab.ada, Create("/a/f"))
     lab.cluster.run_until(lambda: bool(lost.messages), SETTLE_NS)
-    recorded = Sessions.recorded
+    recorded = ClientSessions.recorded
 
-    def spoilt(sessions: Sessions, op_id: OpId) -> Any:
+    def spoilt(sessions: ClientSessions, op_id: OpId) -> Any:
         result = recorded(sessions, op_id)
         return Made(result.inode + 1) if isinstance(result, Made) else result
 
-    monkeypatch.setattr(Sessions, "recorded", spoilt)
+    monkeypatch.setattr(ClientSessions, "recorded", spoilt)
     lost.drop()
     lab.cluster.run_until(call.done, SETTLE_NS)
     monkeypatch.undo()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from backend.fabrics.watched import GENTLE
+from backend.fabrics.watched_cluster import GENTLE
 from nodes.config import SECOND, WorkloadConfig, many_groups, one_group
 from nodes.invariants import registry
 from nodes.metadata.operations import ContentSummary, Summary

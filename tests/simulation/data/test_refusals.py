@@ -25,8 +25,8 @@ from nodes.wire.data_messages import (
     ReadBlock,
     Remove,
     ReplicaIs,
+    ReplicaRow,
     Replicate,
-    Row,
     Void,
     WantReport,
     WriteBlock,
@@ -81,20 +81,20 @@ def unharmed(lab: DataLab) -> None:
 @pytest.mark.parametrize(
     ("row", "says"),
     [
-        (Row(FIRST, 1, 1 << 60, FINAL), "with 1152921504606846976 bytes; 134217728 are the most"),
-        (Row(FIRST, 1, -1, FINAL), "with -1 bytes"),
-        (Row((9 << 48) | 1, 1, 5, FINAL), "reports block 9000000000001, which is none of this group"),
-        (Row(-4, 1, 5, FINAL), "none of this group"),
-        (Row(FIRST, 0, 5, FINAL), "with stamp 0 in state 1"),
-        (Row(FIRST, 1, 5, 7), "with stamp 1 in state 7"),
+        (ReplicaRow(FIRST, 1, 1 << 60, FINAL), "with 1152921504606846976 bytes; 134217728 are the most"),
+        (ReplicaRow(FIRST, 1, -1, FINAL), "with -1 bytes"),
+        (ReplicaRow((9 << 48) | 1, 1, 5, FINAL), "reports block 9000000000001, which is none of this group"),
+        (ReplicaRow(-4, 1, 5, FINAL), "none of this group"),
+        (ReplicaRow(FIRST, 0, 5, FINAL), "with stamp 0 in state 1"),
+        (ReplicaRow(FIRST, 1, 5, 7), "with stamp 1 in state 7"),
     ],
 )
 @pytest.mark.parametrize("full", [True, False])
-def test_a_report_that_cannot_be_true_is_refused_as_a_whole(row: Row, says: str, full: bool) -> None:
+def test_a_report_that_cannot_be_true_is_refused_as_a_whole(row: ReplicaRow, says: str, full: bool) -> None:
     lab = stored(1)
     lab.cluster.hold(lambda sender, receiver, message: sender == "dn1" and type(message) is Heartbeat)
     beat = Heartbeat(77, 0, "dn1:1", 1 << 40, 0, 1)
-    bad = Row((1 << 48) | 99, 1, 5, DAMAGED)
+    bad = ReplicaRow((1 << 48) | 99, 1, 5, DAMAGED)
     report: Message = FullReport(77, 0, 0, 1, [bad, row]) if full else Changes(77, 0, 1, [bad, row], [FIRST])
     send(lab, "dn1", lab.active, beat, report)
     lab.run_ms(1_000)
@@ -110,7 +110,7 @@ def test_a_report_that_cannot_be_true_is_refused_as_a_whole(row: Row, says: str,
 
 def test_who_is_no_data_node_of_the_cluster_is_not_believed() -> None:
     lab = stored(2)
-    reported = FullReport(5, 0, 0, 1, [Row(FIRST, 1, 65_536, FINAL), Row(NOBODYS, 1, 5, FINAL)])
+    reported = FullReport(5, 0, 0, 1, [ReplicaRow(FIRST, 1, 65_536, FINAL), ReplicaRow(NOBODYS, 1, 5, FINAL)])
     send(lab, "eve", lab.active, Heartbeat(5, 0, "nowhere", 1 << 62, 0, 1), reported)
     lab.run_ms(1_000)
     assert lines(lab) == {

@@ -11,7 +11,7 @@ from nodes.config import SECOND, ClusterConfig, many_groups
 from nodes.errors import FsError
 from nodes.invariants import registry
 from nodes.metadata import fsck
-from nodes.metadata.pages import Page
+from nodes.metadata.pages import TreePage
 from nodes.sim.cluster import SimCluster
 
 SETTLE_NS = 120 * SECOND
@@ -41,10 +41,12 @@ class Groups:
         view = self.cluster.view()
         return next(name for name in self.servers(group) if view[name] in "AP")
 
-    def pages(self) -> list[Page]:
+    def pages(self) -> list[TreePage]:
         """The namespaces of every group's active."""
         return [
-            msgspec.convert(self.cluster.ask(self.active(group.number), {"do": "tree"}), Page, strict=False)
+            msgspec.convert(
+                self.cluster.ask(self.active(group.number), {"do": "tree"}), TreePage, strict=False
+            )
             for group in self.config.groups
         ]
 

@@ -9,21 +9,21 @@ import pytest
 from nodes.config import SECOND
 from nodes.errors import FsError
 from nodes.metadata.operations import Create, Delete, Link, List, Mkdir, Operation, Rename
-from nodes.sim.network import Held
+from nodes.sim.network import HeldMessages
 from nodes.wire.messages import Answer, Request
 from tests.simulation.dcfs2.lab import Groups
 
 GROUPS = pytest.mark.parametrize("groups", [1, 2])
 
 
-def refused(lab: Groups, operation: Operation, answers: Held) -> tuple[Any, str]:
+def refused(lab: Groups, operation: Operation, answers: HeldMessages) -> tuple[Any, str]:
     """Ada's call, and the error that is held on its way to her."""
     call = lab.ada.spawn(operation)
     lab.cluster.run_until(lambda: bool(answers.messages), 10 * SECOND)
     return call, answers.messages[-1][2].error  # type: ignore[attr-defined]
 
 
-def to_ada(lab: Groups) -> Held:
+def to_ada(lab: Groups) -> HeldMessages:
     return lab.cluster.hold(lambda sender, receiver, message: type(message) is Answer and receiver == "ada")
 
 

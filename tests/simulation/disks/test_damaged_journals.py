@@ -150,7 +150,7 @@ def test_rot_that_is_noticed_while_serving_is_met_as_at_a_start(protocol: str) -
     assert lab.broken() == {}
     lab.eve.call(Stat("/rotten"))
     stopped = [s for s in lab.cluster.events if type(s.event) is Stopped and s.server in victims]
-    assert [s.event.reason.partition(":")[0] for s in stopped] == ["JournalCorrupt"]
+    assert [s.event.reason.partition(":")[0] for s in stopped] == ["CorruptJournal"]
     found = [s.event for s in lab.cluster.events if type(s.event) in (JournalCorrupt, Warned)]
     assert any("damaged and valid records follow" in getattr(event, "what", "") for event in found)
     assert all(lab.cluster.servers[name].process == "running" for name in victims)

@@ -9,7 +9,7 @@ import pytest
 from nodes.dump import images, journals
 from nodes.errors import Damaged
 from nodes.metadata.operations import Create, Mkdir
-from nodes.storage.records import JournalCorrupt
+from nodes.storage.records import CorruptJournal
 from tests.simulation.baselines.lab import lab_of
 from tests.simulation.mams.lab import Lab
 
@@ -109,10 +109,10 @@ def test_a_flipped_bit_is_named_with_its_place(tmp_path: Path) -> None:
 def test_a_missing_segment_and_other_files_are_named(tmp_path: Path) -> None:
     file = segment_of(tmp_path)
     (file.with_name(f"{7_000:020d}.seg")).write_bytes(file.read_bytes())
-    with pytest.raises(JournalCorrupt, match="should come next"):
+    with pytest.raises(CorruptJournal, match="should come next"):
         list(journals.entries(tmp_path, 0, ALL))
     file.write_bytes(b"#!/bin/sh\n" * 40)
-    with pytest.raises(JournalCorrupt, match="begins with"):
+    with pytest.raises(CorruptJournal, match="begins with"):
         list(journals.entries(file, 0, ALL))
     with pytest.raises(FileNotFoundError, match="no journal"):
         list(journals.entries(tmp_path / "nothing", 0, ALL))

@@ -13,7 +13,7 @@ from nodes.explore.trial import Trial
 from nodes.families import family_named
 from nodes.metadata import fsck
 from nodes.metadata.operations import Create
-from nodes.metadata.pages import Page
+from nodes.metadata.pages import TreePage
 from nodes.protocols.dcfs2.messages import Ack, Decided
 from tests.simulation.dcfs2.lab import Groups
 from tests.simulation.dcfs2.schedules import directory_of
@@ -44,15 +44,15 @@ def test_replicas_of_each_group_are_alike_at_some_moment(
     trial = Trial(draw(1))
     looks = [(True, False), (False, second)]
 
-    def pages(cluster: object) -> dict[str, dict[str, Page]]:
+    def pages(cluster: object) -> dict[str, dict[str, TreePage]]:
         now = looks.pop(0) if len(looks) > 1 else looks[0]
         return {
             group: {f"{group}a": page(0), f"{group}b": page(0 if alike else 1)}
             for group, alike in zip(("g1", "g2"), now, strict=True)
         }
 
-    def page(digest: int) -> Page:
-        return Page(1, str(digest), {}, {}, 0, [], 0, 0, 0)
+    def page(digest: int) -> TreePage:
+        return TreePage(1, str(digest), {}, {}, 0, [], 0, 0, 0)
 
     monkeypatch.setattr(audit, "pages_by_group", pages)
     audit.compare_replicas(trial, audit.Prober(trial.cluster, "prober"))
@@ -63,11 +63,11 @@ def test_a_replica_that_is_always_a_message_behind_is_alike(monkeypatch: pytest.
     """It shows the state of the other server later; sessions are renewed in between."""
     trial, looks = Trial(draw(1)), iter(range(1_000))
 
-    def pages(cluster: object) -> dict[str, dict[str, Page]]:
+    def pages(cluster: object) -> dict[str, dict[str, TreePage]]:
         now = next(looks)
         return {
             "g1": {
-                name: Page(1, str(state), {}, {}, 0, [], 0, 0, 0)
+                name: TreePage(1, str(state), {}, {}, 0, [], 0, 0, 0)
                 for name, state in (("a", now), ("b", now - 1))
             }
         }
@@ -101,11 +101,12 @@ def test_clients_whose_sessions_keep_replicas_apart_are_ended(monkeypatch: pytes
     trial, client, looks = Trial(draw(1)), Client(), iter(range(1, 1_000))
     trial.clients = [client]  # type: ignore[list-item]
 
-    def pages(cluster: object) -> dict[str, dict[str, Page]]:
+    def pages(cluster: object) -> dict[str, dict[str, TreePage]]:
         now = 0 if client.ended else next(looks)
         return {
             "g1": {
-                name: Page(1, str(state), {}, {}, 0, [], 0, 0, 0) for name, state in (("a", now), ("b", -now))
+                name: TreePage(1, str(state), {}, {}, 0, [], 0, 0, 0)
+                for name, state in (("a", now), ("b", -now))
             }
         }
 

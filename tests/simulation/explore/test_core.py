@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from backend.scenarios.reading import read
+from backend.scenarios.reader import read
 from nodes.explore.trial import run
 
 HALF_THERE = """

@@ -10,7 +10,7 @@ import pytest
 
 from nodes.config import one_group
 from nodes.errors import FsError
-from nodes.explore.lasting import TIMES, acknowledged
+from nodes.explore.file_holds import TIMES, acknowledged
 from nodes.explore.plan import Plan
 from nodes.explore.trial import run
 from nodes.metadata.operations import Create

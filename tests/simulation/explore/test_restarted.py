@@ -28,7 +28,7 @@ def changed(change: Callable[[Trial], None], monkeypatch: pytest.MonkeyPatch) ->
     """Runs a trial whose servers differ, all in the same way, behind the restart."""
     trial, read_back, audits = Trial(PLAN), audit.read_back, list[Any]()
 
-    def changing(audited: Any) -> audit.Seen:
+    def changing(audited: Any) -> audit.AuditReads:
         if audits:
             change(trial)
         audits.append(audited)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from backend.cli import entry
-from backend.explore.campaign import Tally
+from backend.explore.campaign import CampaignTally
 from backend.explore.cli import report
-from backend.scenarios.reading import read
+from backend.scenarios.reader import read
 from nodes.explore import trial
 from nodes.explore.draw import draw
-from nodes.explore.plan import Failure, Outcome
+from nodes.explore.plan import Failure, PlanOutcome
 
 LOST = """
 name: a standby that lacks an acknowledged group is elected
@@ -74,7 +74,9 @@ def test_the_same_is_printed_by_whoever_runs_the_trial_or_searches_for_it(
 
 def test_a_search_reports_it_with_the_failures_that_it_found(capsys: pytest.CaptureFixture[str]) -> None:
     failure = Failure("no lost write", "here", "group 3 is gone", story=["    1.0000 s  mds1  serves g1"])
-    tally = Tally(failures={("mams", "no lost write", "here"): Outcome(draw(1, "mams"), [failure])})
+    tally = CampaignTally(
+        failures={("mams", "no lost write", "here"): PlanOutcome(draw(1, "mams"), [failure])}
+    )
     tally.counts["mams", "no lost write", "here"] = 1
     report(tally)
     assert "group 3 is gone\n        1.0000 s  mds1  serves g1\n" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from nodes.explore import audit
 from nodes.explore.draw import draw
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.explore.trial import Trial, run
-from nodes.invariants.linearisable import Linearisable
+from nodes.invariants.linearisability import Linearisable
 from nodes.sim.triggers import Trigger
 from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Committed, Stamped
@@ -155,7 +155,7 @@ def test_a_recovery_that_is_asked_for_is_over_before_the_audit(monkeypatch: pyte
     trial = Trial(going_back_at_the_end())
     read_back, taken_back = audit.read_back, []
 
-    def noting(audited: Trial) -> audit.Seen:
+    def noting(audited: Trial) -> audit.AuditReads:
         taken_back.append(sum(type(stamped.event) is TakenBack for stamped in trial.cluster.events))  # type: ignore[attr-defined]
         return read_back(audited)
 

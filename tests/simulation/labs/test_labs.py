@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from backend.labs.lab_run import LabRun, grade_of, play
 from backend.labs.model import Answer, LabStep, ScriptPart
-from backend.labs.reading import StudentLab, lab_of, names, read_script
-from backend.labs.running import LabRun, grade_of, play
+from backend.labs.reader import StudentLab, lab_of, names, read_script
 
 SOLUTIONS = Path(__file__).parent / "solutions"
 

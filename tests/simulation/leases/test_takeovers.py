@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nodes.config import MILLISECOND, SECOND
-from nodes.coordination.operations import Delete
+from nodes.coordination.operations import DeleteZnode
 from nodes.coordination.tree import OPERATOR
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.sim.ensemble import MEMBERS
@@ -96,7 +96,7 @@ def test_two_takeovers_in_a_row_hide_nobody(protocol: str, seed: int) -> None:
     lab.faults.expire_session(lab.old)
     for number in (1, 2):
         lab.cluster.run_until(lambda number=number: lab.elected(epoch + number), 10 * SECOND)  # type: ignore[misc]
-        lab.cluster.ensemble.submit(OPERATOR, Delete("/cloverlab/groups/g1/lock"))
+        lab.cluster.ensemble.submit(OPERATOR, DeleteZnode("/cloverlab/groups/g1/lock"))
     lab.read_while_written(5_000)
     lab.finish()
     assert lab.broken() == {}

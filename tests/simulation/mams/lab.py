@@ -10,7 +10,7 @@ from nodes.invariants import registry
 from nodes.protocols.mams.messages import Prepare
 from nodes.sim.cluster import SimCluster
 from nodes.sim.loop import Stuck
-from nodes.sim.network import Held
+from nodes.sim.network import HeldMessages
 from nodes.trace.events import Serving, Stamped
 
 SETTLE_NS = 120 * SECOND
@@ -61,7 +61,7 @@ class Lab:
         before = len(self.serving())
         self.cluster.run_until(lambda: len(self.serving()) > before, SETTLE_NS)
 
-    def hold_journals(self, *receivers: str) -> Held:
+    def hold_journals(self, *receivers: str) -> HeldMessages:
         """Holds journal groups on their way to these servers."""
         return self.cluster.hold(
             lambda sender, receiver, message: type(message) is Prepare and receiver in receivers

@@ -9,7 +9,7 @@ from nodes.config import MILLISECOND, SECOND
 from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.mams.messages import Prepare, Promise
-from nodes.sim.network import Held
+from nodes.sim.network import HeldMessages
 from nodes.trace.events import Configured, Stamped, StepTaken
 from tests.simulation.mams.lab import Lab
 
@@ -49,7 +49,7 @@ def configured(lab: Lab, members: int) -> list[str]:
     return seen
 
 
-def hold_while(lab: Lab, begun: list[str], kind: type, *receivers: str) -> Held:
+def hold_while(lab: Lab, begun: list[str], kind: type, *receivers: str) -> HeldMessages:
     """Holds messages of a kind on their way to these servers, once `begun` has an entry."""
 
     def match(sender: str, receiver: str, message: Any) -> bool:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.coordination.operations import Delete
+from nodes.coordination.operations import DeleteZnode
 from nodes.coordination.tree import OPERATOR
 from nodes.metadata.operations import Mkdir, SetPermission, Stat
 from nodes.protocols.mams.messages import Prepare, Promise, Recover
 from nodes.wire.messages import Answer
-from nodes.world import Set
+from nodes.world import SetNode
 from tests.simulation.mams.lab import Lab
 
 
@@ -184,7 +184,7 @@ def stale_view_write(lab: Lab) -> None:
     slow = next(name for name, write in held.items() if write.held)
     late.append(slow)
     release_watches = cluster.hold_watch(slow)
-    cluster.ensemble.submit(OPERATOR, Delete("/cloverlab/groups/g1/lock"))
+    cluster.ensemble.submit(OPERATOR, DeleteZnode("/cloverlab/groups/g1/lock"))
     lab.await_next_active()
     held[slow].release()
     lab.run_ms(2_000)
@@ -194,7 +194,7 @@ def stale_view_write(lab: Lab) -> None:
 
 
 def raises_epoch(changes: list[Any]) -> bool:
-    return any(type(change) is Set and change.path.endswith("/epoch") for change in changes)
+    return any(type(change) is SetNode and change.path.endswith("/epoch") for change in changes)
 
 
 def async_flush(lab: Lab) -> None:

@@ -9,13 +9,13 @@ import pytest
 from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.trace.events import Configured
-from nodes.world import Set
+from nodes.world import SetNode
 from tests.simulation.mams.lab import Lab
 from tests.simulation.mams.test_forcing import members
 
 
 def writes_configuration(changes: list[Any]) -> bool:
-    return any(type(change) is Set and change.path.endswith("/configuration") for change in changes)
+    return any(type(change) is SetNode and change.path.endswith("/configuration") for change in changes)
 
 
 def shrinking(seed: int) -> tuple[Lab, str, str, str, Any]:

@@ -16,7 +16,7 @@ from nodes.protocols.mams.messages import Renew
 from nodes.protocols.vssp.manifest import rank_of
 from nodes.protocols.vssp.messages import FilePiece, FileReport, ImagePacket
 from nodes.sim.cluster import SimCluster
-from nodes.sim.network import Held
+from nodes.sim.network import HeldMessages
 from nodes.storage import journal_file
 from nodes.trace.events import JournalOpened, Renewing, StepTaken, Stopped, Warned
 from nodes.trace.pool_events import ImageRefused, ImageShelved, ImageWritten, JournalPruned, Repairing
@@ -253,7 +253,7 @@ def steps(lab: Lab, procedure: str, step: str) -> list[str]:
     return [event.detail for event in reported if (event.procedure, event.step) == (procedure, step)]
 
 
-def begin_image(lab: Lab) -> tuple[Held, str]:
+def begin_image(lab: Lab) -> tuple[HeldMessages, str]:
     """An image whose packets all stay at its writer."""
     held = lab.cluster.hold(lambda sender, receiver, message: type(message) is ImagePacket)
     for number in range(6):

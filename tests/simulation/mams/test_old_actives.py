@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nodes.config import JournalConfig
-from nodes.coordination.operations import Delete
+from nodes.coordination.operations import DeleteZnode
 from nodes.coordination.tree import OPERATOR
 from nodes.families import family_named
 from nodes.metadata.operations import Mkdir, Stat
@@ -36,7 +36,7 @@ def test_an_elected_that_never_served_does_not_hide_the_active_before_it(protoco
         lab.faults.cut(old, name)
     lab.faults.take_lock("g1")
     cluster.run_until(lambda: elected(lab, 2))
-    cluster.ensemble.submit(OPERATOR, Delete("/cloverlab/groups/g1/lock"))
+    cluster.ensemble.submit(OPERATOR, DeleteZnode("/cloverlab/groups/g1/lock"))
     cluster.run_until(lambda: elected(lab, 3))
     lab.begin(lab.ada, Mkdir("/new"))
     for _ in range(30):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.paxos.messages import Accept, Success
-from nodes.sim.network import Held
+from nodes.sim.network import HeldMessages
 from nodes.trace.events import Committed
 from nodes.wire.messages import Message, Request
 from tests.simulation.paxos.lab import Lab
@@ -88,7 +88,7 @@ def lease_to_another_disk(lab: Lab) -> None:
     lab.finish_somehow()
 
 
-def _ask_elsewhere(lab: Lab, server: str) -> Held:
+def _ask_elsewhere(lab: Lab, server: str) -> HeldMessages:
     return lab.cluster.hold(lambda sender, receiver, message: type(message) is Request and receiver == server)
 
 

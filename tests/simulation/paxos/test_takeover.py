@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from backend.scenarios.reading import read
+from backend.scenarios.reader import read
 from nodes.config import SECOND
 from nodes.explore.trial import run
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.replicas.view import GlobalView, Place
+from nodes.replicas.view import GlobalView, ServerPlace
 from tests.simulation.paxos.lab import Lab
 
 
@@ -19,12 +19,12 @@ def test_a_place_that_vanishes_between_look_and_write_is_looked_at_again(monkeyp
     lab.ada.call(Mkdir("/a"))
     places, faulted = GlobalView.places, []
 
-    async def seen_before(self: GlobalView) -> dict[str, Place]:
+    async def seen_before(self: GlobalView) -> dict[str, ServerPlace]:
         """One place more than the view has, as if it had vanished just after the look."""
         found = await places(self)
         if self.name == elected() and not faulted and "mds9" not in found:
             faulted.append(self.name)
-            found = {**found, "mds9": Place("secondary", 1, 0)}
+            found = {**found, "mds9": ServerPlace("secondary", 1, 0)}
         return found
 
     def elected() -> str:

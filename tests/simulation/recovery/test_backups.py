@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from nodes.backup.decoding import BackupReader
-from nodes.backup.exporting import Export
+from nodes.backup.decoder import BackupReader
+from nodes.backup.export import Export
 from nodes.backup.records import BackupDamaged, BackupHeader, Encoder, Record, Totals
-from nodes.backup.restoring import Restore, TargetTaken
+from nodes.backup.restore import Restore, TargetTaken
 from nodes.backup.sources import AskServer, NoSource, Sources
 from nodes.config import SECOND, DataConfig
 from nodes.errors import FsError
@@ -30,9 +30,9 @@ from nodes.metadata.operations import (
     SetTimes,
     Stat,
 )
-from nodes.metadata.pages import Page
+from nodes.metadata.pages import TreePage
 from nodes.metadata_server.checkpoints import states
-from nodes.metadata_server.checkpoints.history import History
+from nodes.metadata_server.checkpoints.history import JournalHistory
 from nodes.sim.cluster import SimClient
 from nodes.units import ROOT
 from tests.simulation.dcfs2.lab import Groups
@@ -136,8 +136,8 @@ class Members(Recorded):
     def quiet(self) -> bool:
         return True
 
-    def pages(self) -> list[Page]:
-        return [msgspec.convert(self.cluster.ask("mds1", {"do": "tree"}), Page, strict=False)]
+    def pages(self) -> list[TreePage]:
+        return [msgspec.convert(self.cluster.ask("mds1", {"do": "tree"}), TreePage, strict=False)]
 
 
 def lab_of(seed: int, protocol: str, groups: int, standbys: int) -> Checkpoints:
@@ -321,7 +321,7 @@ def test_pages_of_names_and_of_blocks_follow_one_another(monkeypatch: pytest.Mon
 def test_a_server_that_rebuilds_another_state_gives_none(monkeypatch: pytest.MonkeyPatch) -> None:
     lab = small()
     marked = lab.mark("monday")
-    rebuilt = History.state_at
-    monkeypatch.setattr(History, "state_at", lambda history, sn: rebuilt(history, sn - 5))
+    rebuilt = JournalHistory.state_at
+    monkeypatch.setattr(JournalHistory, "state_at", lambda history, sn: rebuilt(history, sn - 5))
     with pytest.raises(NoSource, match="lead to another digest than that of checkpoint monday"):
         export(lab, marked)

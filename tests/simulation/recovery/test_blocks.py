@@ -12,7 +12,7 @@ from nodes.config import MILLISECOND, SECOND
 from nodes.errors import FsError
 from nodes.metadata.operations import Contents, Delete, Open
 from nodes.metadata_server.checkpoints import ledger
-from nodes.servers.setting_aside import SettingAside
+from nodes.servers.block_quarantine import SettingAside
 from nodes.trace.block_events import BlocksSetAside, ReplicaRemoved
 from tests.simulation.recovery.content import NODES, append, disk, get, put, with_data
 from tests.simulation.recovery.lab import Checkpoints

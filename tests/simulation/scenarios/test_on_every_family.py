@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from backend.scenarios import everywhere
-from backend.scenarios.reading import read
+from backend.scenarios import family_matrix
+from backend.scenarios.reader import read
 from nodes.families import FAMILIES
 from tests.chosen import chosen
 
@@ -25,13 +25,13 @@ FILES = (
 
 
 def plays() -> Iterator[tuple[str, str]]:
-    for file in chosen(FILES, (everywhere.shown(path) for path in everywhere.files())):
+    for file in chosen(FILES, (family_matrix.shown(path) for path in family_matrix.files())):
         own = read(SCENARIOS / file)[0].cluster.protocol
-        refused = everywhere.refusals(SCENARIOS / file)
+        refused = family_matrix.refusals(SCENARIOS / file)
         yield from ((file, protocol) for protocol in FAMILIES if protocol not in refused and protocol != own)
 
 
 @pytest.mark.parametrize(("file", "protocol"), list(plays()))
 def test_it_holds(file: str, protocol: str) -> None:
-    word, missed = everywhere.played(SCENARIOS / file, protocol)
-    assert missed == "" and word.startswith(everywhere.HELD)
+    word, missed = family_matrix.played(SCENARIOS / file, protocol)
+    assert missed == "" and word.startswith(family_matrix.HELD)

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from backend.scenarios.reading import read
-from backend.scenarios.runner import Outcome, Run, run
+from backend.scenarios.reader import read
+from backend.scenarios.runner import ScenarioOutcome, ScenarioRun, run
 from nodes.config import SECOND
 from tests.chosen import SCENARIOS, chosen
 
@@ -43,7 +43,7 @@ REPLAYED = {
 DIGEST = """
 import asyncio, hashlib, sys
 from pathlib import Path
-from backend.scenarios.reading import read
+from backend.scenarios.reader import read
 from backend.scenarios.runner import Run
 for scenario in read(Path(sys.argv[1]))[:1]:
     run = Run(scenario, "simulated", scenario.seed)
@@ -52,7 +52,7 @@ for scenario in read(Path(sys.argv[1]))[:1]:
 """
 
 
-def reported(outcome: Outcome) -> str:
+def reported(outcome: ScenarioOutcome) -> str:
     return "; ".join(
         f"{verdict.expected}: {verdict.seen}" for verdict in outcome.verdicts if not verdict.held
     )
@@ -61,7 +61,7 @@ def reported(outcome: Outcome) -> str:
 @pytest.mark.parametrize("file", FILES, ids=str)
 def test_it_holds_and_the_same_seed_gives_the_same_events(file: Path) -> None:
     first, *others = read(ROOT / file)
-    here = Run(first, "simulated", first.seed)
+    here = ScenarioRun(first, "simulated", first.seed)
     check(asyncio.run(here.run()))
     for scenario in others:
         check(asyncio.run(run(scenario, "simulated", scenario.seed)))
@@ -95,7 +95,7 @@ def test_it_holds_with_another_seed(file: Path) -> None:
 def test_what_is_reported_while_a_fault_is_being_injected_counts() -> None:
     """As in containers, where this takes a second and the scrubber may be faster."""
     (scenario,) = read(ROOT / "scenarios/data/replica-rots.yaml")
-    slow = Run(scenario, "simulated", scenario.seed)
+    slow = ScenarioRun(scenario, "simulated", scenario.seed)
     at_once = slow.fabric.fault
 
     async def fault(verb: str, words: list[str], options: dict[str, Any]) -> list[str]:
@@ -107,7 +107,7 @@ def test_what_is_reported_while_a_fault_is_being_injected_counts() -> None:
     check(asyncio.run(slow.run()))
 
 
-def check(outcome: Outcome) -> None:
+def check(outcome: ScenarioOutcome) -> None:
     assert outcome.held, f"{outcome.name}: {reported(outcome)}"
     assert outcome.calls > 100
 

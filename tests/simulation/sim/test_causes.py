@@ -12,7 +12,7 @@ from nodes.explore.trial import Trial
 from nodes.metadata.operations import Mkdir
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop
-from nodes.sim.stream import Stream
+from nodes.sim.stream import SimStream
 from nodes.sim.triggers import Trigger
 from nodes.trace.causes import Causes, place_of
 from nodes.trace.events import (
@@ -208,7 +208,7 @@ def test_what_a_server_goes_on_with_does_not_follow_from_a_fault_that_faulted_ot
 
 def test_what_a_cut_connection_held_back_does_not_follow_from_the_heal() -> None:
     loop, links = Loop(random.Random(1)), Links(random.Random(1))
-    stream, seen = Stream(loop, links, ("a", "coordination")), list[Cause]()
+    stream, seen = SimStream(loop, links, ("a", "coordination")), list[Cause]()
     links.of("a", "coordination").cut = True
     loop.cause = ("a", 7)
     stream.send(lambda: seen.append(loop.cause))

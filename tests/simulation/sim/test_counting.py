@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from nodes.config import SECOND, JournalConfig, one_group
-from nodes.counting import LOGS, CountedNetwork, Counts
+from nodes.counters import LOGS, CountedNetwork, Counts
 from nodes.families import FAMILIES, family_named
 from nodes.mechanisms import REPLICATING, REPLICATION
 from nodes.metadata.operations import Create, Done, Listing, Made, Mkdir, Stat

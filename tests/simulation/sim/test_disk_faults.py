@@ -12,7 +12,7 @@ import pytest
 from nodes.config import SECOND, one_group
 from nodes.faults.check import FaultUnsupported
 from nodes.sim.cluster import SimCluster
-from nodes.sim.disk import SimDisk, SimFile, Store, StoredFile
+from nodes.sim.disk import MediumFile, MediumStore, SimDisk, SimFile
 from nodes.sim.loop import Loop, Machine
 from nodes.sim.medium import LEFT_BEHIND, SECTOR
 
@@ -24,7 +24,7 @@ class Disk:
 
     def __init__(self, seed: int = 1):
         self.loop = Loop(random.Random(seed))  # type: ignore[abstract]
-        self.store = Store(random.Random(seed))
+        self.store = MediumStore(random.Random(seed))
         self.machine = Machine(self.loop, "a")
         self.disk = SimDisk(self.machine, self.store)
 
@@ -170,7 +170,7 @@ def test_kinds_of_access_fail_by_themselves() -> None:
 
 
 def test_a_slow_disk_is_slow_now_and_then() -> None:
-    store = Store(random.Random(3))
+    store = MediumStore(random.Random(3))
     store.slow_ns, store.slow_spread_ns, store.slow_share = SECOND, SECOND, 0.5
     took = [store.sync_ns() for _ in range(200)]
     slow = [each for each in took if each > SECOND]
@@ -208,7 +208,7 @@ def test_rot_strikes_any_file_at_any_place() -> None:
     for seed in range(20):
         cluster = settled(seed)
         files = cluster.servers["mds2"].store.files
-        files["epoch"] = files["image/a.manifest"] = StoredFile()
+        files["epoch"] = files["image/a.manifest"] = MediumFile()
         files["epoch"].data += b"a" * 99
         before = {path: bytes(file.data) for path, file in files.items()}
         cluster.faults.do("corrupt", ["mds2"], {"what": "any", "place": "drawn"})

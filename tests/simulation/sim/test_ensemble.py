@@ -13,10 +13,10 @@ from nodes.config import MILLISECOND, SECOND, one_group
 from nodes.faults.check import FaultUnsupported
 from nodes.sim.cluster import SimCluster
 from nodes.sim.coordination import SimCoordination
-from nodes.sim.ensemble import MEMBERS, Ensemble
+from nodes.sim.ensemble import MEMBERS, SimEnsemble
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine
-from nodes.world import ConnectionLoss, Create, Set
+from nodes.world import ConnectionLoss, CreateNode, SetNode
 
 LIMIT_NS = 60 * SECOND
 
@@ -27,7 +27,7 @@ class Clients:
     def __init__(self, seed: int, count: int = 2, timeout_ns: int = 5 * SECOND, max_ms: int = 60_000):
         self.loop = Loop(random.Random(seed))  # type: ignore[abstract]
         self.links = Links(random.Random(seed))
-        self.ensemble = Ensemble(self.loop, self.links, lambda event: None)
+        self.ensemble = SimEnsemble(self.loop, self.links, lambda event: None)
         self.ensemble.sessions.max_ms = max_ms
         self.machines = [Machine(self.loop, f"mds{i + 1}") for i in range(count)]
         self.each = [SimCoordination(self.ensemble, m, m.name, timeout_ns) for m in self.machines]
@@ -75,10 +75,10 @@ def test_a_follower_that_is_cut_off_answers_reads_from_its_old_tree_for_the_sync
     clients.place(0, follower)
     clients.place(1, leader.name)
     one, two = clients.each
-    clients.do(1, two.multi([Create("/x", b"old")]))
+    clients.do(1, two.multi([CreateNode("/x", b"old")]))
     clients.run(10)
     clients.isolate(follower)
-    clients.do(1, two.multi([Set("/x", b"new")]))
+    clients.do(1, two.multi([SetNode("/x", b"new")]))
     clients.run(4_000)
     assert clients.do(0, one.get("/x"))[0] == b"old"
     assert one.state == "connected"
@@ -96,7 +96,7 @@ def test_a_write_or_a_sync_at_a_follower_that_is_cut_off_is_not_answered(seed: i
     clients.isolate(follower)
     asked = [
         clients.begin(0, clients.each[0].sync("/")),
-        clients.begin(0, clients.each[0].multi([Create("/x")])),
+        clients.begin(0, clients.each[0].multi([CreateNode("/x")])),
     ]
     clients.run(9_000)
     assert not any(each.done() for each in asked)
@@ -123,7 +123,7 @@ def test_the_leader_dies_and_the_others_go_on_with_all_that_was_committed(seed: 
     clients = Clients(seed)
     sessions = [each.session for each in clients.each]
     for place in range(5):
-        clients.do(0, clients.each[0].multi([Create(f"/{place}")]))
+        clients.do(0, clients.each[0].multi([CreateNode(f"/{place}")]))
     leader = clients.ensemble.leader
     assert leader is not None
     clients.ensemble.crash(leader.name)
@@ -142,7 +142,7 @@ def test_a_leader_without_a_majority_commits_nothing_and_steps_down() -> None:
     assert leader is not None
     clients.place(0, leader.name)
     clients.isolate(leader.name)
-    written = clients.begin(0, clients.each[0].multi([Create("/x")]))
+    written = clients.begin(0, clients.each[0].multi([CreateNode("/x")]))
     clients.run(12_000)
     assert isinstance(written.exception(), ConnectionLoss)
     assert clients.ensemble.leader not in (None, leader)
@@ -172,7 +172,7 @@ def test_a_client_goes_back_to_no_server_older_than_what_it_has_seen() -> None:
     follower = clients.follower()
     clients.isolate(follower)
     for place in range(3):
-        clients.do(0, clients.each[0].multi([Create(f"/{place}")]))
+        clients.do(0, clients.each[0].multi([CreateNode(f"/{place}")]))
     clients.each[0].avoids = [name for name in MEMBERS if name != follower]
     clients.each[0].disconnected()
     clients.run(1_000)
@@ -183,7 +183,7 @@ def test_a_read_after_a_write_of_the_same_client_shows_it() -> None:
     clients = Clients(3)
     clients.place(0, clients.follower())
     for place in range(20):
-        clients.begin(0, clients.each[0].multi([Create(f"/{place}")]))
+        clients.begin(0, clients.each[0].multi([CreateNode(f"/{place}")]))
         assert clients.do(0, clients.each[0].exists(f"/{place}")) is not None
 
 
@@ -203,7 +203,7 @@ def test_loss_towards_coordination_is_delay() -> None:
     slowest = 0
     for place in range(20):
         began = clients.loop.now_ns
-        clients.do(0, clients.each[0].multi([Create(f"/{place}")]))
+        clients.do(0, clients.each[0].multi([CreateNode(f"/{place}")]))
         slowest = max(slowest, clients.loop.now_ns - began)
     assert 200 * MILLISECOND <= slowest < 3 * SECOND
 

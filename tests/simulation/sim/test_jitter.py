@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from nodes.sim.links import Link
+from nodes.sim.links import SimLink
 
 MILLISECOND = 1_000_000
 
 
 def test_jitter_is_drawn_for_each_message_which_keep_their_order() -> None:
-    link = Link(stream="jitter")
+    link = SimLink(stream="jitter")
     calm = [link.arrival_ns(at_ns) - at_ns for at_ns in range(0, 1_000 * MILLISECOND, 10 * MILLISECOND)]
     link.mend()
     link.delay_ns, link.jitter_ns = 20 * MILLISECOND, 30 * MILLISECOND
@@ -21,7 +21,7 @@ def test_jitter_is_drawn_for_each_message_which_keep_their_order() -> None:
 
 
 def test_a_mended_link_has_no_jitter() -> None:
-    link = Link(stream="jitter")
+    link = SimLink(stream="jitter")
     link.jitter_ns = 30 * MILLISECOND
     link.mend()
     assert link.jitter_ns == 0

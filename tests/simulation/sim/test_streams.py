@@ -11,7 +11,7 @@ import pytest
 from nodes.config import SECOND, WorkloadConfig, one_group
 from nodes.sim.cluster import SimCluster
 from nodes.sim.conditions import CALM, BadConditions, Conditions, Latency
-from nodes.sim.disk import Store
+from nodes.sim.disk import MediumStore
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine
 from nodes.trace.events import Called
@@ -73,7 +73,7 @@ def test_conditions_change_the_world_and_are_the_same_for_the_same_seed() -> Non
 def test_conditions_travel_as_json() -> None:
     far = Conditions(sync=Latency(9_000, 2_000, 0.1, 50_000), lose=0.1, disk_capacity=1 << 30)
     assert msgspec.json.decode(msgspec.json.encode(far), type=Conditions) == far
-    assert Store(random.Random(1), far).free() == 1 << 30
+    assert MediumStore(random.Random(1), far).free() == 1 << 30
 
 
 @pytest.mark.parametrize(

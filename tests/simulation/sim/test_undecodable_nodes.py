@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.coordination.operations import Set
+from nodes.coordination.operations import SetData
 from nodes.coordination.tree import OPERATOR
 from nodes.trace.events import Stopped, Warned
 from tests.simulation.mams.lab import Lab
@@ -30,7 +30,7 @@ def path_of(lab: Lab, node: str) -> str:
 
 
 def put(lab: Lab, path: str, data: bytes) -> None:
-    assert lab.cluster.ensemble.submit(OPERATOR, Set(path, data)).code == 0
+    assert lab.cluster.ensemble.submit(OPERATOR, SetData(path, data)).code == 0
 
 
 @pytest.mark.parametrize("content", [b"\xff", b"[]", b'{"epoch": "one", "active": ""}', b""])

@@ -12,14 +12,14 @@ import pytest
 from nodes.config import MILLISECOND, SECOND, WorkloadConfig, one_group
 from nodes.faults.check import FaultUnsupported, resolved, verb_named
 from nodes.sim.cluster import SimCluster
-from nodes.sim.disk import SimDisk, Store
-from nodes.sim.ensemble import Ensemble
+from nodes.sim.disk import MediumStore, SimDisk
+from nodes.sim.ensemble import SimEnsemble
 from nodes.sim.links import Links
 from nodes.sim.loop import Loop, Machine, Stuck
 from nodes.trace.base import Event
 from nodes.trace.events import Called, FaultEnded, FaultInjected, Placed, SessionEnded
 from nodes.wire.messages import AskView, Request
-from nodes.world import ConnectionLoss, Create, NoNode
+from nodes.world import ConnectionLoss, CreateNode, NoNode
 
 
 def settled(seed: int = 1, workload: WorkloadConfig | None = None, **settings: Any) -> SimCluster:
@@ -137,7 +137,7 @@ def test_a_power_loss_keeps_what_was_synced_and_perhaps_a_part_of_the_rest() -> 
     loop = Loop(random.Random(1))
     sizes = set()
     for seed in range(30):
-        store = Store(random.Random(seed))
+        store = MediumStore(random.Random(seed))
         machine = Machine(loop, "a")
         disk = SimDisk(machine, store)
 
@@ -160,7 +160,7 @@ def test_a_power_loss_keeps_what_was_synced_and_perhaps_a_part_of_the_rest() -> 
 
 def test_a_failing_disk_raises_and_a_slow_one_takes_its_time() -> None:
     loop = Loop(random.Random(1))
-    store, machine, reported = Store(random.Random(1)), Machine(loop, "a"), []
+    store, machine, reported = MediumStore(random.Random(1)), Machine(loop, "a"), []
     disk = SimDisk(machine, store)
 
     async def write() -> None:
@@ -258,7 +258,7 @@ def test_a_lost_connection_leaves_the_outcome_of_a_write_unknown() -> None:
         def emit(event: Event, emitted: list[Event] = emitted) -> None:
             emitted.append(event)
 
-        ensemble = Ensemble(loop, links, emit)
+        ensemble = SimEnsemble(loop, links, emit)
         machine = Machine(loop, "mds1")
         from nodes.sim.coordination import SimCoordination
 
@@ -267,7 +267,7 @@ def test_a_lost_connection_leaves_the_outcome_of_a_write_unknown() -> None:
 
         async def write(coordination: SimCoordination = coordination, reported: list[str] = reported) -> None:
             try:
-                await coordination.multi([Create("/x")])
+                await coordination.multi([CreateNode("/x")])
                 reported.append("done")
             except ConnectionLoss:
                 reported.append("unknown")
@@ -287,13 +287,13 @@ def test_a_connection_keeps_its_order_whatever_the_link_does(fault: str) -> None
     from nodes.sim.coordination import SimCoordination
 
     loop, links = Loop(random.Random(1)), Links(random.Random(1))
-    ensemble = Ensemble(loop, links, lambda event: None)
+    ensemble = SimEnsemble(loop, links, lambda event: None)
     machine = Machine(loop, "mds1")
     coordination = SimCoordination(ensemble, machine, "mds1", 5 * SECOND)
     link = links.of("mds1", "coordination")
     loop.run(100 * MILLISECOND)
     for place in range(8):
-        spawn(loop, machine, coordination.multi([Create(f"/{place}")]))
+        spawn(loop, machine, coordination.multi([CreateNode(f"/{place}")]))
         loop.run(loop.now_ns + MILLISECOND // 100)
         setattr(link, fault, 0.9 if fault == "reorder" else True)
     loop.run(loop.now_ns + 500 * MILLISECOND)

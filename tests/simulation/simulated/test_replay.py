@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from backend.errors import LabError
-from backend.fabrics.watched import GENTLE
+from backend.fabrics.watched_cluster import GENTLE
 from backend.shape import Shape, new_config
 from backend.simulated import inputs
 from backend.simulated.cluster import CONSOLE, OBSERVING, VirtualCluster, replayed
-from backend.simulated.inputs import Input, InputLog, Origin, read_log
+from backend.simulated.inputs import ClusterOrigin, Input, InputLog, read_log
 from nodes.config import MILLISECOND, SECOND
 from nodes.families import FAMILIES
 from nodes.metadata.operations import Create, Mkdir
@@ -37,7 +37,9 @@ SCHEDULE: list[tuple[int, Input]] = [
 END_NS = 7 * SECOND
 
 
-def lived(origin: Origin, log: InputLog | None, slice_ns: int, observes: bool = False) -> list[Stamped]:
+def lived(
+    origin: ClusterOrigin, log: InputLog | None, slice_ns: int, observes: bool = False
+) -> list[Stamped]:
     """The events of a cluster that is advanced in slices of this length."""
     cluster, found, ahead = VirtualCluster(origin, log), list[Stamped](), list(SCHEDULE)
     while cluster.now_ns < END_NS:
@@ -73,7 +75,7 @@ def encoded(events: list[Stamped]) -> list[bytes]:
 
 @pytest.mark.parametrize("protocol", list(FAMILIES))
 def test_a_replay_of_the_input_log_gives_the_same_events(protocol: str, tmp_path: Path) -> None:
-    origin = Origin(new_config(Shape(protocol=protocol), "c"), 11, LIGHT)
+    origin = ClusterOrigin(new_config(Shape(protocol=protocol), "c"), 11, LIGHT)
     log = InputLog(tmp_path / "1.jsonl", origin)
     first = lived(origin, log, 27_777_777, observes=True)
     log.close()
@@ -84,15 +86,15 @@ def test_a_replay_of_the_input_log_gives_the_same_events(protocol: str, tmp_path
 
 
 def test_how_it_is_advanced_changes_nothing() -> None:
-    origin = Origin(new_config(Shape(), "c"), 3, LIGHT)
+    origin = ClusterOrigin(new_config(Shape(), "c"), 3, LIGHT)
     slowly = encoded(lived(origin, None, 5 * MILLISECOND))
     assert slowly == encoded(lived(origin, None, SECOND, observes=True))
-    other = Origin(origin.cluster, 4, LIGHT)
+    other = ClusterOrigin(origin.cluster, 4, LIGHT)
     assert slowly != encoded(lived(other, None, SECOND))
 
 
 def test_a_stop_by_a_condition_is_a_stop_at_an_instant() -> None:
-    origin = Origin(new_config(Shape(), "c"), 3, LIGHT)
+    origin = ClusterOrigin(new_config(Shape(), "c"), 3, LIGHT)
     stepped, found = VirtualCluster(origin), list[Stamped]()
     while stepped.now_ns < 3 * SECOND:
         stepped.advance(3 * SECOND, lambda: bool(stepped.sim.events))
@@ -103,6 +105,6 @@ def test_a_stop_by_a_condition_is_a_stop_at_an_instant() -> None:
 
 
 def test_the_clients_calls_are_events_like_those_of_others() -> None:
-    origin = Origin(new_config(Shape(), "c"), 3, LIGHT)
+    origin = ClusterOrigin(new_config(Shape(), "c"), 3, LIGHT)
     callers = {stamped.server for stamped in lived(origin, None, SECOND) if isinstance(stamped.event, Called)}
     assert callers == {"client1", CONSOLE}

@@ -6,7 +6,7 @@ from typing import Any
 
 from nodes.protocols.symmetric.messages import Broadcast
 from nodes.sim.cluster import SimClient
-from nodes.sim.network import Held
+from nodes.sim.network import HeldMessages
 from nodes.trace.events import Serving
 from nodes.wire.messages import Message
 from tests.simulation.mams.lab import Lab
@@ -29,7 +29,7 @@ class SymmetricLab(Lab):
         """Makes the client call this member first; it stays there as long as the member answers."""
         client.client._groups[1].believed = server
 
-    def hold_broadcasts(self, sender: str, *receivers: str) -> Held:
+    def hold_broadcasts(self, sender: str, *receivers: str) -> HeldMessages:
         def match(source: str, target: str, message: Message) -> bool:
             return type(message) is Broadcast and source == sender and target in receivers
 

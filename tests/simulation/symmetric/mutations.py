@@ -18,7 +18,7 @@ LONG: dict[str, Any] = {"timing": Timing(ack_timeout_ms=2_000)}
 """Leases that are longer than the 400 ms after which a request times out."""
 
 
-def hold(lab: SymmetricLab, receiver: str, *kinds: type[Message], sender: str = "") -> network.Held:
+def hold(lab: SymmetricLab, receiver: str, *kinds: type[Message], sender: str = "") -> network.HeldMessages:
     def match(source: str, target: str, message: Message) -> bool:
         return type(message) in kinds and target == receiver and source in (sender or source,)
 

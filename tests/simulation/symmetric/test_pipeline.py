@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from nodes.config import MILLISECOND
-from nodes.metadata import reading
+from nodes.metadata import tree_reader
 from nodes.metadata.operations import ContentSummary, Create, List, Mkdir, Stat
 from nodes.protocols.symmetric.execution import Execution
-from nodes.protocols.symmetric.locks import Locks
+from nodes.protocols.symmetric.locks import MemberLocks
 from nodes.protocols.symmetric.messages import Alive
 from nodes.protocols.symmetric.messages import Held as HeldSn
-from nodes.sim.network import Held
+from nodes.sim.network import HeldMessages
 from nodes.wire.messages import Message
 from tests.simulation.symmetric.lab import SymmetricLab
 
 
-def knows_not_that_all_have(lab: SymmetricLab) -> Held:
+def knows_not_that_all_have(lab: SymmetricLab) -> HeldMessages:
     """mds3 has a write of `/ada/x` on its disk and does not know that all members have it; mds1 knows, and has answered it (safety rule 20)."""
     lab.ada.call(Mkdir("/ada"))
     lab.eve.call(Mkdir("/eve"))
@@ -52,7 +52,7 @@ def test_a_read_waits_only_for_writes_of_what_it_looks_at() -> None:
 
 
 def test_a_reader_that_passes_a_write_lock_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Locks, "writer_of", lambda locks, things, until: None)
+    monkeypatch.setattr(MemberLocks, "writer_of", lambda locks, things, until: None)
     lab = SymmetricLab(1)
     knows_not_that_all_have(lab)
     stale = lab.begin(lab.eve, Stat("/ada/x"))
@@ -96,7 +96,7 @@ def slow_summary(lab: SymmetricLab, monkeypatch: pytest.MonkeyPatch, each_ms: in
     lab.run_ms(50)
     world = lab.cluster.servers["mds1"].world
     assert world is not None
-    monkeypatch.setattr(reading, "SLICE", 1)
+    monkeypatch.setattr(tree_reader, "SLICE", 1)
     monkeypatch.setattr(world, "when_idle", lambda step: world.clock.call_later(each_ms * MILLISECOND, step))
     summary = lab.begin(lab.ada, ContentSummary("/"))
     lab.run_ms(10)

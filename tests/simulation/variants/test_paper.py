@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from backend.scenarios.model import ClusterPart, EndPart, ExpectPart, Scenario, WorkloadPart
-from backend.scenarios.runner import Outcome, Run
+from backend.scenarios.runner import ScenarioOutcome, ScenarioRun
 from nodes.families import FAMILIES
 
 MIX: dict[str, float] = {"create": 6, "mkdir": 1, "stat": 3, "rename": 1, "delete": 1}
@@ -21,13 +21,13 @@ SEVERAL = ("mams", {"groups": 3, "standbys": 1, "placement": "ddg"})
 CLUSTERS = [*((name, {"standbys": family.standbys}) for name, family in FAMILIES.items()), SEVERAL]
 
 
-def outcome_of(seed: int, rate: str, **cluster: Any) -> Outcome:
+def outcome_of(seed: int, rate: str, **cluster: Any) -> ScenarioOutcome:
     scenario = Scenario(
         name="paper", teaches="what the text says", cluster=ClusterPart(variant="paper", **cluster),
         workload=WorkloadPart(clients=4, rate=rate, mix=MIX), end=EndPart(at="5s"),
         expect=ExpectPart(failed_calls=0, invariants="all"),
     )  # fmt: skip
-    return asyncio.run(Run(scenario, "simulated", seed).run())
+    return asyncio.run(ScenarioRun(scenario, "simulated", seed).run())
 
 
 @pytest.mark.parametrize("seed", SEEDS)

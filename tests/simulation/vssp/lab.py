@@ -11,12 +11,12 @@ from nodes.config import SECOND, ClusterConfig
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made
 from nodes.metadata.records import MakeRecord
-from nodes.protocols.vssp.acknowledging import STRATEGIES
-from nodes.protocols.vssp.mechanism import Pool
+from nodes.protocols.vssp.acknowledgement import STRATEGIES
+from nodes.protocols.vssp.mechanism import PoolImageStore
 from nodes.sim.clock import Rate
 from nodes.sim.cluster import SimCluster
-from nodes.sim.disk import Store
-from nodes.sim.server import Server
+from nodes.sim.disk import MediumStore
+from nodes.sim.server import SimServer
 from nodes.sim.world import SimWorld
 from nodes.slots import StoredFile
 from nodes.trace.base import Event
@@ -53,19 +53,23 @@ class PoolLab:
         self.cluster = SimCluster(ClusterConfig(), seed)
         self.namespace = namespace_of(files)
         self.names = [f"n{number}" for number in range(1, nodes + 1)]
-        self.pools: dict[str, Pool] = {}
+        self.pools: dict[str, PoolImageStore] = {}
         self.journals: dict[str, list[StoredFile]] = {}
         self._make = lambda name: lambda world: self._start(name, world, partitions, strategy)
         for name in [*self.names, "stranger"]:
-            server = Server(
-                name, "", Store(random.Random(f"{seed}/{name}")), Rate(self.cluster.loop), self._make(name)
+            server = SimServer(
+                name,
+                "",
+                MediumStore(random.Random(f"{seed}/{name}")),
+                Rate(self.cluster.loop),
+                self._make(name),
             )
             self.cluster.servers[name] = server
             self.cluster.start(server)
         self.mark = Mark(0, 1, 100, 7)
 
     def _start(self, name: str, world: SimWorld, partitions: int, strategy: str) -> None:
-        pool = self.pools[name] = Pool(
+        pool = self.pools[name] = PoolImageStore(
             STRATEGIES[strategy], world, partitions, lambda: self.journals.get(name, []), lambda: 1
         )
         world.network.receive(lambda peer, message: pool.handlers[type(message)](peer, message))

@@ -11,7 +11,7 @@ from nodes.metadata.images import ImageDamaged
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Create, Link, Mkdir, OpenSession
 from nodes.metadata.partitions import partition_of
-from nodes.metadata.reading import attributes
+from nodes.metadata.tree_reader import attributes
 from nodes.slots import SeenInImage
 from nodes.units import ROOT, OpId, home_group
 from nodes.wire.messages import Mark

@@ -7,7 +7,7 @@ import pytest
 from backend.attempts.attempt import RUN_NS, Attempt
 from backend.errors import Impossible, Malformed, NotThere
 from backend.labs.model import Answer
-from backend.labs.reading import lab_of
+from backend.labs.reader import lab_of
 from backend.scenarios.runner import cluster_config
 from nodes.config import SECOND
 from nodes.trace.events import FaultInjected, Stamped

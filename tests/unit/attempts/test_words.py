@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from backend.attempts.words import on_page
-from backend.labs.reading import lab_of, names
+from backend.labs.reader import lab_of, names
 
 
 def test_a_command_becomes_an_act_in_the_picture() -> None:

@@ -9,7 +9,7 @@ import pytest
 from starlette.types import Message, Scope
 
 from backend.access import Access
-from backend.errors import CannotStart
+from backend.errors import ClusterCannotStart
 from backend.key import authorization, key_in, key_of, link
 from backend.lab import Lab
 from backend.places import running_file
@@ -112,7 +112,7 @@ def test_the_key_outlives_the_control_plane_and_is_its_owners_alone(tmp_path: Pa
 @pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 40 + b"\n\n1"])
 def test_a_damaged_key_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "key").write_bytes(content)
-    with pytest.raises(CannotStart, match="is no key"):
+    with pytest.raises(ClusterCannotStart, match="is no key"):
         key_in(tmp_path)
 
 

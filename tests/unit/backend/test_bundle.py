@@ -15,7 +15,7 @@ import httpx
 import msgspec
 import pytest
 
-from backend import registry, remote
+from backend import registry, remote_requests
 from backend.bundle import directory
 from backend.bundle.archive import writing
 from backend.bundle.redaction import Redaction
@@ -24,7 +24,7 @@ from backend.fabrics.home import Home
 from backend.key import key_in
 from backend.lab import Lab
 from backend.settings import data_of
-from backend.store.store import Store
+from backend.store.store import EventStore
 from nodes.trace import events as e
 from nodes.wire.keys import Keys, keys_of
 from tests.unit.backend.story import Story
@@ -106,7 +106,7 @@ def events_with(secrets: dict[str, bytes]) -> list[e.Stamped]:
 
 
 async def store(data: Path, events: list[e.Stamped]) -> None:
-    opened = await Store.open(data / "events.db")
+    opened = await EventStore.open(data / "events.db")
     await opened.begin_run("mams", 1)
     opened.append(events)
     await opened.close()
@@ -174,7 +174,7 @@ def test_with_a_control_plane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             assert response.status_code == 200, response.text
             return response.json()
 
-        monkeypatch.setattr(remote, "ask", ask)
+        monkeypatch.setattr(remote_requests, "ask", ask)
         with registry.registered(registry.ControlPlane.here(8080, data, "mams")):
             assert await asyncio.to_thread(entry, ["bundle", str(archive)]) == 0
         found = assert_clean(archive, secrets)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from backend.checkpoints.counting import Counting
+from backend.checkpoints.operation_counts import Counting
 from backend.checkpoints.story import reported
 from nodes.trace import checkpoints as c
 from nodes.trace import events as e

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from backend import remote
+from backend import remote_requests
 from backend.cli import entry, root
 from backend.commands import up
 from backend.fabrics.home import Home
@@ -159,7 +159,7 @@ def test_a_fault_has_typed_options(
     arguments: list[str], targets: list[str], options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[Any] = []
-    monkeypatch.setattr(remote, "ask", lambda *asked: sent.append(asked) or {"fault": 1})
+    monkeypatch.setattr(remote_requests, "ask", lambda *asked: sent.append(asked) or {"fault": 1})
     assert entry(["fault", *arguments]) == 0
     [(_, _, _, body)] = sent
     assert body == {"verb": arguments[0].replace("-", "_"), "targets": targets, "options": options}
@@ -256,7 +256,7 @@ def test_a_shell_completes_servers_of_the_running_cluster(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        remote, "ask", lambda *_: {"rows": [{"server": "g1/mds1"}], "groups": [{"name": "g1"}]}
+        remote_requests, "ask", lambda *_: {"rows": [{"server": "g1/mds1"}], "groups": [{"name": "g1"}]}
     )
     for key, value in (
         ("COMP_WORDS", "cloverlab fault crash md"),

@@ -8,9 +8,9 @@ import pytest
 import uvicorn
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from backend import ending
-from backend.ending import Server
-from backend.unfinished import Unfinished
+from backend import web_server
+from backend.unfinished_responses import Unfinished
+from backend.web_server import WebServer
 from nodes.errors import FsError
 
 NEVER = "/never"
@@ -52,7 +52,7 @@ def ended_under_way(app: ASGIApp, asked: bytes, sign: bytes = b"") -> bytes:
             config = uvicorn.Config(
                 app, lifespan="off", log_config=None, ws="websockets-sansio", timeout_graceful_shutdown=2
             )
-            server = Server(config)
+            server = WebServer(config)
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             reader, writer = await asyncio.open_connection(*listener.getsockname())
             writer.write(asked)
@@ -108,12 +108,12 @@ def test_without_the_guard_there_would_be_a_traceback(caplog: pytest.LogCaptureF
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: 127"])
 def test_a_connection_without_a_whole_head_is_closed(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """A request in work and an open socket stay."""
-    monkeypatch.setattr(ending, "HEAD_S", 0.3)
+    monkeypatch.setattr(web_server, "HEAD_S", 0.3)
 
     async def body() -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             config = uvicorn.Config(slow, lifespan="off", log_config=None, ws="websockets-sansio")
-            server = Server(config)
+            server = WebServer(config)
             serving = asyncio.create_task(server.serve(sockets=[listener]))
             opened = [await asyncio.open_connection(*listener.getsockname()) for _ in range(3)]
             for (_, writer), words in zip(opened, (request(NEVER), SOCKET, sent), strict=True):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from backend.evidence import Calls, Evidence, Takeover, evidence
+from backend.evidence import CallHistory, Evidence, TakeoverEvidence, evidence
 from nodes.trace import events as e
 from nodes.trace.base import Event
 from tests.unit.backend.story import MS, Story, called, committed, durable
 
 SERVERS = ("mds1", "mds2", "mds3")
-TAKEOVER = Takeover("g1", 2, "mds1", "mds2", 100 * MS, 5_150 * MS)
+TAKEOVER = TakeoverEvidence("g1", 2, "mds1", "mds2", 100 * MS, 5_150 * MS)
 """A crash at 100 ms, with service again at 5,150 ms."""
 BEFORE = (called(1, 50), called(2, 60), called(3, 90))
 
 
-def kept_of(*after: e.Called, before: tuple[e.Called, ...] = BEFORE) -> Calls:
-    calls = Calls(lambda server: "g1" if server in SERVERS else "")
+def kept_of(*after: e.Called, before: tuple[e.Called, ...] = BEFORE) -> CallHistory:
+    calls = CallHistory(lambda server: "g1" if server in SERVERS else "")
     for call in before:
         calls.add(call)
     calls.keep(TAKEOVER)
@@ -23,7 +23,7 @@ def kept_of(*after: e.Called, before: tuple[e.Called, ...] = BEFORE) -> Calls:
     return calls
 
 
-def found_in(calls: Calls, *journals: tuple[str, Event]) -> Evidence:
+def found_in(calls: CallHistory, *journals: tuple[str, Event]) -> Evidence:
     story, kept = Story(), calls.of("g1", 2)
     assert kept is not None
     return evidence(kept, SERVERS, [story(1, server, event) for server, event in journals])

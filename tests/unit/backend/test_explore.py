@@ -9,15 +9,15 @@ import msgspec
 import pytest
 
 from backend.cli import entry
-from backend.explore import found
+from backend.explore import scenario_writer
 from backend.explore import work as work_module
 from backend.explore.campaign import Campaign, Target, shrunk
 from backend.explore.executors import WorkersLost
-from backend.explore.work import Job, encode, outcome_of, work
-from backend.scenarios.reading import read
+from backend.explore.work import TrialJob, encode, outcome_of, work
+from backend.scenarios.reader import read
 from nodes.config import one_group
 from nodes.explore.draw import draw
-from nodes.explore.plan import Failure, Fault, Outcome, Plan
+from nodes.explore.plan import Failure, Fault, Plan, PlanOutcome
 
 
 @pytest.mark.parametrize(
@@ -40,15 +40,15 @@ def test_wrong_wishes_get_one_line(
     assert words in said and said.count("\n") == 1
 
 
-def failing(seed: int) -> Outcome:
-    return Outcome(
+def failing(seed: int) -> PlanOutcome:
+    return PlanOutcome(
         draw(seed, "mams"), [Failure("no lost write", "here", "group 3 is gone: it had been answered")]
     )
 
 
 def test_a_failure_becomes_a_file_that_runs(tmp_path: Path) -> None:
     outcome = failing(11)
-    path = found.write(outcome, tmp_path)
+    path = scenario_writer.write(outcome, tmp_path)
     [scenario] = read(path)
     assert scenario.plan() == outcome.plan and scenario.seed == 11
     assert path.name == "mams-no-lost-write-11.yaml"
@@ -74,7 +74,7 @@ def test_a_wrong_trial_is_refused_with_its_line(
 
 
 def test_a_trial_does_not_run_in_containers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = found.write(failing(11), tmp_path)
+    path = scenario_writer.write(failing(11), tmp_path)
     assert entry(["run", str(path), "--on", "containers"]) == 2
     assert "a trial runs on the simulator or on processes, not in containers" in capsys.readouterr().err
 
@@ -107,7 +107,7 @@ def test_what_was_found_is_kept_when_the_workers_are_lost() -> None:
 
 
 def test_a_seed_is_one_plan_wherever_it_runs() -> None:
-    outcome = outcome_of(work(encode(Job(4, "single"))))
+    outcome = outcome_of(work(encode(TrialJob(4, "single"))))
     assert outcome.plan == draw(4, "single") and outcome.clean
 
 
@@ -121,11 +121,11 @@ class Late:
 
     width = 1
 
-    def __init__(self, before: list[Outcome]):
+    def __init__(self, before: list[PlanOutcome]):
         self._waiting = [msgspec.msgpack.encode(outcome) for outcome in before]
 
     def submit(self, job: bytes) -> None:
-        self._waiting.append(msgspec.msgpack.encode(failing(msgspec.msgpack.decode(job, type=Job).seed)))
+        self._waiting.append(msgspec.msgpack.encode(failing(msgspec.msgpack.decode(job, type=TrialJob).seed)))
 
     def results(self, timeout_s: float) -> Iterator[bytes]:
         yield self._waiting.pop(0)
@@ -147,8 +147,8 @@ def test_a_failure_is_not_shrunk_to_another_one_of_the_same_invariant(
     here, there = Fault("crash", ["mds1"]), Fault("pause", ["mds2"])
     places = {"crash": "Called and Committed", "pause": "Serving"}
 
-    def bounded(plan: Plan) -> Outcome:
-        return Outcome(plan, [Failure("one active", places[fault.verb], "") for fault in plan.faults])
+    def bounded(plan: Plan) -> PlanOutcome:
+        return PlanOutcome(plan, [Failure("one active", places[fault.verb], "") for fault in plan.faults])
 
     monkeypatch.setattr(work_module, "bounded", bounded)
     plan = Plan(1, one_group(2), faults=[here, there])
@@ -160,6 +160,6 @@ def test_a_failure_is_not_shrunk_to_another_one_of_the_same_invariant(
 def test_a_search_whose_workers_are_lost_has_failed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("backend.explore.cli.Processes", lambda jobs: Dying(2))
+    monkeypatch.setattr("backend.explore.cli.ProcessExecutor", lambda jobs: Dying(2))
     assert entry(["explore", "--protocol", "single", "--seeds", "1..9"]) == 1
     assert "incomplete: the Dask cluster has gone" in capsys.readouterr().err

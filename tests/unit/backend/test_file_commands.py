@@ -13,8 +13,8 @@ import pytest
 from backend.commands import names
 from backend.commands.contents import replacing
 from backend.errors import LabError
-from backend.fs import checking
-from nodes.metadata.pages import Page
+from backend.fs import fsck
+from nodes.metadata.pages import TreePage
 from nodes.units import GROUP_SHIFT, ROOT
 
 
@@ -50,10 +50,10 @@ def test_a_name_is_quoted_on_a_terminal_alone(
     assert names.shown(name) == quoted
 
 
-def pages_with(dentry: dict[str, int], present: list[int], digest: str = "1") -> list[Page]:
+def pages_with(dentry: dict[str, int], present: list[int], digest: str = "1") -> list[TreePage]:
     """Two pages of one group: the root with these names, and these files."""
-    root = Page(1, digest, {ROOT: dentry}, {}, ROOT, [], 0, 0, 1)
-    return [root, Page(1, digest, dict.fromkeys(present), {}, 0, [], 0, 0, 1)]
+    root = TreePage(1, digest, {ROOT: dentry}, {}, ROOT, [], 0, 0, 1)
+    return [root, TreePage(1, digest, dict.fromkeys(present), {}, 0, [], 0, 0, 1)]
 
 
 FILE = 1 << GROUP_SHIFT | 9
@@ -72,17 +72,17 @@ def test_under_load_a_fault_is_what_every_pass_finds(
 ) -> None:
     ahead = iter(passes)
 
-    async def pages_of(lab: Any, group: str) -> list[Page]:
+    async def pages_of(lab: Any, group: str) -> list[TreePage]:
         return pages_with(*next(ahead))
 
     async def unchanged(lab: Any, pages: Any) -> bool:
         return False
 
-    monkeypatch.setattr(checking, "pages_of", pages_of)
-    monkeypatch.setattr(checking, "unchanged", unchanged)
+    monkeypatch.setattr(fsck, "pages_of", pages_of)
+    monkeypatch.setattr(fsck, "unchanged", unchanged)
     groups = [SimpleNamespace(name="g1")]
     lab: Any = SimpleNamespace(
         home=SimpleNamespace(file=SimpleNamespace(cluster=SimpleNamespace(groups=groups)))
     )
-    found = asyncio.run(checking.check(lab))
+    found = asyncio.run(fsck.check(lab))
     assert (len(found["faults"]), found["still"]) == (faults, False)

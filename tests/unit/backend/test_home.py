@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from backend.errors import CannotStart
+from backend.errors import ClusterCannotStart
 from backend.fabrics.children import began
 from backend.fabrics.home import Home, free_port
 from backend.shape import Shape
@@ -19,7 +19,7 @@ from nodes.wire.keys import Keys, keys_of
 
 def test_a_second_opening_says_who_holds_it(tmp_path: Path) -> None:
     home = Home.open(tmp_path)
-    with pytest.raises(CannotStart, match=f"in use by another .* \\(pid {os.getpid()}: .+\\)"):
+    with pytest.raises(ClusterCannotStart, match=f"in use by another .* \\(pid {os.getpid()}: .+\\)"):
         Home.open(tmp_path)
     home.close()
     again = Home.open(tmp_path)
@@ -47,12 +47,12 @@ def test_the_token_is_the_owners_alone(tmp_path: Path) -> None:
 
 def test_another_shape_or_format_is_refused_and_left_alone(tmp_path: Path) -> None:
     Home.open(tmp_path, Shape(standbys=2)).close()
-    with pytest.raises(CannotStart, match="has a cluster with standbys 2"):
+    with pytest.raises(ClusterCannotStart, match="has a cluster with standbys 2"):
         Home.open(tmp_path, Shape(standbys=3))
-    with pytest.raises(CannotStart, match="has a cluster with no hole open; leave --hole out"):
+    with pytest.raises(ClusterCannotStart, match="has a cluster with no hole open; leave --hole out"):
         Home.open(tmp_path, Shape(holes=("late_watch",)))
     (tmp_path / "cluster.json").write_text("{")
-    with pytest.raises(CannotStart, match="damaged"):
+    with pytest.raises(ClusterCannotStart, match="damaged"):
         Home.open(tmp_path)
 
 
@@ -65,14 +65,16 @@ def test_a_directory_of_another_version_is_refused_with_advice_and_not_altered(
     file.write_text(json.dumps({**json.loads(file.read_text()), "format": other}))
     (tmp_path / "lock").write_text("of the other version\n")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    with pytest.raises(CannotStart, match=f"has format {other}; this version reads format 3.*a new --data"):
+    with pytest.raises(
+        ClusterCannotStart, match=f"has format {other}; this version reads format 3.*a new --data"
+    ):
         Home.open(tmp_path)
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
 def test_an_unusable_directory_gets_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(CannotStart, match="cannot use the data directory"):
+    with pytest.raises(ClusterCannotStart, match="cannot use the data directory"):
         Home.open(tmp_path / "file" / "data")
 
 
@@ -109,7 +111,7 @@ def test_a_pid_is_trusted_only_with_its_beginning() -> None:
 
 
 def refused(path: Path, words: str) -> None:
-    with pytest.raises(CannotStart, match=words):
+    with pytest.raises(ClusterCannotStart, match=words):
         Home.open(path)
 
 

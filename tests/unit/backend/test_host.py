@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from backend.fabrics import host as hosts
-from backend.fabrics.host import Host
+from backend.fabrics.host import ContainerHost
 from nodes.real.clock import monotonic_ns
 from nodes.supervisor.messages import Status
 from nodes.trace.events import Stamped, Warned
@@ -19,8 +19,8 @@ def status(boot_id: str, monotonic: int, wall_ns: int) -> Status:
     )  # fmt: skip
 
 
-def played() -> Host:
-    return Host("mds1", ("127.0.0.1", 1), b"t" * 32, lambda host, before, now: None)
+def played() -> ContainerHost:
+    return ContainerHost("mds1", ("127.0.0.1", 1), b"t" * 32, lambda host, before, now: None)
 
 
 def test_on_one_kernel_stamps_are_left_as_they_are() -> None:

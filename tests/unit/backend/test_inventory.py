@@ -8,10 +8,10 @@ import pytest
 from ruamel.yaml import YAML
 
 from backend.containers import protocol_of, shape_of
-from backend.errors import CannotStart, Malformed
+from backend.errors import ClusterCannotStart, Malformed
 from backend.fabrics.home import Home
 from backend.fabrics.inventory import Inventory
-from backend.hosting import COMPOSE_FILE
+from backend.hosts import COMPOSE_FILE
 from nodes.families import FAMILIES
 
 REPORTED = {
@@ -46,7 +46,7 @@ def test_groups_spares_and_data_nodes_are_reported_apart() -> None:
     ],
 )
 def test_what_is_missing_or_double_is_said_in_one_line(variable: str, value: str, said: str) -> None:
-    with pytest.raises(CannotStart) as wrong:
+    with pytest.raises(ClusterCannotStart) as wrong:
         Inventory.reported({**REPORTED, variable: value})
     assert said in wrong.value.message and "\n" not in wrong.value.message
 
@@ -84,7 +84,7 @@ def test_journal_nodes_are_carried_by_the_first_hosts_that_are_free() -> None:
     assert qjm.carried == {"jn1": "mds5", "jn2": "mds6", "jn3": "mds7"} and qjm.spares == ["mds8"]
     assert qjm.supervisor_of("jn1") == ("mds5.control", 7700) and qjm.data_address("jn1") == "mds5:7000"
     with pytest.raises(
-        CannotStart, match=r"bookie1, .* need a container each, and beside the servers' there are 2"
+        ClusterCannotStart, match=r"bookie1, .* need a container each, and beside the servers' there are 2"
     ):
         Inventory.reported(REPORTED).of_family("bookkeeper")
 
@@ -99,7 +99,9 @@ def test_an_unknown_family_is_refused_in_one_line_that_lists_them(tmp_path: Path
 def test_volumes_of_another_family_are_refused_in_one_line(tmp_path: Path) -> None:
     reported = Inventory.reported(COMPOSED)
     Home.open(tmp_path, shape_of(reported.of_family("symmetric"), "symmetric")).close()
-    with pytest.raises(CannotStart, match=r"has a cluster with protocol symmetric, not qjm; .*down -v"):
+    with pytest.raises(
+        ClusterCannotStart, match=r"has a cluster with protocol symmetric, not qjm; .*down -v"
+    ):
         Home.open(tmp_path, shape_of(reported.of_family("qjm"), "qjm"))
 
 
@@ -123,7 +125,7 @@ def test_a_cluster_of_other_groups_is_refused_in_one_line_and_left_alone(tmp_pat
         {"CLOVERLAB_SPARES": "", "CLOVERLAB_GROUPS": "mds1 mds2, mds3 mds4"},
     ):
         with pytest.raises(
-            CannotStart, match=r"has a cluster of the groups mds1 mds2, mds3 and .* dn1 dn2, not of"
+            ClusterCannotStart, match=r"has a cluster of the groups mds1 mds2, mds3 and .* dn1 dn2, not of"
         ):
             Home.open(tmp_path, shape_of(Inventory.reported({**REPORTED, **other}), "mams"))
     assert (tmp_path / "cluster.json").read_bytes() == before

@@ -1,4 +1,4 @@
-from backend.fabrics.ledger import Ledger
+from backend.fabrics.ledger import FaultLedger
 from backend.fabrics.links import COORDINATION, EVERYBODY, LinkFault, relay_rules, transport_rules
 from nodes.trace.base import Event
 from nodes.trace.events import FaultEnded, FaultInjected
@@ -50,7 +50,7 @@ def test_coordination_is_cut_in_the_relay() -> None:
 
 def test_healing_one_link_of_an_island_leaves_the_fault_until_the_last() -> None:
     reported: list[Event] = []
-    ledger = Ledger(reported.append)
+    ledger = FaultLedger(reported.append)
     ledger.begin(
         "cut", ["mds1"], {}, [LinkFault("mds1", "mds2", drop=True), LinkFault("mds1", "mds3", drop=True)]
     )
@@ -62,7 +62,7 @@ def test_healing_one_link_of_an_island_leaves_the_fault_until_the_last() -> None
 
 def test_what_undoes_names_what_it_undid() -> None:
     reported: list[Event] = []
-    ledger = Ledger(reported.append)
+    ledger = FaultLedger(reported.append)
     ledger.begin("crash", ["mds1", "mds2"], {})
     ledger.begin("pause", ["mds3"], {})
     assert ledger.end_of("mds3", "crash", "stop") == 0

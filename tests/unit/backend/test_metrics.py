@@ -14,7 +14,7 @@ from backend.events.failovers import Failover
 from backend.fabrics.children import Child, began
 from backend.fabrics.processes import ProcessFabric
 from backend.lab import Lab
-from backend.running import TAKEOVER_PARTS
+from backend.running_cluster import TAKEOVER_PARTS
 from tests.unit.backend.story import Story, called
 from tests.unit.backend.test_api import with_api
 

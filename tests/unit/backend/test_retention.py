@@ -17,19 +17,19 @@ from backend.errors import Malformed
 from backend.events import timeline
 from backend.picture import Picture
 from backend.pool import volume
-from backend.store import pending, queries, retention
+from backend.store import queries, retention, write_queue
 from backend.store import store as store_module
 from backend.store.buckets import Buckets
 from backend.store.encoding import FREQUENT
-from backend.store.store import Store
+from backend.store.store import EventStore
 from backend.store.tiers import CALLS, DAY_NS, HOUR_NS, SECOND_NS, tier_of
 from nodes.trace import events as e
 from tests.unit.backend.story import MS, Story, called, durable
 
 
 @asynccontextmanager
-async def opened(path: Path, **options: Any) -> AsyncIterator[Store]:
-    store = await Store.open(path / "events.db", **options)
+async def opened(path: Path, **options: Any) -> AsyncIterator[EventStore]:
+    store = await EventStore.open(path / "events.db", **options)
     try:
         await store.begin_run("mams", 0)
         yield store
@@ -37,12 +37,12 @@ async def opened(path: Path, **options: Any) -> AsyncIterator[Store]:
         await store.close()
 
 
-async def count(store: Store, table: str, where: str = "1") -> int:
+async def count(store: EventStore, table: str, where: str = "1") -> int:
     [found] = await store.reader.first(f"SELECT count(*) FROM {table} WHERE {where}")
     return int(found)
 
 
-async def live(store: Store, hours: float, every_s: int = 1) -> int:
+async def live(store: EventStore, hours: float, every_s: int = 1) -> int:
     """A run of some hours with a call every `every_s`, a picture a minute, and an event by which time goes on; returns the number of calls."""
     buckets, story, calls = Buckets(), Story(), 0
     for minute in range(round(hours * 60)):
@@ -155,7 +155,7 @@ def test_runs_that_ended_too_long_ago_are_removed(tmp_path: Path) -> None:
 def test_a_full_disk_keeps_a_bounded_number_of_events_and_says_how_many_were_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pending, "ROWS_MOST", 1_000)
+    monkeypatch.setattr(write_queue, "ROWS_MOST", 1_000)
 
     async def body() -> None:
         said: list[str] = []

@@ -9,7 +9,7 @@ from backend.checkpoints.service import active_of
 from backend.errors import Unavailable
 from backend.fabrics.sockets import ask
 from backend.lab import Lab
-from backend.pool.looking import look
+from backend.pool.lookup import look
 from backend.settings import Settings
 from nodes.trace import events as e
 from nodes.trace.base import Event

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.errors import CannotStart, Malformed
+from backend.errors import ClusterCannotStart, Malformed
 from backend.shape import Shape, check, new_config
 from nodes.config import opened
 from nodes.families import FAMILIES, HOLES, PAPER, paper_holes
@@ -88,7 +88,7 @@ def test_another_cluster_lies_there() -> None:
         (books, Shape(quorums="3-3-2"), "quorums 3-3-3"),
         (books, Shape(nodes={"journal_node": 5}), "journal-nodes 4"),
     ):
-        with pytest.raises(CannotStart) as caught:
+        with pytest.raises(ClusterCannotStart) as caught:
             check(Path("d"), have, shape)
         assert words in caught.value.message
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from backend import remote
+from backend import remote_requests
 from backend.cli import entry
 from backend.status import problems, rows, short
 
@@ -51,7 +51,7 @@ def reports(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     def ask(*_: Any) -> dict[str, Any]:
         return {**short(now), "rows": rows(now)}
 
-    monkeypatch.setattr(remote, "ask", ask)
+    monkeypatch.setattr(remote_requests, "ask", ask)
     return now
 
 

@@ -7,22 +7,22 @@ from typing import Any
 import msgspec
 import pytest
 
-from backend.errors import CannotStart, NotThere
+from backend.errors import ClusterCannotStart, NotThere
 from backend.picture import NodeState, Picture, ServerState
 from backend.store import queries
 from backend.store import store as store_module
 from backend.store.buckets import BUCKET_NS, Buckets
-from backend.store.latencies import Latencies
+from backend.store.latencies import LatencyHistogram
 from backend.store.readers import READERS
 from backend.store.schema import FENCED_IN_FORMAT_2, picture_of_format_3, picture_of_format_4
-from backend.store.store import Store
+from backend.store.store import EventStore
 from nodes.config import one_group
 from nodes.trace import events as e
 from tests.unit.backend.story import MS, Story, called, committed, durable
 
 
-async def opened(path: Path, **options: Any) -> Store:
-    store = await Store.open(path / "events.db", **options)
+async def opened(path: Path, **options: Any) -> EventStore:
+    store = await EventStore.open(path / "events.db", **options)
     await store.begin_run("mams", 1)
     return store
 
@@ -163,8 +163,8 @@ def test_another_format_is_refused_with_both_numbers_and_left_alone(tmp_path: Pa
         database.execute("CREATE TABLE x (y)")
         database.execute("PRAGMA user_version = 7")
     before = path.read_bytes()
-    with pytest.raises(CannotStart, match=r"format 7; this version reads format 5.*a new --data"):
-        asyncio.run(Store.open(path))
+    with pytest.raises(ClusterCannotStart, match=r"format 7; this version reads format 5.*a new --data"):
+        asyncio.run(EventStore.open(path))
     assert path.read_bytes() == before
 
 
@@ -218,19 +218,19 @@ def test_in_a_database_of_the_second_format_a_warning_said_that_a_server_is_fenc
 
 def test_a_damaged_file_gets_one_line(tmp_path: Path) -> None:
     (tmp_path / "events.db").write_bytes(b"not a database at all" * 300)
-    with pytest.raises(CannotStart, match="cannot read"):
-        asyncio.run(Store.open(tmp_path / "events.db"))
+    with pytest.raises(ClusterCannotStart, match="cannot read"):
+        asyncio.run(EventStore.open(tmp_path / "events.db"))
 
 
 def test_latencies_add_up_and_hold_five_per_cent() -> None:
-    one, other = Latencies(), Latencies()
+    one, other = LatencyHistogram(), LatencyHistogram()
     for ms in range(1, 501):
         one.add(ms * MS)
         other.add((ms + 500) * MS)
-    one.merge(Latencies.decode(other.encode()))
+    one.merge(LatencyHistogram.decode(other.encode()))
     assert one.quantile_ms(0.5) == pytest.approx(500, rel=0.05)
     assert one.quantile_ms(0.99) == pytest.approx(990, rel=0.05)
-    assert Latencies().quantile_ms(0.5) is None
+    assert LatencyHistogram().quantile_ms(0.5) is None
 
 
 def test_what_finds_no_room_waits_and_is_written_later(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ from typing import Any, cast, get_args
 from backend.clusters import views
 from backend.events.failovers import Failover
 from backend.events.frames import ClockFrame, StreamFrame
-from backend.events.hub import BATCH_EVENTS, PAGES_MAX, QUEUE_FRAMES, Page, thinned
+from backend.events.hub import BATCH_EVENTS, PAGES_MAX, QUEUE_FRAMES, PageSocket, thinned
 from backend.events.stream import stream
 from backend.fleet.fleet import Fleet
 from backend.lab import Lab
 from backend.picture import FaultState, NodeState
-from backend.served import served_as
+from backend.served_models import served_as
 from backend.settings import Settings
 from nodes.kinds import KINDS
 from nodes.trace import events as e
@@ -22,14 +22,14 @@ FRAMES = {kind.__struct_config__.tag: served_as(kind) for kind in get_args(Strea
 """What the page is told of the frames, and of the rows that they have as dictionaries."""
 
 
-async def frame(page: Page) -> dict[str, Any]:
+async def frame(page: PageSocket) -> dict[str, Any]:
     reported: dict[str, Any] = json.loads(await page.next())
     described = FRAMES[reported["type"]].model_validate(reported)
     assert described.model_dump(mode="json", exclude_unset=True) == reported
     return reported
 
 
-async def read(page: Page, kind: str) -> dict[str, Any]:
+async def read(page: PageSocket, kind: str) -> dict[str, Any]:
     async with asyncio.timeout(5):
         while (reported := await frame(page))["type"] != kind:
             pass

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from backend.fabrics import coordination
-from backend.fabrics.children import Children
+from backend.fabrics.children import Roster
 from backend.fabrics.coordination import EmbeddedEnsemble
 from backend.fabrics.home import Home
 from nodes.config import one_group
@@ -30,7 +30,7 @@ def test_changes_after_a_sleep_have_the_time_after_it(
 
     home = Home.make(tmp_path, one_group(1))
     try:
-        ensemble = EmbeddedEnsemble(home, Children(tmp_path), report)
+        ensemble = EmbeddedEnsemble(home, Roster(tmp_path), report)
         real = coordination.monotonic_ns
         line = {
             "path": "/cloverlab/groups/g1/lock",

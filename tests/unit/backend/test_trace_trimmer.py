@@ -10,7 +10,7 @@ import pytest
 
 from backend import trace_trimmer
 from backend.errors import Unavailable
-from backend.store.store import Store
+from backend.store.store import EventStore
 from nodes.trace import writer as writing
 from nodes.trace.events import Cut
 from nodes.trace.reader import TraceReader
@@ -41,7 +41,7 @@ def test_a_trace_is_trimmed_up_to_what_the_store_has(tmp_path: Path, monkeypatch
     monkeypatch.setattr(writing, "SEGMENT_BYTES", 200)
 
     async def body() -> None:
-        store = await Store.open(tmp_path / "events.db")
+        store = await EventStore.open(tmp_path / "events.db")
         await store.begin_run("mams", 1)
         servers = Servers(tmp_path / "trace")
         before = len(list((tmp_path / "trace").iterdir()))

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from backend.cli import entry
-from backend.explore import found, shrinking
-from backend.explore.stepping import SteppedStage
-from backend.scenarios.reading import read
+from backend.explore import scenario_writer, trial_shrinker
+from backend.explore.stepper import SteppedStage
+from backend.scenarios.reader import read
 from nodes.config import SECOND, one_group
 from nodes.explore.draw import draw
-from nodes.explore.plan import Caller, Failure, Fault, Outcome, Plan
+from nodes.explore.plan import Caller, Failure, Fault, Plan, PlanOutcome
 from nodes.explore.trial import Trial, run
 from nodes.mutations import Mutations
 
@@ -20,7 +20,9 @@ BUG = Mutations(off_by_one_quorum=True)
 
 
 def file_of(directory: Path, plan: Plan) -> Path:
-    return found.write(Outcome(plan, [Failure("no lost write", "here", "it is gone")]), directory)
+    return scenario_writer.write(
+        PlanOutcome(plan, [Failure("no lost write", "here", "it is gone")]), directory
+    )
 
 
 def test_a_failing_file_is_shrunk_beside_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -46,11 +48,11 @@ def test_ctrl_c_keeps_the_smaller_plan(tmp_path: Path, monkeypatch: pytest.Monke
             raise KeyboardInterrupt
         return len(candidate.faults) > 1
 
-    monkeypatch.setattr(shrinking, "fails_so", fails_so)
+    monkeypatch.setattr(trial_shrinker, "fails_so", fails_so)
     monkeypatch.setattr(
-        shrinking, "bounded", lambda plan: Outcome(plan, [Failure("service", "core", "none")])
+        trial_shrinker, "bounded", lambda plan: PlanOutcome(plan, [Failure("service", "core", "none")])
     )
-    result = shrinking.shrink_file(tmp_path / "whole.yaml", plan)
+    result = trial_shrinker.shrink_file(tmp_path / "whole.yaml", plan)
     assert result.failed and result.document()["files"] == [str(tmp_path / "whole-shrunk.yaml")]
     assert len(read(tmp_path / "whole-shrunk.yaml")[0].plan().faults) == 2
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from backend.up import ending_signals
+from backend.startup import ending_signals
 
 
 @pytest.fixture

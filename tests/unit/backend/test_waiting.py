@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from backend.commands.waiting import of_state, situation
+from backend.commands.wait import of_state, situation
 from backend.errors import Malformed
 
 

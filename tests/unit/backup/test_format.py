@@ -9,7 +9,7 @@ from crc32c import crc32c
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.backup.decoding import BackupReader
+from nodes.backup.decoder import BackupReader
 from nodes.backup.records import (
     FORMAT,
     FRAME,

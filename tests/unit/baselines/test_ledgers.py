@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.protocols.baselines.ledgers import Book, Fragment, Ledger
+from nodes.protocols.baselines.ledgers import Fragment, Ledger, LedgerMetadata
 
 LENGTHS = st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=4), min_size=1, max_size=5)
 
 
-def book_of(lengths: list[list[int]]) -> Book:
+def book_of(lengths: list[list[int]]) -> LedgerMetadata:
     """A ledger for each list, a fragment for each number; all ledgers but the last are closed."""
     ledgers, sn = [], 1
     for number, fragments in enumerate(lengths, 1):
@@ -19,7 +19,7 @@ def book_of(lengths: list[list[int]]) -> Book:
             parts.append(Fragment(sn, [f"bookie{number}-{place}"]))
             sn += length
         ledgers.append(Ledger(number, first, parts, sn - 1 if number < len(lengths) else -1))
-    return Book(ledgers)
+    return LedgerMetadata(ledgers)
 
 
 @settings(deadline=None)
@@ -39,7 +39,7 @@ def test_every_entry_has_one_place(lengths: list[list[int]]) -> None:
 
 def test_an_empty_ledger_is_passed_over() -> None:
     fragment = [Fragment(5, ["bookie1"])]
-    book = Book(
+    book = LedgerMetadata(
         [Ledger(1, 1, [Fragment(1, ["bookie1"])], 4), Ledger(2, 5, fragment, 4), Ledger(3, 5, fragment)]
     )
     ledger = book.ledger_of(5)

@@ -10,7 +10,7 @@ import pytest
 
 from backend.errors import LabError, Malformed
 from benchmarks import before
-from benchmarks._earlier import first_of
+from benchmarks._spellings import first_of
 
 
 def test_figures_of_both_are_set_side_by_side() -> None:

@@ -2,14 +2,14 @@
 
 from random import Random
 
-from benchmarks._namespaces import NAMESPACE1, NAMESPACE2, Kind, shape_of
+from benchmarks._namespaces import NAMESPACE1, NAMESPACE2, NamespaceKind, shape_of
 from nodes.metadata.placement import DynamicDirGrain, Granularity, Unit
 from nodes.units import GROUP_SHIFT
 
 GROUPS = list(range(1, 17))
 
 
-def branch_points(kind: Kind, as_printed: bool = False) -> tuple[int, int]:
+def branch_points(kind: NamespaceKind, as_printed: bool = False) -> tuple[int, int]:
     """Numbers of directories and of files with another home than their parent's."""
     shape = shape_of(kind, 1, 1, 1)
     policy = DynamicDirGrain(GROUPS, Granularity(2, 16, 2048), Random(1), as_printed)

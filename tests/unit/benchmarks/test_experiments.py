@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from backend.cli import entry
-from benchmarks._model import Chart, Experiment, Outcome
+from benchmarks._model import Chart, Experiment, ExperimentOutcome
 from benchmarks.experiments import command
 from benchmarks.experiments.charts import svg
 from benchmarks.experiments.registry import MODULES, experiment_named
@@ -45,7 +45,7 @@ def test_a_plot_is_the_same_for_the_same_figures_and_fetches_nothing() -> None:
 def test_figures_stand_beside_the_papers_and_are_kept_with_the_plot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    outcome = Outcome({"servers": 3}, {"gap_ms": 7.5}, {"gap_ms": 9.0}, CURVES, ["Said."])
+    outcome = ExperimentOutcome({"servers": 3}, {"gap_ms": 7.5}, {"gap_ms": 9.0}, CURVES, ["Said."])
     made = Experiment("toy", "a paper of nobody", "nothing", lambda quick: outcome)
     monkeypatch.setattr(command, "experiment_named", lambda name: made)
     into = tmp_path / "made" / "here"

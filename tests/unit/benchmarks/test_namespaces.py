@@ -14,7 +14,7 @@ from benchmarks._namespaces import (
     MANY_CHILDREN,
     NAMESPACE1,
     NAMESPACE2,
-    Shape,
+    NamespaceShape,
     fitted,
     hierarchy,
     read_tree,
@@ -26,7 +26,7 @@ from nodes.units import DIRECTORY
 KINDS = st.sampled_from([NAMESPACE1, NAMESPACE2])
 
 
-def levels(shape: Shape) -> list[int]:
+def levels(shape: NamespaceShape) -> list[int]:
     """Number of directories on each level below the root."""
     level = [0]
     for parent in shape.parents[1:]:
@@ -77,7 +77,9 @@ def test_sizes_come_to_the_total_within_their_bounds(values: list[int], share: f
 @given(st.integers(1, 60), st.integers(1, 40), st.integers(0, 1000))
 def test_the_parts_are_the_whole_and_disjoint(directories: int, clients: int, seed: int) -> None:
     rng = Random(seed)
-    shape = Shape("tiny", hierarchy(directories, rng), [rng.randrange(4) for _ in range(directories + 1)])
+    shape = NamespaceShape(
+        "tiny", hierarchy(directories, rng), [rng.randrange(4) for _ in range(directories + 1)]
+    )
     work = items(shape)
     split = parts(work, clients)
     assert len(split) == clients and len({item.path for item in work}) == len(work) == shape.objects
@@ -123,7 +125,7 @@ def test_a_real_tree_is_read(tmp_path: Path) -> None:
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "a" / "f").touch()
     (tmp_path / "loop").symlink_to(tmp_path)
-    assert read_tree(tmp_path) == Shape("tree", [0, 0, 1], [1, 1, 0])
+    assert read_tree(tmp_path) == NamespaceShape("tree", [0, 0, 1], [1, 1, 0])
     with pytest.raises(Malformed, match="more than 2"):
         read_tree(tmp_path, 2)
     with pytest.raises(Malformed, match="is empty"):

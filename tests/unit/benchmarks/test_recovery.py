@@ -5,19 +5,19 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks._journals import Book
+from benchmarks._journals import JournalBook
 from benchmarks.recovery import TABLE4_S, TABLE5_S, fill, shapes
-from nodes.protocols.dcfs2.unanswered import AGAIN_AT_ONCE, Unanswered
+from nodes.protocols.dcfs2.pending_messages import AGAIN_AT_ONCE, Unanswered
 from nodes.real.turn import Turn
 
 
 async def written(directory: Path, mb: float, undecided: int) -> None:
     turn = Turn(asyncio.get_running_loop())
-    mine, other = Book(directory / "1", 1, turn), Book(directory / "2", 2, turn)
+    mine, other = JournalBook(directory / "1", 1, turn), JournalBook(directory / "2", 2, turn)
     first = fill(mine, other, mb, undecided)
     await mine.close()
     await other.close()
-    again = Book(directory / "1", 1, turn).namespace, Book(directory / "2", 2, turn).namespace
+    again = JournalBook(directory / "1", 1, turn).namespace, JournalBook(directory / "2", 2, turn).namespace
     for before, after in zip((mine.namespace, other.namespace), again, strict=True):
         assert before.digest == after.digest == after.recompute_digest()
     assert list(again[0].crossing.begun) == list(range(first, first + undecided))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks._shrinking import CALLS, FAULTS, enlarged, without_bug
+from benchmarks._shrinker import CALLS, FAULTS, enlarged, without_bug
 from nodes.explore.draw import draw
 from nodes.mutations import NO_MUTATIONS, Mutations
 

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.blocks.block_map import BlockMap, Node, Verdict, Wanted, excess, judge, targets
-from nodes.servers.reporting import Ledger
-from nodes.wire.data_messages import DAMAGED, FINAL, WRITING, Changes, FullReport, Heartbeat, Row
+from nodes.blocks.block_map import BlockMap, BlockVerdict, DataNodeState, WantedBlock, excess, judge, targets
+from nodes.servers.reporter import ReplicaLedger
+from nodes.wire.data_messages import DAMAGED, FINAL, WRITING, Changes, FullReport, Heartbeat, ReplicaRow
 
 SECOND = 1_000_000_000
 SILENCE = 6 * SECOND
@@ -22,15 +22,15 @@ class DataNode:
 
     def __init__(self, name: str):
         self.name = name
-        self.rows: dict[int, Row] = {}
+        self.rows: dict[int, ReplicaRow] = {}
         self.boot = 0
         self.restart()
 
     def restart(self) -> None:
         self.boot += 1
-        self.ledger = Ledger(self.boot)
+        self.ledger = ReplicaLedger(self.boot)
 
-    def change(self, block: int, row: Row | None) -> None:
+    def change(self, block: int, row: ReplicaRow | None) -> None:
         self.rows.pop(block, None)
         if row is not None:
             self.rows[block] = row
@@ -78,7 +78,9 @@ def test_whatever_is_lost_on_the_way_the_map_comes_right(seed: int, steps: int) 
         node = nodes[rng.choice(NAMES)]
         kind = rng.random()
         if kind < 0.5:
-            row = Row(rng.randrange(6), rng.randint(1, 3), rng.randrange(3), rng.choice((WRITING, FINAL)))
+            row = ReplicaRow(
+                rng.randrange(6), rng.randint(1, 3), rng.randrange(3), rng.choice((WRITING, FINAL))
+            )
             node.change(row.block, row if rng.random() < 0.7 else None)
         elif kind < 0.6:
             node.restart()
@@ -114,12 +116,12 @@ def test_whatever_is_lost_on_the_way_the_map_comes_right(seed: int, steps: int) 
 def test_changes_during_a_full_report_are_not_lost() -> None:
     node, block_map = DataNode("dn1"), BlockMap()
     for block in range(6):
-        node.change(block, Row(block, 1, 5, FINAL))
+        node.change(block, ReplicaRow(block, 1, 5, FINAL))
     reported = node.full()
     for message in reported[:3]:
         take(block_map, "dn1", message, 0)
     node.change(0, None)
-    node.change(9, Row(9, 1, 5, FINAL))
+    node.change(9, ReplicaRow(9, 1, 5, FINAL))
     changes = node.ledger.take()
     assert changes is not None and not take(block_map, "dn1", changes, 0)
     for message in reported[3:]:
@@ -130,7 +132,7 @@ def test_changes_during_a_full_report_are_not_lost() -> None:
 
 def test_dead_nodes_do_not_count_until_they_are_received_again() -> None:
     node, block_map = DataNode("dn1"), BlockMap()
-    node.change(1, Row(1, 1, 5, FINAL))
+    node.change(1, ReplicaRow(1, 1, 5, FINAL))
     for message in node.full():
         take(block_map, "dn1", message, 0)
     assert block_map.expire(SILENCE, SILENCE) == []
@@ -152,20 +154,24 @@ def test_hostile_reports_are_no_use() -> None:
 ROWS = st.dictionaries(
     st.sampled_from(["dn1", "dn2", "dn3", "dn4", "dn5"]),
     st.builds(
-        Row, st.just(7), st.integers(1, 2), st.integers(4, 5), st.sampled_from([WRITING, FINAL, DAMAGED])
+        ReplicaRow,
+        st.just(7),
+        st.integers(1, 2),
+        st.integers(4, 5),
+        st.sampled_from([WRITING, FINAL, DAMAGED]),
     ),
 )
 
 
 @given(ROWS, st.integers(1, 4), st.dictionaries(st.sampled_from(["dn1", "dn2"]), st.integers(0, 1)))
 def test_a_verdict_never_takes_what_is_needed(
-    holders: dict[str, Row], replication: int, behind: dict[str, int]
+    holders: dict[str, ReplicaRow], replication: int, behind: dict[str, int]
 ) -> None:
-    wanted = Wanted(2, 5, replication)
+    wanted = WantedBlock(2, 5, replication)
     verdict = judge(wanted, holders)
     assert sorted(verdict.good + verdict.stale + verdict.damaged) == sorted(holders)
-    assert all(holders[name] == Row(7, 2, 5, FINAL) for name in verdict.good)
-    nodes = {name: Node(name, epoch=3 - behind.get(name, 0), used=len(name)) for name in holders}
+    assert all(holders[name] == ReplicaRow(7, 2, 5, FINAL) for name in verdict.good)
+    nodes = {name: DataNodeState(name, epoch=3 - behind.get(name, 0), used=len(name)) for name in holders}
     taken = excess(verdict, wanted, nodes, 3)
     assert set(taken) <= set(verdict.good)
     many = max(0, len(verdict.good) - replication)
@@ -177,7 +183,7 @@ def test_a_verdict_never_takes_what_is_needed(
 
 @given(st.lists(st.integers(0, 10), max_size=8), st.integers(0, 4), st.integers(0, 1 << 32))
 def test_targets_have_room_and_are_not_barred(used: list[int], count: int, seed: int) -> None:
-    nodes = [Node(f"dn{place}", capacity=10, used=each) for place, each in enumerate(used)]
+    nodes = [DataNodeState(f"dn{place}", capacity=10, used=each) for place, each in enumerate(used)]
     rng = Random(seed)
     rank = {node.name: rng.random() for node in nodes}
     found = targets(nodes, count, ["dn0", "dn9"], 3, rank)
@@ -186,4 +192,4 @@ def test_targets_have_room_and_are_not_barred(used: list[int], count: int, seed:
 
 
 def test_an_empty_verdict_is_missing() -> None:
-    assert Verdict([], ["dn1"], []).health(Wanted(1, 1, 1)) == "missing"
+    assert BlockVerdict([], ["dn1"], []).health(WantedBlock(1, 1, 1)) == "missing"

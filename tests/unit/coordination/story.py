@@ -6,13 +6,13 @@ from pathlib import Path
 
 from nodes.coordination import operations as ops
 from nodes.coordination.image import Image, dump
-from nodes.coordination.log import Log, Logged
-from nodes.coordination.tree import OPERATOR, Tree
+from nodes.coordination.log import Logged, TransactionLog
+from nodes.coordination.tree import OPERATOR, ZnodeTree
 
 FILE = "log-00000001"
 
 
-def logged(tree: Tree, session: int, op: ops.Change, at_ms: int = 5) -> Logged:
+def logged(tree: ZnodeTree, session: int, op: ops.Change, at_ms: int = 5) -> Logged:
     """Makes the change and returns its log entry."""
     result = tree.submit(session, op, at_ms)
     assert result.changed, result
@@ -21,25 +21,27 @@ def logged(tree: Tree, session: int, op: ops.Change, at_ms: int = 5) -> Logged:
 
 def written(directory: Path, batches: int = 4) -> list[Image]:
     """A log of one session and some nodes; returns the tree's image before the first batch and after each."""
-    tree, log = Tree(), Log(directory)
+    tree, log = ZnodeTree(), TransactionLog(directory)
     log.open(tree, 0)
     images = [dump(tree)]
     for number in range(batches):
         session = max(tree.sessions.open, default=OPERATOR)
         changes: list[ops.Change] = [
-            ops.OpenSession(5_000, b"secret"),
-            ops.Create(f"/n{number}", b"data"),
+            ops.CreateSession(5_000, b"secret"),
+            ops.CreateZnode(f"/n{number}", b"data"),
         ]
         if session:
-            changes.append(ops.Multi([ops.Create("/e-", b"", True, True), ops.Set(f"/n{number}", b"new", 0)]))
+            changes.append(
+                ops.Multi([ops.CreateZnode("/e-", b"", True, True), ops.SetData(f"/n{number}", b"new", 0)])
+            )
         log.write([logged(tree, session, op) for op in changes])
         images.append(dump(tree))
     log.close()
     return images
 
 
-def reopened(directory: Path) -> tuple[Tree, Log]:
+def reopened(directory: Path) -> tuple[ZnodeTree, TransactionLog]:
     """Raises LogRefused."""
-    tree, log = Tree(), Log(directory)
+    tree, log = ZnodeTree(), TransactionLog(directory)
     log.open(tree, 0)
     return tree, log

@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from nodes.coordination import operations as ops
-from nodes.coordination.log import Log, Logged
+from nodes.coordination.log import Logged, TransactionLog
 from nodes.coordination.requests import Connect
-from nodes.coordination.service import Service
-from nodes.coordination.tree import Tree
+from nodes.coordination.service import ZooKeeperService
+from nodes.coordination.tree import ZnodeTree
 
 
-class SlowLog(Log):
+class SlowLog(TransactionLog):
     """A log whose writes finish only when the test releases them."""
 
     def __init__(self, directory: Path) -> None:
@@ -43,12 +43,14 @@ class Sent:
     def close(self) -> None: ...
 
 
-def play(directory: Path, story: Callable[[Service, SlowLog, list[OSError]], Awaitable[None]]) -> None:
+def play(
+    directory: Path, story: Callable[[ZooKeeperService, SlowLog, list[OSError]], Awaitable[None]]
+) -> None:
     async def whole() -> None:
         failures: list[OSError] = []
-        tree, log = Tree(), SlowLog(directory)
+        tree, log = ZnodeTree(), SlowLog(directory)
         log.open(tree, 0)
-        await asyncio.wait_for(story(Service(tree, log, failures.append), log, failures), 10)
+        await asyncio.wait_for(story(ZooKeeperService(tree, log, failures.append), log, failures), 10)
         log.close()
 
     asyncio.run(whole())
@@ -59,18 +61,18 @@ async def turns() -> None:
         await asyncio.sleep(0)
 
 
-def opened(service: Service, line: Sent) -> int:
+def opened(service: ZooKeeperService, line: Sent) -> int:
     session = service.connect(Connect(0, 5_000, 0, b""), line)
     assert session is not None
     return session.number
 
 
 def test_a_read_of_what_is_not_yet_durable_waits_for_it(tmp_path: Path) -> None:
-    async def story(service: Service, log: SlowLog, failures: list[OSError]) -> None:
+    async def story(service: ZooKeeperService, log: SlowLog, failures: list[OSError]) -> None:
         line, reported = Sent(), []
         session = opened(service, line)
         service.submit(session, ops.Get("/", watch=True))
-        service.submit(session, ops.Set("/", b"new"))
+        service.submit(session, ops.SetData("/", b"new"))
         assert service.submit(session, ops.Get("/")).data == b"new"
         service.commits.after(lambda: reported.append(len(line.frames)))
         await turns()
@@ -83,11 +85,11 @@ def test_a_read_of_what_is_not_yet_durable_waits_for_it(tmp_path: Path) -> None:
 
 
 def test_changes_made_during_a_sync_share_the_next(tmp_path: Path) -> None:
-    async def story(service: Service, log: SlowLog, failures: list[OSError]) -> None:
+    async def story(service: ZooKeeperService, log: SlowLog, failures: list[OSError]) -> None:
         session = opened(service, Sent())
         await turns()
         for number in range(50):
-            service.submit(session, ops.Create(f"/{number}"))
+            service.submit(session, ops.CreateZnode(f"/{number}"))
         log.may_end.release(2)
         await service.commits.settled()
         assert [len(batch) for batch in log.batches] == [1, 50]
@@ -96,7 +98,7 @@ def test_changes_made_during_a_sync_share_the_next(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_answers_nobody_and_is_reported(tmp_path: Path) -> None:
-    async def story(service: Service, log: SlowLog, failures: list[OSError]) -> None:
+    async def story(service: ZooKeeperService, log: SlowLog, failures: list[OSError]) -> None:
         reported: list[int] = []
         opened(service, Sent())
         service.commits.after(lambda: reported.append(1))

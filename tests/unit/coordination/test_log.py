@@ -10,8 +10,8 @@ import pytest
 
 from nodes.coordination import operations as ops
 from nodes.coordination.image import dump
-from nodes.coordination.log import Log, LogRefused, image_bytes, payload_at
-from nodes.coordination.tree import OPERATOR, Tree
+from nodes.coordination.log import LogRefused, TransactionLog, image_bytes, payload_at
+from nodes.coordination.tree import OPERATOR, ZnodeTree
 from tests.unit.coordination.story import FILE, logged, reopened, written
 
 HEAD = 12
@@ -35,7 +35,7 @@ def test_reopening_restores_nodes_versions_zxid_and_sessions(tmp_path: Path) -> 
 
 def test_time_outs_start_afresh(tmp_path: Path) -> None:
     written(tmp_path)
-    tree, log = Tree(), Log(tmp_path)
+    tree, log = ZnodeTree(), TransactionLog(tmp_path)
     log.open(tree, 1_000_000)
     assert tree.sessions.due(1_005_000) == []
     assert len(tree.sessions.due(1_005_100)) == 4
@@ -52,7 +52,7 @@ def test_a_tail_torn_at_any_octet_is_cut_and_the_log_goes_on(tmp_path: Path) -> 
         tree, log = reopened(tmp_path)
         assert dump(tree) == images[-2], cut
         assert log.cut_bytes == cut - last
-        log.write([logged(tree, OPERATOR, ops.Create("/after"))])
+        log.write([logged(tree, OPERATOR, ops.CreateZnode("/after"))])
         log.close()
         assert "/after" in reopened(tmp_path)[0].nodes
 
@@ -106,12 +106,12 @@ def test_what_is_not_ours_is_refused(tmp_path: Path, data: bytes) -> None:
 
 
 def test_rotation_keeps_one_bounded_file(tmp_path: Path) -> None:
-    tree, log = Tree(), Log(tmp_path, rotate_bytes=2_000)
+    tree, log = ZnodeTree(), TransactionLog(tmp_path, rotate_bytes=2_000)
     log.open(tree, 0)
-    tree.submit(OPERATOR, ops.Create("/a"), 1)
+    tree.submit(OPERATOR, ops.CreateZnode("/a"), 1)
     log.begin(image_bytes(tree))
     for number in range(500):
-        change = logged(tree, OPERATOR, ops.Set("/a", b"%d" % number))
+        change = logged(tree, OPERATOR, ops.SetData("/a", b"%d" % number))
         if log.full:
             log.begin(image_bytes(tree))
         else:
@@ -140,13 +140,13 @@ def test_a_write_returns_only_after_all_of_it_was_synced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A kill leaves written bytes in place, and only a power loss shows a missing sync, so the test observes the call."""
-    tree, log = Tree(), Log(tmp_path)
+    tree, log = ZnodeTree(), TransactionLog(tmp_path)
     log.open(tree, 0)
     synced: list[int] = []
     real = os.fdatasync
     monkeypatch.setattr(os, "fdatasync", lambda fd: (synced.append(os.fstat(fd).st_size), real(fd)))
     for number in range(3):
-        log.write([logged(tree, OPERATOR, ops.Create(f"/{number}"))])
+        log.write([logged(tree, OPERATOR, ops.CreateZnode(f"/{number}"))])
         assert len(synced) == number + 1 and synced[-1] == (tmp_path / FILE).stat().st_size
     log.close()
 
@@ -154,7 +154,7 @@ def test_a_write_returns_only_after_all_of_it_was_synced(
 def test_a_new_file_is_synced_before_the_old_one_goes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tree, log = Tree(), Log(tmp_path)
+    tree, log = ZnodeTree(), TransactionLog(tmp_path)
     log.open(tree, 0)
     seen: list[list[str]] = []
     real = os.fsync

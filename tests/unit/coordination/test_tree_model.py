@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from nodes.coordination import operations as ops
 from nodes.coordination.codes import Code
 from nodes.coordination.image import dump, load
-from nodes.coordination.tree import Tree
+from nodes.coordination.tree import ZnodeTree
 
 PATHS = st.sampled_from(["/a", "/b", "/a/x", "/a/y", "/a/x/z", "/b/x", "/", "/a//b"])
 VERSIONS = st.sampled_from([-1, -1, 0, 1, 2])
 BASIC = st.one_of(
-    st.builds(ops.Create, PATHS, st.binary(max_size=2), st.booleans(), st.booleans()),
-    st.builds(ops.Delete, PATHS, VERSIONS),
-    st.builds(ops.Set, PATHS, st.binary(max_size=2), VERSIONS),
-    st.builds(ops.Check, PATHS, VERSIONS),
+    st.builds(ops.CreateZnode, PATHS, st.binary(max_size=2), st.booleans(), st.booleans()),
+    st.builds(ops.DeleteZnode, PATHS, VERSIONS),
+    st.builds(ops.SetData, PATHS, st.binary(max_size=2), VERSIONS),
+    st.builds(ops.CheckVersion, PATHS, VERSIONS),
 )
-OPERATIONS = st.one_of(BASIC, st.builds(ops.Multi, st.lists(BASIC, max_size=4)), st.builds(ops.CloseSession))
+OPERATIONS = st.one_of(BASIC, st.builds(ops.Multi, st.lists(BASIC, max_size=4)), st.builds(ops.RemoveSession))
 SCRIPT = st.lists(st.tuples(st.sampled_from([1, 2, 3]), OPERATIONS), max_size=40)
 
 
@@ -48,7 +48,7 @@ class Model:
     def one(self, session: int, op: ops.Operation) -> None:
         version = getattr(op, "version", -1)
         parent = op.path.rpartition("/")[0] or "/"
-        if isinstance(op, ops.Create):
+        if isinstance(op, ops.CreateZnode):
             above = self.node(parent)
             path = op.path + (f"{above[3]:010d}" if op.sequential else "")
             if path == "/":
@@ -62,26 +62,26 @@ class Model:
             above[3] += 1
             self.nodes[path] = [op.data, 0, session if op.ephemeral else 0, 0]
             return
-        if isinstance(op, ops.Delete) and op.path == "/":
+        if isinstance(op, ops.DeleteZnode) and op.path == "/":
             raise Refusal(Code.BAD_ARGUMENTS)
-        if isinstance(op, ops.Delete):
+        if isinstance(op, ops.DeleteZnode):
             self.node(parent)
         elif "//" in op.path:
             raise Refusal(Code.BAD_ARGUMENTS)
         node = self.node(op.path)
         if version not in (-1, node[1]):
             raise Refusal(Code.BAD_VERSION)
-        if isinstance(op, ops.Delete):
+        if isinstance(op, ops.DeleteZnode):
             if self.children(op.path):
                 raise Refusal(Code.NOT_EMPTY)
             del self.nodes[op.path]
-        elif isinstance(op, ops.Set):
+        elif isinstance(op, ops.SetData):
             node[0], node[1] = op.data, node[1] + 1
 
     def submit(self, session: int, op: ops.Operation) -> int:
         if session not in self.sessions:
             return Code.SESSION_EXPIRED
-        if isinstance(op, ops.CloseSession):
+        if isinstance(op, ops.RemoveSession):
             self.sessions.remove(session)
             self.nodes = {path: node for path, node in self.nodes.items() if node[2] != session}
             return Code.OK
@@ -95,14 +95,14 @@ class Model:
         return Code.OK
 
 
-def fresh() -> Tree:
-    tree = Tree()
+def fresh() -> ZnodeTree:
+    tree = ZnodeTree()
     for _ in range(3):
         tree.open_session(1_000, 0)
     return tree
 
 
-def agree(tree: Tree, model: Model) -> None:
+def agree(tree: ZnodeTree, model: Model) -> None:
     assert sorted(tree.nodes) == sorted(model.nodes)
     for path, (data, version, owner, creations) in model.nodes.items():
         node, names = tree.nodes[path], model.children(path)
@@ -136,7 +136,7 @@ def test_submitting_what_changed_again_makes_the_same_tree(script: list[tuple[in
         if tree.submit(session, op, at_ms).changed:
             other.submit(session, op, at_ms)
     assert dump(tree) == dump(other)
-    third = Tree()
+    third = ZnodeTree()
     load(third, dump(tree), 0)
     assert dump(third) == dump(tree)
 
@@ -151,7 +151,7 @@ def test_who_watches_a_path_hears_of_each_first_change(script: list[tuple[int, o
         seen = {}
         for path in ("/a", "/a/x"):
             stat = tree.submit(watcher, ops.Exists(path, True), 1).stat
-            tree.submit(watcher, ops.Children(path, True), 1)
+            tree.submit(watcher, ops.GetChildren(path, True), 1)
             seen[path] = stat and (stat.czxid, stat.mzxid, stat.pzxid)
         reported = {event.path for event in tree.submit(session, op, 1).events if event.session == watcher}
         for path, before in seen.items():

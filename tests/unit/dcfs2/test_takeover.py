@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from nodes.metadata.changes import Link, NewInode
+from nodes.metadata.changes import AddDentry, NewInode
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Done
 from nodes.metadata.records import BeginRecord, OpenSessionRecord, Record
@@ -52,7 +52,7 @@ def begun(many: int) -> tuple[Host, S2pc, list[int]]:
     seqs = []
     for number in range(1, many + 1):
         seq = host.namespace.crossing.next_seq
-        own, theirs = [Link(ROOT, f"f{number}", 0)], {2: [NewInode(False, 0o644)]}
+        own, theirs = [AddDentry(ROOT, f"f{number}", 0)], {2: [NewInode(False, 0o644)]}
         host.namespace.apply(
             BeginRecord(OpId("c", number), 1, host.now_ns(), Done(), seq, own, theirs, False)
         )

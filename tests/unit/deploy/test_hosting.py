@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from backend.fabrics.inventory import Inventory
-from backend.hosting import COMPOSE_FILE, Hosts, fitted, write
-from backend.scenarios.reading import read
+from backend.hosts import COMPOSE_FILE, Hosts, fitted, write
+from backend.scenarios.reader import read
 from backend.scenarios.runner import cluster_config
 
 SCENARIOS = Path(__file__).resolve().parents[3] / "scenarios"

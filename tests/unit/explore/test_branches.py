@@ -23,5 +23,5 @@ def test_a_measured_trial_reaches_servers_and_clients() -> None:
     cluster = one_group(1, protocol="qjm", journal=JournalConfig(["jn1", "jn2", "jn3"]))
     outcome = run(Plan(EVERY, cluster, callers=[Caller("c1", ["create /a", "stat /a"])], span_ms=1_000))
     modules = {feature.partition(":")[0] for feature in outcome.coverage}
-    assert {"metadata/planning.py", "metadata_server/writer.py", "servers/journal_node.py"} <= modules
+    assert {"metadata/plans.py", "metadata_server/writer.py", "servers/journal_node.py"} <= modules
     assert {"client/smart_client.py", "storage/journal_file.py", "replicas/log.py"} <= modules

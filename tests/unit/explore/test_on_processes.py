@@ -11,21 +11,21 @@ import pytest
 
 from backend import speed
 from backend.errors import Impossible, Unavailable
-from backend.explore import on_processes
+from backend.explore import process_trial
 from backend.explore.executors import Here
-from backend.explore.on_processes import default_scale, scaled
+from backend.explore.process_trial import default_scale, scaled
 from backend.explore.real_faults import RealFaults
 from backend.explore.real_stage import RealStage
 from backend.explore.trial_fabric import TrialFabric
-from backend.fabrics.ledger import Ledger
+from backend.fabrics.ledger import FaultLedger
 from backend.fabrics.links import LinkFault
 from backend.names import EVERYBODY
 from nodes.config import SECOND, Timing, one_group
 from nodes.explore.calls import parse
-from nodes.explore.content import Written
+from nodes.explore.content import ContentRecord
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.faults.check import FaultUnsupported
-from nodes.real.caller import PROGRESS, Progress, read_progress, record
+from nodes.real.caller import PROGRESS, CallProgress, read_progress, record
 
 
 class FakeFabric:
@@ -33,7 +33,7 @@ class FakeFabric:
 
     def __init__(self) -> None:
         self.states = {"mds1": "running", "mds2": "stopped", "mds3": "running", "c1": "running"}
-        self.ledger = Ledger(lambda event: None)
+        self.ledger = FaultLedger(lambda event: None)
         self.done: list[tuple[str, list[str], dict[str, Any]]] = []
 
     def state_of(self, name: str) -> str:
@@ -145,18 +145,24 @@ def test_every_time_of_a_plan_is_longer_but_no_offset_of_a_clock() -> None:
 def test_short_sessions_are_raised_to_what_the_machine_holds(
     session_ms: int, slowness: float, scale: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(on_processes, "slowness", lambda: slowness)
+    monkeypatch.setattr(process_trial, "slowness", lambda: slowness)
     assert default_scale(Plan(1, one_group(2, timing=Timing(session_timeout_ms=session_ms)))) == scale
 
 
 def test_progress_outlives_a_kill(tmp_path: Path) -> None:
-    assert read_progress(tmp_path) == Progress()
+    assert read_progress(tmp_path) == CallProgress()
     script = SimpleNamespace(
-        begun=3, answered=2, done=False, acknowledged={"c1/1": Written(9, 1)}, under_way={3: parse("stat /a")}
+        begun=3,
+        answered=2,
+        done=False,
+        acknowledged={"c1/1": ContentRecord(9, 1)},
+        under_way={3: parse("stat /a")},
     )
     record(script, tmp_path)  # type: ignore[arg-type]
     (tmp_path / f".{PROGRESS}.new").write_bytes(b"half of")
-    assert read_progress(tmp_path) == Progress(3, 2, False, {"c1/1": Written(9, 1)}, {3: "Stat(path='/a')"})
+    assert read_progress(tmp_path) == CallProgress(
+        3, 2, False, {"c1/1": ContentRecord(9, 1)}, {3: "Stat(path='/a')"}
+    )
 
 
 def test_tracebacks_are_bugs_and_other_words_are_not(tmp_path: Path) -> None:

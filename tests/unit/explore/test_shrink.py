@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from nodes.config import ClusterConfig, DataConfig, GroupConfig, JournalConfig, Timing
 from nodes.explore.plan import Caller, Fault, Plan
-from nodes.explore.shrink import fewer, shrink, without_group
+from nodes.explore.shrinker import fewer, shrink, without_group
 from nodes.sim.conditions import CALM, Conditions
 from nodes.sim.triggers import Trigger
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from backend.fabrics.fabric import ClusterFabric
-from backend.fabrics.faults import Faults
-from backend.fabrics.ledger import Ledger
+from backend.fabrics.faults import FaultInjection
+from backend.fabrics.ledger import FaultLedger
 from backend.picture import Picture
 from nodes.config import one_group
 
@@ -22,7 +22,7 @@ class Fabric(ClusterFabric):
 
     def __init__(self) -> None:
         self.home = SimpleNamespace(servers=lambda: {"mds1": "g1", "mds2": "g1"})  # type: ignore[assignment]
-        self.ledger = Ledger(lambda event: None)
+        self.ledger = FaultLedger(lambda event: None)
         self.picture = Picture.of(one_group(1), {}, [])
         self.rng: Any = None
         self.skews_ms = {}
@@ -59,7 +59,7 @@ def disk(slow_ms: float, fail: bool) -> dict[str, Any]:
 def done(*steps: tuple[str, dict[str, Any]]) -> Fabric:
     async def do() -> Fabric:
         fabric = Fabric()
-        faults = Faults(fabric)
+        faults = FaultInjection(fabric)
         for verb, options in steps:
             await faults.do(verb, ["mds1"], options)
         return fabric

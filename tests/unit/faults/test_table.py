@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from backend.errors import Malformed
-from backend.fabrics.faults import Faults
+from backend.fabrics.faults import FaultInjection
 from backend.picture import Picture
 from backend.scenarios.model import StepPart
-from backend.scenarios.reading import read, targets
+from backend.scenarios.reader import read, targets
 from nodes.config import one_group
 from nodes.families import FAMILIES
 from nodes.faults.check import FaultUnsupported, WrongFault, options_of, resolved, wanted
@@ -34,10 +34,10 @@ def verb_id(verb: Verb) -> str:
     return verb.verb
 
 
-def real_faults(kind: Fabric) -> Faults:
+def real_faults(kind: Fabric) -> FaultInjection:
     """Faults of a fabric without running processes."""
     picture = Picture.of(one_group(2), {}, ["client1"])
-    return Faults(SimpleNamespace(kind=kind, picture=picture, rng=random.Random(1)))  # type: ignore[arg-type]
+    return FaultInjection(SimpleNamespace(kind=kind, picture=picture, rng=random.Random(1)))  # type: ignore[arg-type]
 
 
 def simulated_faults() -> SimFaults:

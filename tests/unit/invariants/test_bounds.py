@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nodes.config import SECOND, WorkloadConfig, many_groups, one_group
-from nodes.invariants import by_stamp, linearisable, registry
+from nodes.invariants import linearisability, registry, stamp_order
 from nodes.invariants.model import Model
 from nodes.sim.cluster import SimCluster
 
@@ -34,7 +34,7 @@ def test_a_model_counts_the_names_that_are_there() -> None:
     assert model.names == len(model.paths()) - 1 == 1
 
 
-@pytest.mark.parametrize(("groups", "module"), [(1, linearisable), (2, by_stamp)])
+@pytest.mark.parametrize(("groups", "module"), [(1, linearisability), (2, stamp_order)])
 def test_too_many_names_end_the_check_with_one_line(
     groups: int, module: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from nodes.config import many_groups
 from nodes.invariants import registry
-from nodes.invariants.atomic import PATIENCE_NS
+from nodes.invariants.atomicity import PATIENCE_NS
 from nodes.metadata import fsck
-from nodes.metadata.pages import Page
+from nodes.metadata.pages import TreePage
 from nodes.trace.base import Event
 from nodes.trace.checkpoints import BarrierWritten, TakenBack
 from nodes.trace.events import Applied, Called, Committed, Invoked, SharedStep, Stamped
@@ -139,8 +139,10 @@ def test_a_check_that_begins_late_claims_nothing() -> None:
     assert row["state"] == "grey" and "g2 had committed something before" in row["explanation"]
 
 
-def page(group: int, inodes: dict[int, dict[str, int] | None], links: dict[int, int] | None = None) -> Page:
-    return Page(group, "", inodes, links or {}, 0, [], 0, 0, 0)
+def page(
+    group: int, inodes: dict[int, dict[str, int] | None], links: dict[int, int] | None = None
+) -> TreePage:
+    return TreePage(group, "", inodes, links or {}, 0, [], 0, 0, 0)
 
 
 def test_the_scan_finds_what_does_not_fit() -> None:

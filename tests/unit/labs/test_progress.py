@@ -9,7 +9,7 @@ import pytest
 from backend.cli import entry
 from backend.errors import Impossible, Malformed
 from backend.labs import progress as store
-from backend.labs.reading import lab_of
+from backend.labs.reader import lab_of
 from backend.scenarios.model import StepPart
 
 LAB = "the-stream-that-nobody-acknowledges"
@@ -23,7 +23,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_prediction_comes_before_the_first_action() -> None:
-    lab, saved = lab_of(LAB, "ada"), store.Progress(LAB, "ada")
+    lab, saved = lab_of(LAB, "ada"), store.LabProgress(LAB, "ada")
     with pytest.raises(Impossible, match="answer first: waits, lost-predicted"):
         store.with_action(saved, lab, CUT)
     saved = store.with_answer(saved, lab, "waits", 0.0)
@@ -36,7 +36,7 @@ def test_a_prediction_comes_before_the_first_action() -> None:
 
 
 def test_hints_come_one_at_a_time() -> None:
-    lab, saved = lab_of(LAB, "ada"), store.Progress(LAB, "ada")
+    lab, saved = lab_of(LAB, "ada"), store.LabProgress(LAB, "ada")
     seen = []
     for _ in range(20):
         saved, step, text = store.next_hint(saved, lab)
@@ -47,7 +47,7 @@ def test_hints_come_one_at_a_time() -> None:
 
 
 def test_progress_is_kept_by_student_and_a_damaged_file_is_named(home: Path) -> None:
-    store.save(store.Progress(LAB, "Ada L./..", {"waits": 0.0}, [CUT]))
+    store.save(store.LabProgress(LAB, "Ada L./..", {"waits": 0.0}, [CUT]))
     assert store.begun(LAB, "ada l./..").actions == [CUT]
     files = list(home.rglob("*.json"))
     assert len(files) == 1

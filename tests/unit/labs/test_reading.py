@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from backend.errors import Malformed, NotThere
-from backend.labs.reading import lab_of, read, read_script
+from backend.labs.reader import lab_of, read, read_script
 
 LAB = """\
 name: A lab

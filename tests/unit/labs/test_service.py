@@ -9,7 +9,7 @@ import pytest
 
 from backend.errors import Impossible, Malformed, NotThere
 from backend.labs import service
-from backend.labs.reading import names, read_script
+from backend.labs.reader import names, read_script
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "simulation" / "labs" / "solutions"
 

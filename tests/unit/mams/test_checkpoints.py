@@ -15,19 +15,19 @@ from nodes.metadata.records import IncarnationRecord
 from nodes.metadata_server.checkpoints import ledger
 from nodes.metadata_server.checkpoints.incarnation import (
     FORMAT,
-    Origin,
+    JournalOrigin,
     decode,
     encode,
 )
-from nodes.metadata_server.checkpoints.ledger import Checkpoint, Refused, checked_name, recoverable
+from nodes.metadata_server.checkpoints.ledger import Checkpoint, LedgerRefused, checked_name, recoverable
 from nodes.metadata_server.checkpoints.time_server import average
-from nodes.storage.sealed import SealBroken
+from nodes.storage.sealed_file import SealBroken
 from nodes.units import INCARNATION_SHIFT, OpId
 from nodes.wire.messages import Mark
 
 NUMBERS = st.integers(0, 1 << 40)
 MARKS = st.builds(Mark, NUMBERS, NUMBERS, NUMBERS, st.integers(0, (1 << 32) - 1))
-ORIGINS = st.builds(Origin, NUMBERS, st.text(max_size=63), MARKS, NUMBERS, NUMBERS)
+ORIGINS = st.builds(JournalOrigin, NUMBERS, st.text(max_size=63), MARKS, NUMBERS, NUMBERS)
 
 
 @given(st.lists(st.integers(0, 1 << 62), min_size=1, max_size=8))
@@ -46,12 +46,12 @@ def test_what_was_numbered_behind_the_barrier_is_void_in_the_next_incarnation() 
 
 
 @given(ORIGINS)
-def test_the_file_of_the_incarnation_is_read_back(origin: Origin) -> None:
+def test_the_file_of_the_incarnation_is_read_back(origin: JournalOrigin) -> None:
     assert decode(encode(origin)) == origin
 
 
 @given(ORIGINS, st.data())
-def test_a_damaged_file_is_reported_in_one_line(origin: Origin, data: st.DataObject) -> None:
+def test_a_damaged_file_is_reported_in_one_line(origin: JournalOrigin, data: st.DataObject) -> None:
     content = bytearray(encode(origin))
     place = data.draw(st.integers(0, len(content) - 1))
     content[place] ^= 1 << data.draw(st.integers(0, 7))
@@ -68,7 +68,7 @@ def test_any_bytes_are_refused_without_a_traceback(data: bytes) -> None:
 
 
 def test_another_format_is_named_with_both_numbers() -> None:
-    data = bytearray(encode(Origin()))
+    data = bytearray(encode(JournalOrigin()))
     data[8:10] = stored(FORMAT + 1).to_bytes(2, "little")
     with pytest.raises(SealBroken, match=f"format {FORMAT + 1}.*format {FORMAT}"):
         decode(bytes(data))
@@ -81,7 +81,7 @@ def test_names(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "..", "-x", "a/b", "a b", "ä", "a\n", "n" * 64])
 def test_no_names(name: str) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(LedgerRefused):
         checked_name(name)
 
 
@@ -94,7 +94,7 @@ def test_only_a_complete_checkpoint_can_be_recovered_to(states: list[str], place
     allowed = ledger.PENDING not in states and place < len(states) and states[place] == ledger.COMPLETE
     try:
         assert recoverable(f"c{place}", known) is known[place] and allowed
-    except Refused as refused:
+    except LedgerRefused as refused:
         assert not allowed and "\n" not in str(refused)
 
 

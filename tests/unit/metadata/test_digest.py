@@ -12,9 +12,9 @@ from xxhash import xxh3_64_intdigest
 
 from nodes.metadata import operations as ops
 from nodes.metadata.digest import MASK, mtime_factor, term
-from nodes.metadata.images import FORMAT, HEAD, MAGIC, UnknownFormat, dump, load
+from nodes.metadata.images import FORMAT, HEAD, MAGIC, UnknownImageFormat, dump, load
 from nodes.metadata.namespace import Namespace
-from nodes.metadata.sessions import Session
+from nodes.metadata.sessions import ClientSession
 from nodes.units import ROOT, OpId
 
 VECTORS = {
@@ -90,13 +90,13 @@ def test_a_namespace_has_the_same_digest_whatever_the_hash_seed() -> None:
 
 
 def test_sessions_weigh_their_lowest_open_call() -> None:
-    session = Session("ada")
+    session = ClientSession("ada")
     session.lowest_open = 4
     assert session.term == VECTORS[(8, "ada")] * 7
 
 
 def test_sessions_weigh_when_each_was_used_last() -> None:
-    session = Session("ada")
+    session = ClientSession("ada")
     session.used_ns = 11
     assert session.term == VECTORS[(8, "ada")] * 3 + VECTORS[(14, "ada")] * 11
 
@@ -105,5 +105,5 @@ def test_an_image_of_the_format_before_is_refused_with_both_numbers() -> None:
     chunks = list(dump(grown()))
     assert load(chunks).digest == GROWN and FORMAT == 6
     chunks[0] = HEAD.pack(MAGIC, 5) + chunks[0][HEAD.size :]
-    with pytest.raises(UnknownFormat, match="has format 5; this version reads format 6"):
+    with pytest.raises(UnknownImageFormat, match="has format 5; this version reads format 6"):
         load(chunks)

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nodes.metadata.crossing import ENDED_MOST, Crossing
+from nodes.metadata.cross_group_memory import ENDED_MOST, Crossing
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Done
 from nodes.metadata.records import BeginRecord, DecideRecord, EndRecord

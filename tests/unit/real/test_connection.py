@@ -6,7 +6,7 @@ import asyncio
 import socket
 import time
 
-from nodes.real.connection import UNHEARD_MS, WRITE_MAX, Connection, identity_of
+from nodes.real.connection import UNHEARD_MS, WRITE_MAX, PeerConnection, identity_of
 from nodes.wire.keys import keys_of
 
 
@@ -16,7 +16,7 @@ def test_a_peer_that_takes_nothing_is_given_up() -> None:
     async def play() -> float:
         with socket.create_server(("127.0.0.1", 0)) as deaf:
             closed = asyncio.Event()
-            connection = Connection(
+            connection = PeerConnection(
                 identity_of("clover", "mds1", keys_of(b"t" * 32, serves=True)), "mds2", lambda _: None, lambda *_: None,
                 lambda _: closed.set(), lambda *_: None,
             )  # fmt: skip

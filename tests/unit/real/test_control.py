@@ -8,7 +8,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-from nodes.coordination.control import Control as CoordinationControl
+from nodes.coordination.control import EnsembleControl as CoordinationControl
 from nodes.real.control import Control
 
 Served = tuple[asyncio.StreamReader, asyncio.StreamWriter]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nodes.log_lines import FORMAT, LEVEL, LogLines, log
-from nodes.real.spawned import last_words
+from nodes.real.child_output import last_words
 
 HEAD = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from nodes.errors import Damaged
 from nodes.real.disk import RealDisk
-from nodes.real.synced import FORMAT, MAGIC, NAME, SLOTS, Synced, lose_power, names
+from nodes.real.synced_lengths import FORMAT, MAGIC, NAME, SLOTS, Synced, lose_power, names
 from nodes.real.turn import Turn
 
 CHILD = """

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from nodes.replicas.view_watcher import Server, ViewWatcher
+from nodes.replicas.view_watcher import ViewServer, ViewWatcher
 from nodes.trace.present import UNKNOWN, Cause
 
 TIMER: Cause = ("mds1", 1)
@@ -55,7 +55,7 @@ def test_a_change_that_a_poll_reads_first_is_the_cause_of_what_follows(during: b
         view=view,
         config=SimpleNamespace(cluster=SimpleNamespace(mutations=mutations)),
     )
-    following = ViewWatcher(cast(Server, server))
+    following = ViewWatcher(cast(ViewServer, server))
 
     def fires() -> None:
         trace.cause = CHANGE

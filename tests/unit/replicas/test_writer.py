@@ -10,7 +10,7 @@ from nodes.listeners import Listeners
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Made
 from nodes.metadata.records import MakeRecord
-from nodes.metadata_server.shared_steps import Commits
+from nodes.metadata_server.shared_steps import CommitEmitter
 from nodes.metadata_server.writer import JournalWriter
 from nodes.replicas.log import NOTHING, ReplicaLog
 from nodes.replicas.state import ReplicatedState
@@ -38,7 +38,7 @@ class Bench:
             clock=SimpleNamespace(wall_ns=lambda: 1_000, monotonic_ns=lambda: 0),
             trace=SimpleNamespace(emit=lambda event: 0, at=lambda: UNKNOWN, follows=lambda cause: None),
         )
-        commits = Commits(world.trace, "g1", 1, False)
+        commits = CommitEmitter(world.trace, "g1", 1, False)
         self.writer = JournalWriter(
             cast(World, world),
             commits,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.errors import FaultUnsupported, Malformed
+from backend.errors import FaultImpossible, Malformed
 from backend.run_command import run_command
 from nodes.faults.model import MANY
 from nodes.faults.table import VERBS
@@ -41,7 +41,7 @@ def written(directory: Path, fault: str) -> Path:
 @pytest.mark.parametrize("verb", ALONE)
 def test_a_verb_of_the_simulator_is_refused_in_one_line(tmp_path: Path, verb: str, on: str) -> None:
     file = written(tmp_path, f"{verb}, target: mds2")
-    with pytest.raises(FaultUnsupported, match=rf"^only the simulator .*; real servers cannot do {verb}$"):
+    with pytest.raises(FaultImpossible, match=rf"^only the simulator .*; real servers cannot do {verb}$"):
         run_command(file, on, None, None, 1.0)
 
 
@@ -52,7 +52,7 @@ def test_the_simulator_does_it(tmp_path: Path, verb: str) -> None:
 
 @pytest.mark.parametrize(("fault", "line"), OPTIONS)
 def test_so_is_an_option_of_the_simulator(tmp_path: Path, fault: str, line: str) -> None:
-    with pytest.raises(FaultUnsupported, match=f"^{line}$"):
+    with pytest.raises(FaultImpossible, match=f"^{line}$"):
         run_command(written(tmp_path, fault), "processes", None, None, 1.0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from backend.scenarios.letters import Row, Rows, match
+from backend.scenarios.letters import LetterRow, Rows, match
 from nodes.trace.base import Event
 from nodes.trace.events import FaultEnded, FaultInjected, LockHeld, Placed, Serving, Stamped
 
@@ -85,11 +85,11 @@ def test_a_standby_that_fell_out_of_step_is_listed() -> None:
 
 
 def test_rows_of_another_length_are_reported() -> None:
-    assert "roles" in str(match([Row(1, "AS", False)], ["ASS"], True))
+    assert "roles" in str(match([LetterRow(1, "AS", False)], ["ASS"], True))
 
 
-def rows_of(letters: str) -> list[Row]:
-    return [Row(at, row, True) for at, row in enumerate(letters.split())]
+def rows_of(letters: str) -> list[LetterRow]:
+    return [LetterRow(at, row, True) for at, row in enumerate(letters.split())]
 
 
 @pytest.mark.parametrize("came", ["ASSS -SSS -SAS SSAS SS-S AS-S ASSS", "ASSS -SSS -SSA SSSA SSS- SAS- SASS"])

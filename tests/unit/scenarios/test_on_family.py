@@ -8,9 +8,9 @@ import msgspec
 import pytest
 
 from backend.errors import Malformed
-from backend.scenarios import everywhere
-from backend.scenarios.on_family import impossible, on_family
-from backend.scenarios.reading import read
+from backend.scenarios import family_matrix
+from backend.scenarios.family_translation import impossible, on_family
+from backend.scenarios.reader import read
 from backend.scenarios.report import COLOURS
 from nodes.families import FAMILIES
 from nodes.roles import LETTERS
@@ -92,7 +92,7 @@ def test_what_cannot_even_be_done_is_reported_apart_from_what_is_not_expected() 
 
 
 def test_its_own_family_plays_a_file_as_it_is() -> None:
-    for path in everywhere.files():
+    for path in family_matrix.files():
         for scenario in read(path):
             assert on_family(scenario, scenario.cluster.protocol) is scenario
 
@@ -103,12 +103,12 @@ def test_the_page_reports_what_is_refused_and_nothing_that_did_not_hold() -> Non
         for line in PAGE.splitlines()
         if len(cells := [cell.strip() for cell in line.strip("|").split("|")]) == 1 + len(FAMILIES)
     }
-    for path in everywhere.files():
-        reported = rows[everywhere.shown(path)]
-        refused = {name for name, word in reported.items() if word == everywhere.REFUSED}
-        assert refused == set(everywhere.refusals(path)), path
+    for path in family_matrix.files():
+        reported = rows[family_matrix.shown(path)]
+        refused = {name for name, word in reported.items() if word == family_matrix.REFUSED}
+        assert refused == set(family_matrix.refusals(path)), path
         assert all(
-            word.startswith(everywhere.HELD) for name, word in reported.items() if name not in refused
+            word.startswith(family_matrix.HELD) for name, word in reported.items() if name not in refused
         ), path
 
 

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from backend.errors import Malformed
-from backend.scenarios.reading import read
+from backend.scenarios.reader import read
 from backend.scenarios.report import report
-from backend.scenarios.runner import Outcome, cluster_config
+from backend.scenarios.runner import ScenarioOutcome, cluster_config
 from backend.scenarios.schema import schema
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -114,7 +114,9 @@ def test_a_value_of_a_matrix_is_put_as_it_is(tmp_path: Path, value: str) -> None
 
 def test_a_name_that_looks_like_markup_is_printed_as_it_is(tmp_path: Path) -> None:
     output = io.StringIO()
-    outcome = Outcome("a [/red] name", "", "", "simulated", 1, 1.0, True, [], [], 0, 0, 0, 0, 0.0, [], [])
+    outcome = ScenarioOutcome(
+        "a [/red] name", "", "", "simulated", 1, 1.0, True, [], [], 0, 0, 0, 0, 0.0, [], []
+    )
     report(Console(file=output, width=100), outcome)
     assert "a [/red] name" in output.getvalue()
 

@@ -9,7 +9,7 @@ from backend.scenarios.conditions import Situation, condition
 from backend.scenarios.facts import Facts, asks
 from backend.scenarios.model import ExpectPart
 from backend.scenarios.outages import Outages
-from backend.scenarios.verdicts import Judge, Verdict
+from backend.scenarios.verdicts import ExpectationVerdict, Judge
 from nodes.config import many_groups
 from nodes.invariants import registry
 from nodes.trace.base import Event
@@ -41,7 +41,7 @@ class Seen:
             self.situation.on_event(stamped)
             self.outages.on_event(stamped)
 
-    def verdict(self, expect: ExpectPart) -> Verdict:
+    def verdict(self, expect: ExpectPart) -> ExpectationVerdict:
         (verdict,) = self.judge.verdicts(expect)
         return verdict
 
@@ -83,7 +83,7 @@ def test_everybody_who_runs_must_be_rolled_back(seen: Seen) -> None:
     expect = ExpectPart(rolled_back="noon")
     for name in ("mds1", "mds2", "mds3"):
         seen.report(name, rolled_back("g1", 1, "noon", 7))
-    assert seen.verdict(expect) == Verdict("rolled back to noon", False, "not mds4")
+    assert seen.verdict(expect) == ExpectationVerdict("rolled back to noon", False, "not mds4")
     seen.report("mds4", rolled_back("g2", 1, "noon", 7))
     assert seen.verdict(expect).held
     seen.report("mds1", rolled_back("g1", 2, "earlier", 7))
@@ -95,7 +95,7 @@ def test_what_is_quarantined_is_counted_once_in_each_group(seen: Seen) -> None:
     seen.report("mds2", rolled_back("g1", 1, "noon", 30))
     seen.report("mds3", rolled_back("g2", 1, "noon", 2))
     assert seen.verdict(ExpectPart(quarantined=42)).held
-    assert seen.verdict(ExpectPart(quarantined=43)) == Verdict("quarantined ≥ 43", False, "42")
+    assert seen.verdict(ExpectPart(quarantined=43)) == ExpectationVerdict("quarantined ≥ 43", False, "42")
     seen.report("mds1", rolled_back("g1", 2, "noon", 1))
     assert seen.verdict(ExpectPart(quarantined=2)).seen == "1"
 
@@ -112,7 +112,9 @@ def test_namespaces_that_nobody_has_looked_at_are_not_clean(seen: Seen) -> None:
 def test_one_block_that_is_not_whole_is_enough(seen: Seen, health: str) -> None:
     assert seen.verdict(ExpectPart(blocks="whole")).held and seen.so("blocks whole")
     seen.report("mds1", BlockHealth("g1", 1, 5, 1, 9, health, []))
-    assert seen.verdict(ExpectPart(blocks="whole")) == Verdict("blocks: whole", False, f"1 {health}")
+    assert seen.verdict(ExpectPart(blocks="whole")) == ExpectationVerdict(
+        "blocks: whole", False, f"1 {health}"
+    )
     assert seen.so(f"blocks {health}") and not seen.so("blocks whole")
     seen.report("mds1", BlockHealth("g1", 1, 5, 1, 9, "whole", ["dn1"]))
     assert seen.verdict(ExpectPart(blocks="whole")).held

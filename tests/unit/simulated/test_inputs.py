@@ -6,11 +6,11 @@ import pytest
 
 from backend.errors import Unavailable
 from backend.simulated import inputs
-from backend.simulated.inputs import InputLog, LoggedInput, Origin, forget_logs, read_log
+from backend.simulated.inputs import ClusterOrigin, InputLog, LoggedInput, forget_logs, read_log
 from nodes.config import WorkloadConfig, many_groups
 from nodes.metadata.operations import Mkdir, Rename
 
-ORIGIN = Origin(many_groups(1, 3), 7, WorkloadConfig(mix={"create": 1.0}))
+ORIGIN = ClusterOrigin(many_groups(1, 3), 7, WorkloadConfig(mix={"create": 1.0}))
 INPUTS: list[inputs.Input] = [
     inputs.InjectFault("delay", ["mds1", "mds2"], {"ms": 50, "direction": "both", "others": None}),
     inputs.AskServer("mds1", {"do": "mark_checkpoint", "name": "x"}, 5),

@@ -13,24 +13,24 @@ import msgspec
 import pytest
 
 from backend.errors import Unavailable
-from backend.fabrics.watched import GENTLE
+from backend.fabrics.watched_cluster import GENTLE
 from backend.shape import Shape, new_config
 from backend.simulated import runner as runners
-from backend.simulated.inputs import AskServer, CallOperation, InjectFault, Origin, read_log
+from backend.simulated.inputs import AskServer, CallOperation, ClusterOrigin, InjectFault, read_log
 from backend.simulated.messages import (
     Answered,
     ApplyInput,
     ClusterEnded,
+    ClusterProgress,
     CreateCluster,
     Observe,
-    Progress,
     Report,
     RequestFailed,
     SetClock,
     StepClock,
 )
 from backend.simulated.runner import ClusterRunner
-from backend.simulated.worker import Worker
+from backend.simulated.worker import SimulationWorker
 from backend.simulated.workers import Workers
 from nodes.metadata.operations import Mkdir
 from nodes.wire.messages import Answer
@@ -46,7 +46,7 @@ class Lived:
         self.log = tmp_path / "1.jsonl"
         self.reports: list[Report] = []
         self.wall_ns = 0
-        origin = Origin(new_config(Shape(standbys=2, nodes={"data_node": 0}), "c"), 5, GENTLE)
+        origin = ClusterOrigin(new_config(Shape(standbys=2, nodes={"data_node": 0}), "c"), 5, GENTLE)
         self.runner = ClusterRunner(CreateCluster("c", origin, str(self.log)), self.reports.append, 0)
 
     def live(self, seconds: float) -> None:
@@ -85,7 +85,7 @@ def test_events_come_before_the_answer_to_what_caused_them(lived: Lived) -> None
     lived.reports.clear()
     lived.runner.apply(ApplyInput("c", 7, InjectFault("crash", ["mds1"], {})))
     progress, answered = lived.reports
-    assert isinstance(progress, Progress) and isinstance(answered, Answered) and answered.id == 7
+    assert isinstance(progress, ClusterProgress) and isinstance(answered, Answered) and answered.id == 7
     assert [type(each.event).__name__ for each in progress.events][-1] == "FaultInjected"
     assert progress.states is not None and progress.states["mds1"] == "stopped"
 
@@ -126,7 +126,9 @@ def test_a_step_ends_at_the_next_event_or_message(lived: Lived) -> None:
     lived.reports.clear()
     before, delivered = lived.now_ns, sim.net.delivered
     lived.runner.change_clock(StepClock("c", 2, "event"), lived.wall_ns)
-    events = [each for report in lived.reports if isinstance(report, Progress) for each in report.events]
+    events = [
+        each for report in lived.reports if isinstance(report, ClusterProgress) for each in report.events
+    ]
     assert events and {each.at_ns for each in events} == {lived.now_ns} and lived.now_ns > before
     delivered = sim.net.delivered
     lived.runner.change_clock(StepClock("c", 3, "message"), lived.wall_ns)
@@ -142,7 +144,9 @@ def test_the_clock_stops_at_an_instant_or_after_an_event(lived: Lived) -> None:
     lived.reports.clear()
     lived.runner.change_clock(SetClock("c", 2, True, 1.0, until_event="Committed"), lived.wall_ns)
     lived.live(2.0)
-    events = [each for report in lived.reports if isinstance(report, Progress) for each in report.events]
+    events = [
+        each for report in lived.reports if isinstance(report, ClusterProgress) for each in report.events
+    ]
     found = [each for each in events if type(each.event).__name__ == "Committed"]
     assert found and {each.at_ns for each in found} == {lived.now_ns}
     assert lived.now_ns < 4 * SECOND
@@ -166,10 +170,10 @@ def test_clusters_that_cannot_keep_up_share_the_worker_evenly(
     monkeypatch.setattr(runners.time, "monotonic_ns", lambda: next(reading_ns))
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        worker = Worker(theirs)
+        worker = SimulationWorker(theirs)
         monkeypatch.setattr(worker, "send", lambda report: None)
         for number in range(4):
-            origin = Origin(new_config(Shape(standbys=1), f"c{number}"), number, GENTLE)
+            origin = ClusterOrigin(new_config(Shape(standbys=1), f"c{number}"), number, GENTLE)
             worker._on_request(CreateCluster(f"c{number}", origin, str(tmp_path / f"{number}.jsonl")))
             worker._on_request(SetClock(f"c{number}", 1, True, 1000.0))
         for _ in range(20):

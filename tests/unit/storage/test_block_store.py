@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.format_number import stored
-from nodes.storage.block_file import BlockDamaged, UnknownFormat, length_of, size_of
+from nodes.storage.block_file import BlockDamaged, UnknownBlockFormat, length_of, size_of
 from nodes.storage.block_store import WRITING_MAX, BlockRefused, BlockStore
 from nodes.storage.chunks import first_bad, sums_of
 from tests.unit.storage.memory_disk import MemoryDisk
@@ -70,7 +70,7 @@ def test_one_flipped_bit_is_found(data: bytes, place: int, bit: int, kind: str) 
     file[place % len(file)] ^= 1 << bit
     try:
         store = opened(disk)
-    except UnknownFormat as unknown:
+    except UnknownBlockFormat as unknown:
         assert "\n" not in str(unknown)
         return
     if not store.replicas[BLOCK].damaged:
@@ -201,7 +201,7 @@ def test_another_format_is_left_as_it_is() -> None:
     asyncio.run(written(opened(disk), b"abc"))
     file = next(iter(disk.files.values()))
     file[8:10] = stored(9).to_bytes(2, "little")
-    with pytest.raises(UnknownFormat, match="format 9; this version reads format 1"):
+    with pytest.raises(UnknownBlockFormat, match="format 9; this version reads format 1"):
         opened(disk)
 
 

@@ -14,12 +14,12 @@ from nodes.storage.records import (
     FORMAT,
     HEADER,
     MAGIC,
-    JournalCorrupt,
+    CorruptJournal,
     UnknownJournal,
     check_header,
     header,
 )
-from nodes.storage.sealed import HEAD, SealBroken, UnknownSeal, seal, unseal
+from nodes.storage.sealed_file import HEAD, SealBroken, UnknownSeal, seal, unseal
 from nodes.wire.messages import Mark
 
 MARK = Mark(2, 7, 4711, 99)
@@ -42,9 +42,9 @@ def flipped(data: bytes, bit: int) -> bytes:
 
 @pytest.mark.parametrize("bit", BITS)
 def test_rot_in_a_segments_number_is_damage(bit: int) -> None:
-    with pytest.raises(JournalCorrupt, match="is no format number") as caught:
+    with pytest.raises(CorruptJournal, match="is no format number") as caught:
         check_header("a", flipped(header(1), bit), 1)
-    assert type(caught.value) is JournalCorrupt
+    assert type(caught.value) is CorruptJournal
 
 
 @pytest.mark.parametrize("bit", BITS)

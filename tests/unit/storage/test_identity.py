@@ -6,15 +6,15 @@ import asyncio
 from types import SimpleNamespace
 from typing import Any
 
-from nodes.storage.identity import DISK_FILE, Identity
+from nodes.storage.identity import DISK_FILE, DiskIdentity
 from nodes.storage.journal_file import Journal
 from tests.unit.storage.memory_disk import MemoryDisk
 
 
-def identity(disk: MemoryDisk, at_ns: int) -> Identity:
+def identity(disk: MemoryDisk, at_ns: int) -> DiskIdentity:
     clock, trace = SimpleNamespace(wall_ns=lambda: at_ns), SimpleNamespace(emit=lambda event: 0)
     world: Any = SimpleNamespace(name="mds1", disk=disk, clock=clock, trace=trace)
-    return Identity(world, Journal.open(disk, "journal"))
+    return DiskIdentity(world, Journal.open(disk, "journal"))
 
 
 def with_groups(disk: MemoryDisk) -> str:

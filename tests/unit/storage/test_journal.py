@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from nodes.config import Knobs
 from nodes.format_number import stored
 from nodes.storage import journal_file
-from nodes.storage.journal_file import Journal, JournalCorrupt
+from nodes.storage.journal_file import CorruptJournal, Journal
 from nodes.storage.records import HEADER
 from tests.unit.storage.memory_disk import MachineDied, MemoryDisk
 
@@ -52,7 +52,7 @@ def test_a_flipped_octet_in_the_middle_is_refused_and_nothing_is_altered() -> No
         damaged = bytearray(whole)
         damaged[offset] ^= 0x21
         disk.files[path] = damaged
-        with pytest.raises(JournalCorrupt) as caught:
+        with pytest.raises(CorruptJournal) as caught:
             Journal.open(disk, "journal")
         assert path in str(caught.value) and "\n" not in str(caught.value)
         assert caught.value.sn in (2, 3)
@@ -62,7 +62,7 @@ def test_a_flipped_octet_in_the_middle_is_refused_and_nothing_is_altered() -> No
 def test_an_unknown_format_names_both_numbers() -> None:
     disk, path = written(1)
     disk.files[path][8:10] = stored(9).to_bytes(2, "little")
-    with pytest.raises(JournalCorrupt, match=r"format 9.*format 1"):
+    with pytest.raises(CorruptJournal, match=r"format 9.*format 1"):
         Journal.open(disk, "journal")
 
 
@@ -71,11 +71,11 @@ def test_strange_files_are_refused() -> None:
         disk, path = written(2)
         disk.files[path] = bytearray(data)
         disk.files["journal/00000000000000000003.seg"] = bytearray(b"")
-        with pytest.raises(JournalCorrupt, match=where):
+        with pytest.raises(CorruptJournal, match=where):
             Journal.open(disk, "journal")
     disk, path = written(2)
     disk.files["journal/².seg"] = bytearray()
-    with pytest.raises(JournalCorrupt, match="named by the 20 digits"):
+    with pytest.raises(CorruptJournal, match="named by the 20 digits"):
         Journal.open(disk, "journal")
 
 
@@ -85,7 +85,7 @@ def test_a_missing_segment_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(disk.files) > 2
     middle = sorted(disk.files)[1]
     del disk.files[middle]
-    with pytest.raises(JournalCorrupt, match="should come next"):
+    with pytest.raises(CorruptJournal, match="should come next"):
         Journal.open(disk, "journal")
 
 
@@ -163,7 +163,7 @@ def test_a_run_of_damaged_records_is_refused_while_any_valid_one_follows(count: 
     disk, path = written(15)
     damaged(disk, path, 3, count, mask)
     before = bytes(disk.files[path])
-    with pytest.raises(JournalCorrupt) as caught:
+    with pytest.raises(CorruptJournal) as caught:
         Journal.open(disk, "journal")
     assert caught.value.sn == 4 and bytes(disk.files[path]) == before
 
@@ -188,7 +188,7 @@ def test_a_new_segment_whose_header_never_reached_the_disk_is_a_torn_tail(kept: 
     assert content(disk)[4:] == [(5, b"again")]
     disk.files["journal/00000000000000000006.seg"] = bytearray(b"\0")
     disk.files["journal/00000000000000000005.seg"][: HEADER.size] = bytes(HEADER.size)
-    with pytest.raises(JournalCorrupt, match="never written, and another segment follows"):
+    with pytest.raises(CorruptJournal, match="never written, and another segment follows"):
         Journal.open(disk, "journal")
 
 
@@ -257,13 +257,13 @@ def test_whatever_rots_is_noticed_when_it_is_read_again() -> None:
     for offset in range(HEADER.size, len(whole)):
         disk.files[path] = bytearray(whole)
         disk.files[path][offset] ^= 0x21
-        with pytest.raises(JournalCorrupt) as caught:
+        with pytest.raises(CorruptJournal) as caught:
             list(journal.entries(1, 5))
         assert caught.value.sn == 1 + (offset - HEADER.size) // record
         rest = range(caught.value.sn + 1, 6)
         assert [sn for sn, _ in journal.entries(caught.value.sn + 1, 5)] == list(rest)
     disk.files[path] = bytearray(whole[:-1])
-    with pytest.raises(JournalCorrupt):
+    with pytest.raises(CorruptJournal):
         list(journal.entries(5, 5))
 
 

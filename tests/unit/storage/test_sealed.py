@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.storage.sealed import SealBroken, seal, unseal
+from nodes.storage.sealed_file import SealBroken, seal, unseal
 
 MAGIC = b"CLVRTEST"
 

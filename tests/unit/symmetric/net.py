@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable
 
 from nodes.metadata.records import AtimeRecord
-from nodes.protocols.symmetric.causal import CausalBroadcast
+from nodes.protocols.symmetric.causal_broadcast import CausalBroadcast
 from nodes.protocols.symmetric.messages import Numbered
 from nodes.protocols.symmetric.order import Order
 

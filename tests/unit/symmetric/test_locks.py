@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.protocols.symmetric.locks import EXCLUDES, Locks, Mode, Place, Thing, Wanted
+from nodes.protocols.symmetric.locks import EXCLUDES, MemberLocks, Mode, Place, Thing, WantedLocks
 
 THINGS: list[Thing] = ["/a", "/a/", "/b", "@ada", 17]
 
@@ -23,8 +23,8 @@ def test_table_1() -> None:
 
 
 def test_an_update_lock_keeps_no_reader_out_until_it_is_upgraded() -> None:
-    locks = Locks()
-    locks.ask((5, 0), Wanted({"/"}, {"/a"}))
+    locks = MemberLocks()
+    locks.ask((5, 0), WantedLocks({"/"}, {"/a"}))
     assert locks.grant((5, 0))
     assert locks.writer_of(["/a"], (5, 9)) is None
     locks.upgrade((5, 9))
@@ -35,9 +35,9 @@ def test_an_update_lock_keeps_no_reader_out_until_it_is_upgraded() -> None:
 
 
 def test_write_mode_waits_for_who_looks_and_readers_wait_for_it_meanwhile() -> None:
-    locks = Locks()
-    locks.ask((1, 0), Wanted({"/a"}, {"/a/x"}))
-    locks.ask((2, 0), Wanted((), {"/a"}))
+    locks = MemberLocks()
+    locks.ask((1, 0), WantedLocks({"/a"}, {"/a/x"}))
+    locks.ask((2, 0), WantedLocks((), {"/a"}))
     assert locks.grant((1, 0)) and locks.grant((2, 0))
     locks.upgrade((2, 9))
     assert locks.held()["/a"] == {(1, 0): Mode.READ, (2, 0): Mode.UPDATE}
@@ -48,9 +48,9 @@ def test_write_mode_waits_for_who_looks_and_readers_wait_for_it_meanwhile() -> N
 
 @pytest.mark.parametrize("looks", [True, False])
 def test_nobody_passes_one_before_it_that_will_write(looks: bool) -> None:
-    locks = Locks()
-    locks.ask((1, 0), Wanted((), {"/a"}))
-    locks.ask((2, 0), Wanted({"/a"}, ()) if looks else Wanted((), {"/a"}))
+    locks = MemberLocks()
+    locks.ask((1, 0), WantedLocks((), {"/a"}))
+    locks.ask((2, 0), WantedLocks({"/a"}, ()) if looks else WantedLocks((), {"/a"}))
     assert not locks.grant((2, 0)) and locks.grant((1, 0))
     assert not locks.grant((2, 0))
     locks.release((1, 0))
@@ -113,7 +113,7 @@ def test_both_grant_the_same_and_nobody_holds_what_the_table_excludes(
     steps: list[tuple[str, object]],
 ) -> None:
     """Transactions begin and end as in the pipeline: decided in their order, submitted from the first, rolled back from the last."""
-    locks, plain = Locks(), Plain()
+    locks, plain = MemberLocks(), Plain()
     open_places: list[Place] = []
     waiting: list[Place] = []
     sn = 0
@@ -131,7 +131,7 @@ def test_both_grant_the_same_and_nobody_holds_what_the_table_excludes(
             looks, changes = what  # type: ignore[misc]
             sn += 1
             place = (sn, 0)
-            locks.ask(place, Wanted(looks - changes, changes))
+            locks.ask(place, WantedLocks(looks - changes, changes))
             plain.rows += [(place, thing, False) for thing in looks - changes]
             plain.rows += [(place, thing, True) for thing in changes]
             open_places.append(place)

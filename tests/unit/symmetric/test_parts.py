@@ -13,7 +13,7 @@ from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import Create, Delete, Mkdir, OpenSession, Operation, Rename
 from nodes.metadata.records import CallRecord, Record
 from nodes.mutations import NO_MUTATIONS
-from nodes.protocols.symmetric.execution import Execution, Outcome
+from nodes.protocols.symmetric.execution import CallOutcome, Execution
 from nodes.protocols.symmetric.presence import Presence, lease_ends_in
 from nodes.protocols.symmetric.stability import Stability
 from nodes.replicas.lease import term_of
@@ -124,7 +124,7 @@ def test_what_the_holes_show() -> None:
 # --- execution --------------------------------------------------------------------------------------------------------
 
 
-def carry_out(execution: Execution, group: JournalGroup) -> tuple[list[Outcome], list[OpId]]:
+def carry_out(execution: Execution, group: JournalGroup) -> tuple[list[CallOutcome], list[OpId]]:
     execution.prepared(group)
     execution.made_durable(group.sn)
     execution.commit(group.sn)
@@ -139,7 +139,7 @@ class Sequence:
         self.executions = [Execution(Namespace(), 0, SECOND, lambda: None) for _ in range(members)]
         self._previous = NOTHING
 
-    def group(self, *calls: CallRecord) -> list[Outcome]:
+    def group(self, *calls: CallRecord) -> list[CallOutcome]:
         records: list[Record] = list(calls)
         sn = self._previous.sn + 1
         group = JournalGroup(sn, 1, 1, 0, self._previous, 0, 5, records)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Generator, Hashable
 
-from nodes.protocols.symmetric.scheduler import AGAIN, Job, Scheduler
+from nodes.protocols.symmetric.scheduler import AGAIN, ScheduledCall, Scheduler
 
 
-def job(name: str, reported: list[str], *events: Hashable) -> Job:
+def job(name: str, reported: list[str], *events: Hashable) -> ScheduledCall:
     def steps() -> Generator[Hashable, None, None]:
         for event in events:
             reported.append(f"{name} until {event}")
             yield event
         reported.append(f"{name} ends")
 
-    return Job(name, 1, steps())
+    return ScheduledCall(name, 1, steps())
 
 
 def test_a_blocked_job_goes_idle_and_comes_back() -> None:
@@ -80,7 +80,7 @@ def test_jobs_that_are_ended_do_nothing_more() -> None:
             closed.append("closed")
 
     scheduler = Scheduler()
-    scheduler.add(Job("a", 5, steps()))
+    scheduler.add(ScheduledCall("a", 5, steps()))
     scheduler.add(job("b", reported, AGAIN))
     scheduler.run()
     assert {each.peer for each in scheduler.clear()} == {"a", "b"}

@@ -39,9 +39,9 @@ from nodes.metadata.operations import (
 from nodes.metadata.records import CallRecord, MakeRecord, Record
 from nodes.protocols.symmetric import basic_services, transactions
 from nodes.protocols.symmetric.basic_services import add_handles, make_objects, name_is_free
-from nodes.protocols.symmetric.execution import AHEAD_MAX, Execution, Outcome
+from nodes.protocols.symmetric.execution import AHEAD_MAX, CallOutcome, Execution
 from nodes.protocols.symmetric.handles import Handles
-from nodes.protocols.symmetric.locks import Locks
+from nodes.protocols.symmetric.locks import MemberLocks
 from nodes.protocols.symmetric.transactions import Transactions
 from nodes.replicas.log import NOTHING
 from nodes.units import ROOT, OpId
@@ -69,13 +69,13 @@ def opened(*clients: str) -> Execution:
     return execution
 
 
-def deliver_and_submit(execution: Execution, each: JournalGroup) -> list[Outcome]:
+def deliver_and_submit(execution: Execution, each: JournalGroup) -> list[CallOutcome]:
     execution.prepared(each)
     execution.made_durable(each.sn)
     return submit(execution)
 
 
-def submit(execution: Execution) -> list[Outcome]:
+def submit(execution: Execution) -> list[CallOutcome]:
     """Submits the next group, which every member holds. Returns the outcomes of its calls."""
     execution.commit(execution.applied_sn + 1)
     return execution.submitted.pop().outcomes
@@ -211,7 +211,7 @@ def test_without_locks_a_name_is_given_twice_and_the_second_is_rolled_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Seeded damage: both are decided on a parent without the name; the basic service detects it when it reads the parent again."""
-    monkeypatch.setattr(Locks, "grant", lambda locks, place: True)
+    monkeypatch.setattr(MemberLocks, "grant", lambda locks, place: True)
     execution = opened()
     execution.prepared(group(2, call(2, Create("/f")), call(2, Create("/f"), "bob")))
     assert execution.under_way().waiting == 0
@@ -301,7 +301,7 @@ class Reference:
 
     def __init__(self, groups: list[JournalGroup]):
         execution = opened()
-        self.outcomes: list[list[Outcome]] = []
+        self.outcomes: list[list[CallOutcome]] = []
         self.seen: list[list[object]] = [[], [looked(execution, operation) for operation in READS]]
         """State of every read, by sn."""
         self.digests = [0, execution.namespace.digest]
@@ -381,12 +381,12 @@ SIMPLE: list[Operation] = [
 @pytest.mark.parametrize(
     ("name", "owner", "instead"),
     [
-        ("grant", Locks, lambda locks, place: True),
+        ("grant", MemberLocks, lambda locks, place: True),
         ("take_back", Handles, lambda handles, first_free: None),
-        ("writer_of", Locks, lambda locks, things, until: None),
+        ("writer_of", MemberLocks, lambda locks, things, until: None),
         ("ALONE", transactions, ()),
         ("_lowest_open", Transactions, lambda under_way, client: 0),
-        ("grant", Locks, None),
+        ("grant", MemberLocks, None),
     ],
     ids=[
         "no locks",

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nodes.format_number import stored
-from nodes.metadata.images import ImageDamaged, UnknownFormat
-from nodes.protocols.vssp.acknowledging import STRATEGIES, held_by
+from nodes.metadata.images import ImageDamaged, UnknownImageFormat
+from nodes.protocols.vssp.acknowledgement import STRATEGIES, held_by
 from nodes.protocols.vssp.manifest import (
     Manifest,
     PartitionEntry,
@@ -20,7 +20,7 @@ from nodes.protocols.vssp.manifest import (
     partition_file,
     rank_of,
 )
-from nodes.protocols.vssp.outgoing import LAG_BYTES, WINDOW_BYTES, Outgoing
+from nodes.protocols.vssp.outgoing_image import LAG_BYTES, WINDOW_BYTES, Outgoing
 from nodes.protocols.vssp.packets import CHUNK_BYTES, PACKET_BYTES, bad_chunk, sums
 from nodes.protocols.vssp.retention import kept_images, kept_sn, with_barriers
 from nodes.wire.messages import Mark
@@ -97,7 +97,7 @@ def test_a_manifest_of_something_else_is_refused(manifest: Manifest) -> None:
 def test_another_format_is_refused_by_both_numbers() -> None:
     data = bytearray(encode(Manifest(NAME, MARK, [PartitionEntry(10, 1)])))
     data[8:10] = stored(9).to_bytes(2, "little")
-    with pytest.raises(UnknownFormat, match="format 9; this version reads format 1"):
+    with pytest.raises(UnknownImageFormat, match="format 9; this version reads format 1"):
         decode(bytes(data), NAME)
 
 

@@ -12,8 +12,8 @@ from nodes.protocols.vssp.manifest import image_name, manifest_file, partition_f
 from nodes.protocols.vssp.volume import (
     BadReport,
     Disagreement,
-    Recover,
-    Remove,
+    RecoverReplica,
+    RemoveReplica,
     check_report,
     compare,
     merge,
@@ -49,13 +49,13 @@ def image(*changed: StoredFile, name: str = IMAGE) -> list[StoredFile]:
 
 def test_two_equal_checksums_are_believed_over_a_third() -> None:
     found = compare(merge({"a": [journal(50, 7)], "b": [journal(50, 8)], "c": [journal(50, 7)]}))
-    assert found == [Recover("b", "journal", "a", 0, "others have another group 50")]
+    assert found == [RecoverReplica("b", "journal", "a", 0, "others have another group 50")]
 
 
 def test_two_juniors_do_not_outvote_the_only_longer_copy() -> None:
     """Safety rule 18, `checksum_vote`: two juniors stopped at sn 50, the only copy at 80 counts."""
     found = compare(merge({"a": [journal(50, 7)], "b": [journal(50, 7)], "c": [journal(80, 9)]}))
-    assert [(each.node, each.source, each.offset) for each in found if isinstance(each, Recover)] == [
+    assert [(each.node, each.source, each.offset) for each in found if isinstance(each, RecoverReplica)] == [
         ("a", "c", 5000), ("b", "c", 5000)
     ]  # fmt: skip
     assert len(found) == 2
@@ -68,7 +68,7 @@ def test_a_longer_journal_of_an_older_epoch_is_not_cut() -> None:
 
 def test_a_later_incarnation_goes_before_a_later_epoch() -> None:
     found = compare(merge({"a": [journal(50, 7, epoch=9)], "b": [journal(60, 8, epoch=1, incarnation=1)]}))
-    assert [(each.node, each.source) for each in found if isinstance(each, Recover)] == [("a", "b")]
+    assert [(each.node, each.source) for each in found if isinstance(each, RecoverReplica)] == [("a", "b")]
 
 
 def test_two_that_differ_without_a_third_are_left_as_they_are() -> None:
@@ -86,8 +86,8 @@ def test_two_that_differ_without_a_third_are_left_as_they_are() -> None:
 def test_no_journal_is_ever_cut_by_a_vote(reports: dict[str, StoredFile]) -> None:
     found = compare(merge({node: [file] for node, file in reports.items()}))
     for each in found:
-        assert not isinstance(each, Remove)
-        if isinstance(each, Recover):
+        assert not isinstance(each, RemoveReplica)
+        if isinstance(each, RecoverReplica):
             mine, source = reports[each.node], reports[each.source]
             assert rank(source) >= rank(mine) and source.last_sn >= mine.last_sn
             if rank(source) == rank(mine):
@@ -101,28 +101,31 @@ def test_who_lacks_an_image_is_given_all_of_it_and_the_manifest_last() -> None:
         f"image/{file}" for file in (partition_file(IMAGE, 0), partition_file(IMAGE, 1), manifest_file(IMAGE))
     ]
     assert {each.node for each in found} == {"c"}
-    assert len({each.source for each in found if isinstance(each, Recover)}) == 2, "both serve"
+    assert len({each.source for each in found if isinstance(each, RecoverReplica)}) == 2, "both serve"
 
 
 def test_a_damaged_partition_is_recovered_where_it_ends_to_be_good_and_takes_the_manifest_along() -> None:
     bad = part(partition_file(IMAGE, 1), checksum=6, valid=300)
     found = compare(merge({"a": image(), "b": image(bad), "c": image()}), [IMAGE])
-    assert [(each.node, each.file[-8:], each.offset) for each in found if isinstance(each, Recover)] == [
+    assert [(each.node, each.file[-8:], each.offset) for each in found if isinstance(each, RecoverReplica)] == [
         ("b", partition_file(IMAGE, 1)[-8:], 300), ("b", manifest_file(IMAGE)[-8:], 0)
     ]  # fmt: skip
-    assert all(isinstance(each, Recover) and each.source != "b" for each in found)
+    assert all(isinstance(each, RecoverReplica) and each.source != "b" for each in found)
 
 
 def test_a_valid_partition_that_is_outvoted_is_read_anew() -> None:
     other = part(partition_file(IMAGE, 0), checksum=6)
     found = compare(merge({"a": image(other), "b": image(), "c": image()}), [IMAGE])
-    assert [(each.node, each.offset) for each in found if isinstance(each, Recover)] == [("a", 0), ("a", 0)]
+    assert [(each.node, each.offset) for each in found if isinstance(each, RecoverReplica)] == [
+        ("a", 0),
+        ("a", 0),
+    ]
 
 
 def test_what_never_became_whole_goes_when_a_newer_image_is_there() -> None:
     older = part(partition_file(OLDER, 0))
     found = compare(merge({"a": [*image(), older], "b": image()}), [IMAGE])
-    assert found == [Remove("a", older.name, "a newer image is whole on a majority")]
+    assert found == [RemoveReplica("a", older.name, "a newer image is whole on a majority")]
     assert compare(merge({"a": [*image(), *image(name=OLDER)], "b": image()}), [IMAGE]) == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.workloads.contents import HEAD, Found, read_back, record
+from nodes.workloads.contents import HEAD, FileContent, read_back, record
 
 NAME = "/work/d1/client1-7"
 sizes = st.lists(st.integers(0, 700), min_size=1, max_size=6)
@@ -18,7 +18,7 @@ def file_of(lengths: list[int], first: int = 1) -> bytes:
 @settings(deadline=None, max_examples=50)
 @given(sizes)
 def test_what_was_written_is_read_back(lengths: list[int]) -> None:
-    assert read_back(NAME, file_of(lengths)) == Found(list(range(1, len(lengths) + 1)))
+    assert read_back(NAME, file_of(lengths)) == FileContent(list(range(1, len(lengths) + 1)))
 
 
 @settings(deadline=None, max_examples=50)
@@ -30,7 +30,7 @@ def test_a_file_that_breaks_off_has_the_records_that_are_whole(
     cut = data.draw(st.integers(0, len(content)))
     found = read_back(NAME, content[:cut])
     whole = [number for number in range(1, len(lengths) + 1) if len(file_of(lengths[:number])) <= cut]
-    assert found == Found(whole)
+    assert found == FileContent(whole)
 
 
 @settings(deadline=None, max_examples=50)
@@ -46,7 +46,7 @@ def test_a_flipped_bit_in_what_was_written_is_found(lengths: list[int], data: st
         return
     number, place = data.draw(st.sampled_from(bodies))
     content[place] ^= 1 << data.draw(st.integers(0, 7))
-    assert read_back(NAME, bytes(content)) == Found(
+    assert read_back(NAME, bytes(content)) == FileContent(
         list(range(1, number + 1)), len(file_of(lengths[:number]))
     )
 
@@ -54,8 +54,8 @@ def test_a_flipped_bit_in_what_was_written_is_found(lengths: list[int], data: st
 def test_another_files_bytes_and_a_record_twice_are_wrong() -> None:
     first = record(NAME, 1, 100)
     assert read_back("/work/other", first).wrong_at == 0
-    assert read_back(NAME, first + first) == Found([1], len(first))
+    assert read_back(NAME, first + first) == FileContent([1], len(first))
 
 
 def test_a_record_that_a_recovery_took_is_missing_and_no_fault() -> None:
-    assert read_back(NAME, record(NAME, 1, 10) + record(NAME, 4, 10)) == Found([1, 4])
+    assert read_back(NAME, record(NAME, 1, 10) + record(NAME, 4, 10)) == FileContent([1, 4])

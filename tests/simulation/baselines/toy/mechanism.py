@@ -14,11 +14,11 @@ from nodes.metadata_server.dispatch import Handlers
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.metadata_server.replica import Replica, open_replica
 from nodes.metadata_server.server import MetadataServer
-from nodes.metadata_server.tenure import Choice, JournalLeader
-from nodes.replicas.anew import start_anew_if_damaged
+from nodes.metadata_server.tenure import ChosenMechanisms, JournalLeader
+from nodes.replicas.fresh_start import start_anew_if_damaged
 from nodes.replicas.leader import wait_out_old_leases, write_epoch
 from nodes.replicas.log import decode_group, mark_of
-from nodes.replicas.session import Session
+from nodes.replicas.session import ReplicaSession
 from nodes.replicas.view import ACTIVE, STANDBY, EpochNode, LostLock
 from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Tenure
@@ -95,7 +95,12 @@ class Lazy:
 
 class Primary(JournalLeader):
     def __init__(
-        self, replica: Replica, choice: Choice, log: OwnJournal, tenure: Tenure, ended: Callable[[], None]
+        self,
+        replica: Replica,
+        choice: ChosenMechanisms,
+        log: OwnJournal,
+        tenure: Tenure,
+        ended: Callable[[], None],
     ):
         super().__init__(replica, choice, tenure, ended)
         self.answering.backlog.admit_and_hold()
@@ -139,10 +144,12 @@ class Primary(JournalLeader):
 class LazyPrimary:
     """One server's part: it follows the holder of the lock, and takes the lock when it is free."""
 
-    def __init__(self, server: MetadataServer, replica: Replica, choice: Choice):
+    def __init__(self, server: MetadataServer, replica: Replica, choice: ChosenMechanisms):
         self._server, self._choice = server, choice
         self._replica, self._following = replica, ViewWatcher(replica)
-        self.session: Session[Primary] = Session(replica, self._following, self, server.snapshot_writer.stop)
+        self.session: ReplicaSession[Primary] = ReplicaSession(
+            replica, self._following, self, server.snapshot_writer.stop
+        )
         self._log = OwnJournal(replica)
         self._catching_up = False
         to_leader = self.session.to_leader
@@ -205,7 +212,7 @@ class LazyPrimary:
         self._catching_up = False
 
 
-def start(world: World, config: ServerConfig, choice: Choice) -> None:
+def start(world: World, config: ServerConfig, choice: ChosenMechanisms) -> None:
     """Raises UnknownFormat, UnknownJournal, OSError of the files on the disk."""
 
     def begin() -> None:

@@ -1,0 +1,64 @@
+"""A failing plan as a scenario file that a person can read and run again."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from backend.errors import Malformed
+from backend.scenarios.model import Scenario
+from nodes.explore.files import sparse
+from nodes.explore.plan import PlanOutcome
+
+NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
+
+
+def text_of(outcome: PlanOutcome) -> str:
+    """The scenario file."""
+    plan, failure = outcome.plan, outcome.failures[0]
+    document = {
+        "name": f"{plan.cluster.protocol}: {failure.invariant}",
+        "teaches": failure.explanation[:300],
+        "seed": plan.seed,
+        "trial": {key: value for key, value in sparse(plan).items() if key != "seed"},
+    }
+    return yaml_of(document)
+
+
+def yaml_of(document: dict[str, Any]) -> str:
+    yaml = YAML()
+    yaml.default_flow_style = None
+    yaml.width = 120
+    stream = io.StringIO()
+    yaml.dump(document, stream)
+    return stream.getvalue()
+
+
+def write(outcome: PlanOutcome, directory: Path) -> Path:
+    """Writes the scenario file of a trial under a unique name; returns the path. Raises Malformed."""
+    words = f"{outcome.plan.cluster.protocol}-{outcome.failures[0].invariant}-{outcome.plan.seed}"
+    return write_text(words, text_of(outcome), directory)
+
+
+def write_beside(file: Path, outcome: PlanOutcome) -> Path:
+    """Writes the scenario file of a shrunk trial beside the file of the whole one; returns the path. Raises Malformed."""
+    return write_text(f"{file.stem}-shrunk", text_of(outcome), file.parent)
+
+
+def write_scenario(scenario: Scenario, directory: Path) -> Path:
+    """Writes a scenario whose steps were shortened; returns the path. Raises Malformed."""
+    return write_text(f"{scenario.name}-{scenario.seed}", yaml_of(sparse(scenario)), directory)
+
+
+def write_text(words: str, text: str, directory: Path) -> Path:
+    path = directory / f"{NOT_IN_NAMES.sub('-', words.lower()).strip('-')}.yaml"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    except OSError as error:
+        raise Malformed(f"cannot write to {directory}: {error.strerror}") from None
+    return path

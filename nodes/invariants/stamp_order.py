@@ -1,0 +1,261 @@
+"""linearisable, in a cluster of several groups (nodes/invariants/README.md).
+
+The witness order is that of the stamps of a clock that all groups synchronise with every message: if one call saw another's effect, its stamp
+is later. The model carries the calls out in that order, and each result must be the model's. Within a group, no call may be ordered before
+one that had returned when it was invoked. A file whose home is not that of its name is looked up twice: its name when it was resolved, the
+file when it was reached.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+from nodes.invariants.answers import STATELESS, difference
+from nodes.invariants.calls import UNKNOWN, WRITES, answered_wrongly, as_travelled, shown, tag_of
+from nodes.invariants.checker import SECOND, place_in_trace
+from nodes.invariants.model import Model
+from nodes.invariants.model_base import CHECKPOINTS_KEPT, COPIED_MAX, NAMES_MAX, TOO_MANY_NAMES, Base, Based
+from nodes.invariants.real_time import RealTime
+from nodes.trace.checkpoints import BarrierWritten
+from nodes.trace.events import Called, Committed, Invoked, Stamped
+
+LATE_NS = 90 * SECOND
+"""Longest time, in the time of events, for which a call may be reported late: as long as a client may wait for its answer."""
+SOON_NS = 5 * SECOND
+WAITING_MAX = 200_000
+SESSIONS = frozenset(("OpenSession", "CloseSession"))
+Key = tuple[str, int]
+Where = tuple[str, int]
+"""Group and sn."""
+
+
+class CheckpointCut:
+    """One checkpoint: the barriers of the groups, and the model at these."""
+
+    def __init__(self) -> None:
+        self.barriers: dict[str, int] = {}
+        self.too_large = False
+        self.model: Model | None = None
+        """The model at the checkpoint; None until a call behind the checkpoint is carried out."""
+
+    def holds(self, where: Where) -> bool:
+        group, sn = where
+        return sn < self.barriers.get(group, 1 << 62)
+
+
+class ByStamp(Based):
+    name = "linearisable"
+    meaning = "the history of client calls is linearisable: in the order of the groups' common clock, results and real time agree"
+    counts = "answers compared with a model of the file system"
+
+    def __init__(self, groups: dict[str, str], base: Base | None = None) -> None:
+        super().__init__(base)
+        self._groups = groups
+        """Server to the name of its group."""
+        self.steps = self.after_base(
+            {
+                Called: self._on_called,
+                Invoked: self._on_invoked,
+                Committed: self._on_committed,
+            }
+        )
+        self.steps[BarrierWritten] = self._on_barrier
+        self._cuts: dict[str, CheckpointCut] = {}
+        """Checkpoints of this incarnation, the newest ones, by name."""
+        self._real_time: dict[str, RealTime] = {}
+        self._due: list[tuple[int, int, Stamped, Where]] = []
+        self._count = 0
+        self._invoked: dict[Key, Stamped] = {}
+        """Calls without a known place: not returned, without an answer, or answered again from memory."""
+        self._stamps: dict[Key, tuple[int, Where]] = {}
+        """Stamp and place of committed records of writes whose answer has not been reported."""
+        self._begun: set[str] = set() if base is None else set(groups.values())
+        """Groups whose commits were seen from the first one on."""
+        self._done_ns = 0
+        self._returned_ns = 0
+        """Time when the last of the calls carried out so far returned."""
+        self._now_ns = 0
+
+    # --- events ---------------------------------------------------------------------------------------------
+
+    def _on_invoked(self, stamped: Stamped, event: Invoked) -> None:
+        if tag_of(event.operation) not in SESSIONS:
+            self._invoked[event.client, event.number] = stamped
+
+    def _on_committed(self, stamped: Stamped, event: Committed) -> None:
+        if event.sn == 1:
+            self._begun.add(event.group)
+        for (client, number), stamp in zip(event.operations, event.stamps, strict=False):
+            if client:
+                self._stamps[client, number] = stamp, (event.group, event.sn)
+        while len(self._stamps) > WAITING_MAX:
+            del self._stamps[next(iter(self._stamps))]
+
+    def _on_called(self, stamped: Stamped, event: Called) -> None:
+        key, tag = (event.client, event.number), tag_of(event.operation)
+        self._invoked.pop(key, None)
+        # An error without an epoch is the client's own refusal: the path of a new name cannot be resolved.
+        refused_by_nobody = event.error and event.error != UNKNOWN and not event.epoch
+        if self.unable or tag in SESSIONS or event.error in STATELESS or refused_by_nobody:
+            self._stamps.pop(key, None)
+            return
+        if event.error != UNKNOWN and not event.epoch:
+            # The client computed this answer itself, so it has a place in no group.
+            return
+        if event.error == UNKNOWN:
+            if tag in WRITES:
+                self._invoked[key] = stamped
+            return
+        stamp = self._stamps.pop(key, None)
+        if stamp is not None and tag in WRITES and not event.error:
+            self._plan(stamp[0], stamped, stamp[1])
+        elif event.tries == 1 or event.error or tag not in WRITES:
+            looks = event.error or tag not in WRITES
+            stamp_ns = event.stamp_ns
+            if looks and event.invoked_ns >= self._returned_ns:
+                # After a restart of all servers, their clock may be behind the stamp of an earlier read, never behind a record.
+                stamp_ns = max(stamp_ns, self._done_ns + 1)
+            self._plan(stamp_ns, stamped, (self._groups.get(event.server, event.server), event.sn))
+        else:
+            self._invoked[key] = stamped
+
+    def _on_barrier(self, stamped: Stamped, event: BarrierWritten) -> None:
+        self._cuts.setdefault(event.name, CheckpointCut()).barriers[event.group] = event.sn
+        if len(self._cuts) > CHECKPOINTS_KEPT:
+            del self._cuts[next(iter(self._cuts))]
+
+    def inherit(self, before: ByStamp) -> None:
+        """Takes over calls that were under way at the rollback: they may be carried out in this incarnation."""
+        self._invoked = dict(before._invoked)
+
+    def forget_call(self, event: Called) -> None:
+        """Forgets a call that was answered in another incarnation. If it also has a record here, which was quarantined, other calls may have
+        seen its effect before."""
+        key = (event.client, event.number)
+        stamped = self._invoked.pop(key, None)
+        if stamped is not None and key in self._stamps:
+            self._plan(self._stamps[key][0], stamped, self._stamps.pop(key)[1])
+
+    def has_barrier(self, name: str) -> bool:
+        """Whether this incarnation made the checkpoint recently enough."""
+        return name in self._cuts
+
+    def base_of(self, name: str) -> Model | None:
+        """The model at a barrier; None while earlier calls have not been carried out."""
+        self.look_for_base()
+        cut = self._cuts.get(name)
+        if cut is None or cut.too_large or self.unable or self.waits:
+            return None
+        open_calls = [self._stamps[key][1] for key in self._invoked if key in self._stamps]
+        if any(cut.holds(where) for where in open_calls + [each[3] for each in self._due]):
+            return None
+        return (cut.model or self._model).copy()
+
+    def _plan(self, stamp_ns: int, stamped: Stamped, where: Where) -> None:
+        if stamp_ns <= self._done_ns:
+            self.unable = "cannot go on: a call was reported too late"
+            self._due.clear()
+            return
+        self._count += 1
+        heappush(self._due, (stamp_ns, self._count, stamped, where))
+
+    # --- time -----------------------------------------------------------------------------------------------
+
+    def on_time(self, now_ns: int) -> None:
+        self._now_ns = now_ns
+        self.look_for_base()
+        self._carry_out(now_ns)
+
+    def catch_up(self) -> None:
+        """Carries out everything: calls that have not been reported by now never will be."""
+        self.look_for_base()
+        self._carry_out(1 << 63)
+
+    def finish(self) -> None:
+        super().finish()
+        self._carry_out(1 << 63)
+
+    def _carry_out(self, now_ns: int) -> None:
+        """Carries out calls in order, as far as no earlier call can still be reported."""
+        self._settle_unknown(now_ns)
+        open_ns = min((stamped.event.invoked_ns for stamped in self._invoked.values()), default=1 << 63)  # type: ignore[union-attr]
+        committed_ns = min(
+            (self._stamps[key][0] for key in self._invoked if key in self._stamps), default=1 << 63
+        )
+        while self._due and not self.unable:
+            stamp_ns, _, stamped, where = self._due[0]
+            event: Called | Invoked = stamped.event  # type: ignore[assignment]
+            if stamped.at_ns > now_ns - SOON_NS or event.invoked_ns > open_ns or stamp_ns > committed_ns:
+                return
+            heappop(self._due)
+            self._done_ns = stamp_ns
+            self._cut(stamp_ns, stamped, where)
+            self._check(stamp_ns, stamped)
+            self._model.past.forget_before(stamp_ns - LATE_NS)
+            if self._model.names > NAMES_MAX:
+                self.unable, self._model = f"cannot go on: {TOO_MANY_NAMES}", Model()
+                self._cuts.clear()
+
+    def _settle_unknown(self, now_ns: int) -> None:
+        """Places a call without an answer by its record. Without a record, it gets no place after a while."""
+        for key, stamped in list(self._invoked.items()):
+            event: Called | Invoked = stamped.event  # type: ignore[assignment]
+            if key in self._stamps and (isinstance(event, Called) or event.invoked_ns < now_ns - LATE_NS):
+                del self._invoked[key]
+                stamp_ns, where = self._stamps.pop(key)
+                self._plan(stamp_ns, stamped, where)
+            elif event.invoked_ns < now_ns - LATE_NS:
+                del self._invoked[key]
+
+    def _cut(self, stamp_ns: int, stamped: Stamped, where: Where) -> None:
+        """Keeps a checkpoint's model before the first change behind it. A late change before it is carried out on this model, too."""
+        event: Called | Invoked = stamped.event  # type: ignore[assignment]
+        refused = isinstance(event, Called) and event.error not in ("", UNKNOWN)
+        if refused or tag_of(event.operation) not in WRITES:
+            return
+        for cut in self._cuts.values():
+            if not cut.holds(where):
+                if cut.model is None and not cut.too_large:
+                    cut.too_large = self._model.names > COPIED_MAX
+                    cut.model = None if cut.too_large else self._model.copy()
+            elif cut.model is not None:
+                cut.model.run(as_travelled(event.operation), stamp_ns)
+
+    # --- verdicts -------------------------------------------------------------------------------------------
+
+    def _check(self, stamp_ns: int, stamped: Stamped) -> None:
+        event: Called | Invoked = stamped.event  # type: ignore[assignment]
+        operation = as_travelled(event.operation)
+        if not isinstance(event, Called) or event.error == UNKNOWN:
+            self._model.run(operation, stamp_ns)
+            return
+        group = self._groups.get(event.server, event.server)
+        if group not in self._begun:
+            self.unable = f"cannot go on: {group} had committed something before this check began"
+            self._due.clear()
+            return
+        real_time = self._real_time.setdefault(group, RealTime())
+        if stamp_ns < real_time.answered_by(event.invoked_ns):
+            self.fail(
+                f"call {event.number} of {event.client}, {shown(event.operation)}, was answered by {event.server} as of "
+                f"{stamp_ns}, though a later state had been answered before it was invoked",
+                place_in_trace(real_time.witness(event.invoked_ns)),
+                place_in_trace(stamped),
+            )
+        real_time.returned(event.returned_ns, stamp_ns, stamped)
+        self._returned_ns = max(self._returned_ns, event.returned_ns)
+        changes = not event.error and tag_of(event.operation) in WRITES
+        if event.resolved_ns:
+            expected = self._model.reach(operation, event.resolved_ns, stamp_ns, changes)
+        else:
+            expected = (self._model.run if changes else self._model.look)(operation, stamp_ns)
+        wanted = difference(expected, event.error, as_travelled(event.result))
+        if not wanted:
+            self.checked += 1
+            return
+        self.fail(answered_wrongly(event, str(stamp_ns), wanted), place_in_trace(stamped))
+
+    def paths(self) -> dict[str, bool] | None:
+        """Every path of the present model, and whether it is a directory; None while the state at the barrier is not known."""
+        self.catch_up()
+        return None if self.waits else self._model.paths()
