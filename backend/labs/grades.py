@@ -79,7 +79,7 @@ def of_prediction(id: str, asked: PredictionPart, answer: Answer | None, history
     assert isinstance(truth, int | float)
     right = number is not None and abs(number - truth) <= asked.tolerance
     unit = f" {asked.unit}" if asked.unit else ""
-    about = f" (± {asked.tolerance:g} counts)" if asked.tolerance else ""
+    about = f", and ± {asked.tolerance:g} is right" if asked.tolerance else ""
     return StepGrade(id, right, f"{truth:.4g}{unit}; you said {answer_text(answer)}{about}", asked.why)
 
 
