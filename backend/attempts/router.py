@@ -52,7 +52,7 @@ async def give_hint(name: str, request: HintRequest, attempts: TheAttempts) -> d
 
 @router.post("/{name}/verdict", response_model=AttemptOut)
 async def finish_attempt(name: str, attempts: TheAttempts) -> dict[str, Any]:
-    """Ends the run and grades every step, as `./cloverlab lab check` does. The cluster's clock stops."""
+    """Ends the run and grades every step, as `./cloverlab lab check NAME` does. The cluster's clock stops."""
     return await attempts.finish(name)
 
 
