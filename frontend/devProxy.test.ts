@@ -30,7 +30,7 @@ test("a foreign site's request reaches the control plane with its own origin", a
   });
   try {
     await vite.listen();
-    const dev = `http://127.0.0.1:${(vite.httpServer?.address() as AddressInfo).port}`;
+    const dev = `http://127.0.0.1:${(vite.httpServer?.address() as AddressInfo | undefined)?.port}`;
     const told = async (origin: string) =>
       (await fetch(`${dev}/api/fs/content`, { method: "POST", headers: { origin }, body: "x" })).text();
     expect(await told("http://evil.example")).toBe("http://evil.example");
