@@ -91,3 +91,9 @@ class FileCalled(Event, frozen=True, array_like=True, gc=False):
     """Offset of the first byte that differs from the one written; -1 when there is none."""
     lacking_ns: int
     """Time when the newest missing record was acknowledged; 0 when none was missing."""
+
+
+BlockEvent = (
+    ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | BlocksSetAside | DataNodeLost | FileCalled
+)  # fmt: skip
+"""Every event of this table."""

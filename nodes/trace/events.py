@@ -10,17 +10,7 @@ from typing import Any
 import msgspec
 
 from nodes.trace.base import Event
-from nodes.trace.block_events import (
-    BlockHealth,
-    BlocksSetAside,
-    DataNodeLost,
-    FileCalled,
-    NodeHolds,
-    ReplicaDamaged,
-    ReplicaRemoved,
-    ReplicasFound,
-    ReplicaStored,
-)
+from nodes.trace.block_events import BlockEvent
 from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier, CheckpointOutcome, TakenBack
 from nodes.trace.election_events import Drawn
 from nodes.trace.journal_events import JournalStored, LedgersForgotten, WriterFenced
@@ -371,7 +361,7 @@ AnyEvent = (
     | BarrierWritten | BlocksAtBarrier | CheckpointOutcome | TakenBack
     | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | LockRemoved | WritesWait | Warned | Ignored
     | Placed | LockHeld | EpochRaised | Configured
-    | ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | BlocksSetAside | DataNodeLost | FileCalled
+    | BlockEvent
     | JournalStored | WriterFenced | LedgersForgotten
     | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | ProcessFound | ServerRemoved | CheckFailed
     | MessageSent | MessageReceived | MessageDropped
