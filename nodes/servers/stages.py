@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from nodes.config import SECOND
 from nodes.scope import Scope
 from nodes.storage.block_store import BlockRefused, BlockStore
-from nodes.trace.block_events import ReplicaRemoved, ReplicaStored
+from nodes.trace.block_events import ReplicaRemoved, ReplicaStored, WriteRefused
 from nodes.wire.data_messages import CHAIN_MAX, Packet, PacketAcked, WriteBlock, WriteOpened
 from nodes.world import World
 
@@ -145,6 +145,7 @@ class Stages:
             self.end(stage.block)
 
     def _fail(self, stage: StagedBlock, reason: str) -> None:
+        self._world.trace.emit(WriteRefused(stage.block, stage.stamp, " ".join(reason.split())))
         self._refuse(stage, self._world.name, reason)
 
     def _refuse(self, stage: StagedBlock, node: str, reason: str) -> None:

@@ -28,6 +28,14 @@ class ReplicaRemoved(Event, frozen=True, array_like=True, gc=False):
     removal: Removal
 
 
+class WriteRefused(Event, frozen=True, array_like=True, gc=False):
+    """This data node takes no more of a block, whose writer goes on without it: no room, a slow disk, a wrong checksum."""
+
+    block: int
+    stamp: int
+    why: str
+
+
 class ReplicasFound(Event, frozen=True, array_like=True, gc=False):
     """The replicas on the disk of a data node that starts: (block, stamp) of whole replicas."""
 
@@ -94,6 +102,6 @@ class FileCalled(Event, frozen=True, array_like=True, gc=False):
 
 
 BlockEvent = (
-    ReplicaStored | ReplicaDamaged | ReplicaRemoved | ReplicasFound | NodeHolds | BlockHealth | BlocksSetAside | DataNodeLost | FileCalled
+    ReplicaStored | ReplicaDamaged | ReplicaRemoved | WriteRefused | ReplicasFound | NodeHolds | BlockHealth | BlocksSetAside | DataNodeLost | FileCalled
 )  # fmt: skip
 """Every event of this table."""

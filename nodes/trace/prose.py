@@ -209,6 +209,7 @@ PROSE: dict[type[e.AnyEvent], Callable[[Any, Terms], str]] = {
     block_events.ReplicaRemoved: lambda event, t: (
         f"removes block {event.block:x} (stamp {event.stamp}): {event.removal}"
     ),
+    block_events.WriteRefused: lambda event, t: f"takes no more of block {event.block:x}: {event.why}",
     block_events.ReplicasFound: lambda event, t: f"finds {len(event.blocks)} replicas on its disk",
     block_events.NodeHolds: lambda event, t: f"holds {event.blocks} blocks, {event.damaged} of them damaged",
     block_events.BlockHealth: _health,

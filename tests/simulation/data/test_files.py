@@ -10,6 +10,7 @@ from nodes.config import SECOND
 from nodes.errors import FsError
 from nodes.kinds import KINDS
 from nodes.metadata.operations import Delete, Mkdir, Open
+from nodes.trace.block_events import WriteRefused
 from nodes.wire.data_messages import Packet, ReadBlock
 from tests.simulation.data.lab import DataLab, content
 
@@ -138,6 +139,20 @@ def test_lossy_links_slow_disks_and_full_nodes_do_no_harm() -> None:
     lab.put("/f", data)
     assert lab.get("/f") == data
     assert lab.get("/f") == data
+
+
+def test_a_data_node_says_why_a_writer_goes_on_without_it() -> None:
+    lab = DataLab(12, nodes=4)
+    written = lab.begin_put("/f", content(12, LENGTH))
+    lab.until(lambda: lab.parts_given >= 3)
+    for name in lab.data_nodes[:2]:
+        lab.faults.fail_disk(name)
+    lab.until(written.done)
+    for name in lab.data_nodes[:2]:
+        lab.faults.fail_disk(name, False)
+    refused = [each for each in lab.cluster.events if isinstance(each.event, WriteRefused)]
+    assert refused and {each.server for each in refused} <= {*lab.data_nodes[:2]}
+    assert "Input/output error" in refused[0].event.why
 
 
 def test_appending_begins_a_block_of_its_own() -> None:
