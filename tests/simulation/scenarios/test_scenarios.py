@@ -44,9 +44,9 @@ DIGEST = """
 import asyncio, hashlib, sys
 from pathlib import Path
 from backend.scenarios.reader import read
-from backend.scenarios.runner import Run
+from backend.scenarios.runner import ScenarioRun
 for scenario in read(Path(sys.argv[1]))[:1]:
-    run = Run(scenario, "simulated", scenario.seed)
+    run = ScenarioRun(scenario, "simulated", scenario.seed)
     asyncio.run(run.run())
     print(hashlib.sha256(run.fabric.cluster.event_log_bytes()).hexdigest())
 """
