@@ -102,6 +102,7 @@ class FileCalled(Event, frozen=True, array_like=True, gc=False):
 
 
 BlockEvent = (
-    ReplicaStored | ReplicaDamaged | ReplicaRemoved | WriteRefused | ReplicasFound | NodeHolds | BlockHealth | BlocksSetAside | DataNodeLost | FileCalled
+    ReplicaStored | ReplicaDamaged | ReplicaRemoved | WriteRefused | ReplicasFound
+    | NodeHolds | BlockHealth | BlocksSetAside | DataNodeLost | FileCalled
 )  # fmt: skip
 """Every event of this table."""
