@@ -43,12 +43,11 @@ def completed(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [msgspec.structs.asdict(msgspec.convert(row, Failover)) for row in rows]
 
 
-class Interval:
+class Interval(msgspec.Struct):
     """Times of one fault; `ended_ns` is 0 while it is in force."""
 
-    def __init__(self, began_ns: int, ended_ns: int):
-        self.began_ns = began_ns
-        self.ended_ns = ended_ns
+    began_ns: int
+    ended_ns: int
 
 
 class FailoverWatch:
@@ -97,9 +96,10 @@ class FailoverWatch:
 
     def survived(self, invoked_ns: int) -> None:
         """Forgets the faults that had ended when a call began that the active has answered: no takeover is due to them."""
-        for fault, interval in list(self.faults.items()):
-            if 0 < interval.ended_ns < invoked_ns:
-                del self.faults[fault]
+        if self.faults:
+            self.faults = {
+                fault: each for fault, each in self.faults.items() if not 0 < each.ended_ns < invoked_ns
+            }
 
     def finish(self, answered_ns: int | None) -> Failover:
         fault_ns = min((interval.began_ns for interval in self.faults.values()), default=0)

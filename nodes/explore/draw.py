@@ -55,8 +55,9 @@ def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Muta
 def detecting(seed: int, cluster: ClusterConfig) -> ClusterConfig:
     """The cluster with the leases of its members in half of the seeds, where its family has them; with the kind of detection that its bugs need."""
     rng = random.Random(f"{seed}/detection")
-    kind = ("session", "members")[rng.random() >= 0.5]
-    if family_named(cluster.protocol).cannot_grant or (detection_of(cluster.mutations) or kind) == "session":
+    drawn = "session" if rng.random() < 0.5 else "members"
+    kind = detection_of(cluster.mutations) or drawn
+    if family_named(cluster.protocol).cannot_grant or kind == "session":
         return cluster
     grant_ms = cluster.timing.session_timeout_ms // rng.choice((2, 4))
     return replace(cluster, detection="members", timing=replace(cluster.timing, grant_ms=grant_ms))
