@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from backend.picture import Picture
 from nodes.config import DataConfig, one_group
+from nodes.trace import block_events
 from nodes.trace import events as e
 from tests.unit.backend.story import Story
 
@@ -15,7 +16,7 @@ def test_a_data_node_is_no_metadata_server() -> None:
     for at_ms, (server, event) in enumerate(
         (
             ("dn1", e.Started(7, "127.0.0.1:1", 0)),
-            ("dn1", e.NodeHolds(3, 9, 1)),
+            ("dn1", block_events.NodeHolds(3, 9, 1)),
             ("dn1", e.Warned("the disk is full")),
             ("control", e.FaultInjected(1, "pause", ["dn1"], {})),
         )
