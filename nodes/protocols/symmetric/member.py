@@ -8,7 +8,7 @@ hold is executed, answered, and visible to reads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 
 from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.agreement import Agreed
@@ -342,23 +342,30 @@ class ViewMember:
 
         A wedged member takes no reports of journals. Then only silence counts: who is too slow does not answer the attempt that ends the view.
         """
+        reported = not self.wedged or self._replica.config.cluster.mutations.stale_reports_counted
+        return self.doubtful() if reported else self._named(self.presence.silent(self._now_ns()))
+
+    def doubtful(self) -> list[str]:
+        """Members that are silent, or whose journal was stalled by their last reports."""
         now_ns = self._now_ns()
-        silent = set(self.presence.silent(now_ns))
+        found = set(self.presence.silent(now_ns))
         # An idle member of the plain protocol delays the journals of the others until its next heartbeat.
         stuck_ns = STUCK_LEASES * self.lease_ns + (HEARTBEAT_NS if self._heartbeats else 0)
         last_sn = self._replica.log.last.sn
-        reported = not self.wedged or self._replica.config.cluster.mutations.stale_reports_counted
-        for member, moved_ns in enumerate(self._moved_ns) if reported else ():
+        for member, moved_ns in enumerate(self._moved_ns):
             behind = self._stability.held_by(member) < last_sn
             if member != self.own and behind and now_ns - moved_ns > stuck_ns:
-                silent.add(member)
-        return [self.view.members[member] for member in sorted(silent)]
+                found.add(member)
+        return self._named(found)
+
+    def _named(self, places: Iterable[int]) -> list[str]:
+        return [self.view.members[member] for member in sorted(places)]
 
     def held_sns(self) -> list[int]:
         """The sn up to which each member is known to hold the journal."""
         return [self._stability.held_by(member) for member in range(len(self._ids))]
 
-    def received_joining(self, server: str, gone: list[str]) -> bool:
+    def received_joining(self, server: str, gone: Collection[str]) -> bool:
         """Whether every other member, except those in `gone`, receives this server's requests to join."""
         return all(
             server in received

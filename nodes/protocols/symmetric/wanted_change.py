@@ -39,15 +39,20 @@ def change_of_member(
     stuck: bool,
     asked: bool = False,
 ) -> WantedChange:
-    """The change that a member of the view wants. `stuck`: an earlier attempt failed. `asked`: an operator wants a new view."""
+    """The change that a member of the view wants. `stuck`: an earlier attempt failed. `asked`: an operator wants a new view.
+
+    A doubtful member is invited as long as it is not gone, but keeps nobody out: it may be too slow for every attempt, and then joiners are needed.
+    """
     view = member.view.members
     back = [name for name in view if name in joining]
     gone = sorted({*member.gone(), *back})
     stay = [name for name in view if name not in gone]
+    doubtful = {*gone, *member.doubtful()}
+    firm = [name for name in view if name not in doubtful]
     come = [
         name
         for name, join in joining.items()
-        if name not in stay and member.received_joining(name, gone) and fit_to_join(join, stay)
+        if name not in stay and member.received_joining(name, doubtful) and fit_to_join(join, firm)
     ]
     near = [name for name in come if _is_near(replica, joining[name])]
     far = [name for name in come if name not in near]

@@ -68,6 +68,28 @@ def test_two_of_five_at_once_at_a_step(step: str) -> None:
     goes_on(lab)
 
 
+def test_a_member_too_slow_for_every_attempt_keeps_no_joiner_out() -> None:
+    """Two of five die beside a stalled disk, and the attempt without them fails. One returns without a link to the slow member, which answers
+    all but Settle: three can go on."""
+    lab = changing(5)
+    *_, dies, returns, slow = lab.names
+    lab.faults.slow_disk(slow, ms=30_000)
+    lab.begin(lab.ada, Mkdir("/under-way"))
+    lab.run_ms(20)
+    for name in (dies, returns):
+        lab.faults.crash(name)
+    lab.run_ms(1_000)
+    lab.faults.cut(returns, slow)
+    lab.faults.restart(returns)
+    lab.run_ms(6_000)
+    lab.begin_and_wait(lab.ada, Mkdir("/of-three")).result()
+    lab.faults.slow_disk(slow, ms=0)
+    views = len(lab.serving())
+    lab.run_ms(30_000)
+    assert len(lab.serving()) == views, "who is cut off from a member stays out"
+    goes_on(lab)
+
+
 @pytest.mark.parametrize("end", ["sender", "receiver"])
 @pytest.mark.parametrize("kind", WORDS)
 def test_at_a_message_of_the_view_change(kind: type[Message], end: str) -> None:
