@@ -110,12 +110,12 @@ class BlockStore:
                 return offset + bad
         return length
 
-    def room(self) -> int:
-        """Number of bytes that it may still take."""
-        return max(0, min(self.capacity - self.used, self._disk.free() - self.reserve))
+    def room(self, given_up: int = 0) -> int:
+        """Number of bytes that it may still take, when so many are given up."""
+        return max(0, given_up + min(self.capacity - self.used, self._disk.free() - self.reserve))
 
-    def _check_room(self, size: int, path: str) -> None:
-        if size > self.room():
+    def _check_room(self, size: int, path: str, given_up: int = 0) -> None:
+        if size > self.room(given_up):
             line = f"no room: the data node takes {self.capacity} bytes, and leaves {self.reserve} of its disk free"
             raise OSError(errno.ENOSPC, line, path)
 
@@ -146,12 +146,19 @@ class BlockStore:
             raise BlockRefused(f"no group numbers a block {block:x} with stamp {stamp}")
 
     def _create(self, block: int, stamp: int) -> None:
-        self._check_room(HEAD_BYTES, _data(block))
-        if block in self.replicas:
+        there = block in self.replicas
+        self._check_room(HEAD_BYTES, _data(block), self._size(block) if there else 0)
+        if there:
             self.remove(block)
         file = self._open[block] = self._disk.open_append(_data(block))
         self.replicas[block] = StoredReplica(stamp, 0)
         file.append(head(block, stamp))
+
+    def _size(self, block: int) -> int:
+        try:
+            return self._disk.size(_data(block))
+        except FileNotFoundError:
+            return 0
 
     async def _reopen(self, block: int, old: StoredReplica, stamp: int, length: int) -> None:
         if length > old.length or (length % CHUNK_BYTES and length != old.length):

@@ -229,5 +229,33 @@ def test_a_disk_is_not_filled_to_the_last_byte() -> None:
     assert BLOCK + 1 not in store.replicas and f"blocks/{BLOCK + 1:016x}.blk" not in disk.files
 
 
+@pytest.mark.parametrize(("stamp", "harmed"), [(2, None), (1, 3), (1, 700)])
+def test_a_replica_is_replaced_in_its_own_room(stamp: int, harmed: int | None) -> None:
+    """A later stamp, or a damaged replica that the others repair: the old one gives up its bytes, so the disk may be full."""
+    disk = MemoryDisk(capacity=100_000)
+    store = opened(disk)
+    asyncio.run(written(store, b"x" * 10_240))
+    disk.files["trace"] = bytearray(disk.free() - store.reserve)
+    if harmed is not None:
+        disk.files[f"blocks/{BLOCK:016x}.blk"][harmed] ^= 1
+        store = opened(disk)
+        if not store.replicas[BLOCK].damaged:
+            with pytest.raises(BlockDamaged):
+                whole(store)
+    assert store.room() == 0
+    asyncio.run(written(store, b"y" * 9_728, stamp=stamp))
+    assert store.replicas[BLOCK].stamp == stamp and whole(store) == b"y" * 9_728
+
+
+def test_a_replica_stays_where_nothing_could_take_its_place() -> None:
+    disk = MemoryDisk(capacity=100_000)
+    store = opened(disk)
+    asyncio.run(written(store, b"x" * 512))
+    disk.files["trace"] = bytearray(disk.free())
+    with pytest.raises(OSError, match="no room"):
+        asyncio.run(store.begin(BLOCK, 2, 0))
+    assert whole(store) == b"x" * 512
+
+
 def test_a_large_disk_keeps_a_gigabyte() -> None:
     assert opened(MemoryDisk(capacity=1 << 43)).reserve == 1 << 30
