@@ -40,7 +40,8 @@ class Lab(Running):
         super().__init__(settings, home, store, last, self._on_events, workers)
         self.workers = workers
         """They carry this cluster, if it is simulated, and may carry others."""
-        self.failovers = Failovers(self._failed_over)
+        session_ms = home.file.cluster.timing.session_timeout_ms
+        self.failovers = Failovers(self._failed_over, session_ms * NS_PER_MS)
         self.hub = Hub(self)
         self.comparisons = Comparisons()
         self.counting = Counting()

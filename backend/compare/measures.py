@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from backend.events.failovers import Failover, Failovers
+from backend.events.failovers import SESSION_NS, Failover, Failovers
 from backend.scenarios.outages import Outages
 from backend.store.buckets import has_failed
 from backend.store.latencies import LatencyHistogram
@@ -62,10 +62,10 @@ class Measured(msgspec.Struct):
 class Measures:
     """Collects events and messages; `measured` returns the results."""
 
-    def __init__(self) -> None:
+    def __init__(self, session_ns: int = SESSION_NS) -> None:
         self._outages = Outages()
         self._failovers: list[Failover] = []
-        self._splits = Failovers(lambda _, split: self._failovers.append(split))
+        self._splits = Failovers(lambda _, split: self._failovers.append(split), session_ns)
         self._calls: list[tuple[int, int, bool]] = []
         """(returned, took, failed), in ns."""
         self._faults: list[tuple[int, str, list[str]]] = []

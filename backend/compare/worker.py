@@ -20,7 +20,7 @@ from backend.scenarios.model import ClusterPart, ExpectPart, Scenario, StepPart
 from backend.scenarios.reader import read
 from backend.scenarios.runner import ScenarioRun
 from backend.scenarios.translation import OF_ONE_FAMILY, translated
-from nodes.config import Holes
+from nodes.config import MILLISECOND, Holes
 from nodes.counters import LOGS
 from nodes.trace.events import Stamped
 from nodes.wire.messages import Message
@@ -75,7 +75,7 @@ def measure(task: ComparisonTask) -> Measured:
     run = ScenarioRun(scenario, "simulated", task.seed)
     assert isinstance(run.fabric, Simulated)
     cluster = run.fabric.cluster
-    measures = Measures()
+    measures = Measures(run.config.timing.session_timeout_ms * MILLISECOND)
     reported_ns = 0
 
     def on_event(stamped: Stamped) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from nodes.config import MILLISECOND, Timing
 from nodes.faults.table import lasts
 from nodes.trace import events as e
 from nodes.trace.base import Event
@@ -14,6 +15,7 @@ from nodes.trace.lease_events import LockRemoved
 
 TOGETHER_NS = 100_000_000
 """The end of a session and that of its lock are reported one after the other, within this time."""
+SESSION_NS = Timing().session_timeout_ms * MILLISECOND
 NOT_OURS = ("heal", "heal_all", "resume", "restart", "add_server", "remove_server")
 
 
@@ -49,12 +51,24 @@ class Interval(msgspec.Struct):
     began_ns: int
     ended_ns: int
 
+    def survived(self, invoked_ns: int, session_ns: int) -> bool:
+        """Whether the active has survived it, if it answered a call that began then: after its end, or a session after it began.
+
+        Nobody answers longer than a session after the fault that ends the session.
+        """
+        return 0 < self.ended_ns < invoked_ns or self.began_ns + session_ns < invoked_ns
+
+    def may_end(self, lost_ns: int, session_ns: int) -> bool:
+        """Whether the role that was lost then may have been lost by it."""
+        return not self.ended_ns or lost_ns <= self.ended_ns + session_ns
+
 
 class FailoverWatch:
     """State of one group between two takeovers."""
 
-    def __init__(self, group: str):
+    def __init__(self, group: str, session_ns: int):
         self.group = group
+        self._session_ns = session_ns
         self.active = ""
         self.faults: dict[int, Interval] = {}
         """Faults at the active, or at the group, after which the active has not answered yet."""
@@ -95,14 +109,14 @@ class FailoverWatch:
         return None
 
     def survived(self, invoked_ns: int) -> None:
-        """Forgets the faults that had ended when a call began that the active has answered: no takeover is due to them."""
-        if self.faults:
-            self.faults = {
-                fault: each for fault, each in self.faults.items() if not 0 < each.ended_ns < invoked_ns
-            }
+        """Forgets the faults that the active has survived when it answers such a call: no takeover is due to them."""
+        for fault, interval in list(self.faults.items()):
+            if interval.survived(invoked_ns, self._session_ns):
+                del self.faults[fault]
 
     def finish(self, answered_ns: int | None) -> Failover:
-        fault_ns = min((interval.began_ns for interval in self.faults.values()), default=0)
+        causes = [each for each in self.faults.values() if each.may_end(self.lost_ns, self._session_ns)]
+        fault_ns = min((each.began_ns for each in causes), default=0)
         start = min(fault_ns or self.last_answer_ns or self.lost_ns, self.lost_ns)
         obtained = min(max(self.obtained_ns, self.lost_ns), self.serving_ns)
         end = answered_ns or self.serving_ns
@@ -128,8 +142,10 @@ class Failovers:
     In a group without a lock every member serves, and there is no takeover.
     """
 
-    def __init__(self, on_failover: Callable[[int, Failover], None]):
+    def __init__(self, on_failover: Callable[[int, Failover], None], session_ns: int = SESSION_NS):
+        """`session_ns`: the sessions' time-out."""
         self._report = on_failover
+        self._session_ns = session_ns
         self._groups: dict[str, FailoverWatch] = {}
         self._steps: dict[type[Event], Callable[[e.Stamped, Any], None]] = {
             e.FaultInjected: self._faulted, e.FaultEnded: self._fault_ended, e.SessionEnded: self._session_ended, e.LockHeld: self._lock_held,
@@ -143,7 +159,7 @@ class Failovers:
 
     def _watch(self, group: str) -> FailoverWatch:
         if group not in self._groups:
-            self._groups[group] = FailoverWatch(group)
+            self._groups[group] = FailoverWatch(group, self._session_ns)
         return self._groups[group]
 
     def _faulted(self, stamped: e.Stamped, event: e.FaultInjected) -> None:

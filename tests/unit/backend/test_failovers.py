@@ -86,6 +86,26 @@ def test_a_fault_in_force_begins_it_though_calls_are_answered_meanwhile() -> Non
     assert split.fault_ns == 20 * MS
 
 
+def test_a_fault_in_force_that_the_active_survived_for_a_session_does_not_begin_it() -> None:
+    slow = (20, "control", e.FaultInjected(1, "slow_disk", ["mds1"], {}))
+    late = (5_100, "client1", called(2, 5_100, took_ms=20))
+    crash = (5_500, "control", e.FaultInjected(2, "crash", ["mds1"], {}))
+    takeover = [(at_ms + 5_000, server, event) for at_ms, server, event in TAKEOVER]
+    answered = (10_060, "client1", called(3, 10_060, "mds3", 2))
+    (split,) = splits(*BEFORE, slow, late, crash, *takeover, answered)
+    assert split.fault_ns == 5_500 * MS and split.detection_ms == 4_500
+
+
+def test_a_fault_that_ended_long_before_does_not_begin_it_though_nobody_called() -> None:
+    pause = (1_000, "control", e.FaultInjected(1, "pause", ["mds1"], {}))
+    resumed = (1_500, "control", e.FaultEnded(1, "pause", ["mds1"]))
+    crash = (9_000, "control", e.FaultInjected(2, "crash", ["mds1"], {}))
+    takeover = [(at_ms + 8_000, server, event) for at_ms, server, event in TAKEOVER]
+    answered = (13_060, "client1", called(3, 13_060, "mds3", 2))
+    (split,) = splits(*BEFORE, pause, resumed, crash, *takeover, answered)
+    assert split.fault_ns == 9_000 * MS and split.detection_ms == 4_000
+
+
 def test_a_fault_at_a_standby_is_none_of_its() -> None:
     assert (
         splits(
