@@ -112,7 +112,7 @@ def as_number(answer: Answer) -> float | None:
         return None
     try:
         return float(answer)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

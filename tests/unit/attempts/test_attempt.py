@@ -30,6 +30,8 @@ def test_all_questions_are_answered_before_the_run_and_once() -> None:
         made.answer({"how-long": 5})
     with pytest.raises(Malformed, match="answer with a number"):
         made.answer({**RIGHT, "how-long": "soon"})
+    with pytest.raises(Malformed, match="answer with a number"):
+        made.answer({**RIGHT, "how-long": 10**400})
     with pytest.raises(NotThere, match="no step"):
         made.answer({**RIGHT, "why": 5})
     with pytest.raises(Malformed, match="no question"):
