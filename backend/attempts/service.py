@@ -37,6 +37,7 @@ class RunningAttempt(msgspec.Struct):
     attempt: Attempt
     cluster: Lab
     asked_s: float
+    changing: asyncio.Lock
     trouble: str = ""
 
 
@@ -64,7 +65,7 @@ class Attempts:
                 name, config, seed_of(lab.key, student), attempt.on_events
             )
             cluster.no_faults = WAITS
-            self._all[name] = RunningAttempt(attempt, cluster, time.monotonic())
+            self._all[name] = RunningAttempt(attempt, cluster, time.monotonic(), asyncio.Lock())
         return self.view(name)
 
     def _superseded(self, lab: StudentLab, student: str) -> list[str]:
@@ -120,11 +121,12 @@ class Attempts:
 
     async def answer(self, name: str, answers: dict[str, Answer]) -> dict[str, Any]:
         """Takes the predictions and begins the run: the workload starts, and faults are possible. Raises LabError."""
-        async with self._changing:
-            running = self._found(name)
+        running = self._found(name)
+        async with running.changing:
             attempt, fabric = running.attempt, running.cluster.fabric
             attempt.answer(answers)
             await settled(running.cluster)
+            self._found(name)
             attempt.begin(fabric.now_ns)
             await fabric.replace_client(workload_config(attempt.lab.file.workload, 1.0))
             running.cluster.no_faults = ""
@@ -137,8 +139,9 @@ class Attempts:
 
     async def finish(self, name: str) -> dict[str, Any]:
         """Ends the run: the clock stops, and the run is graded. Raises NotThere, Impossible."""
-        async with self._changing:
-            running = self._found(name)
+        running = self._found(name)
+        async with running.changing:
+            self._found(name)
             running.attempt.check_begun()
             fabric = running.cluster.fabric
             assert isinstance(fabric, SimulatedFabric)

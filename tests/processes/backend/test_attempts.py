@@ -124,6 +124,26 @@ def test_attempts_are_few_and_an_idle_one_makes_room(tmp_path: Path, monkeypatch
     asyncio.run(run())
 
 
+def test_an_attempt_that_waits_for_its_cluster_holds_up_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run() -> None:
+        ready = asyncio.Event()
+        monkeypatch.setattr(service, "settled", lambda cluster: ready.wait())
+        async with api(tmp_path) as client, asyncio.timeout(WITHIN_S):
+            waits, ended = await started(client), await started(client, student="bob")
+            body = {"answers": RIGHT}
+            answering = asyncio.create_task(post(client, f"attempts/{waits}/answers", body))
+            too_late = asyncio.create_task(post(client, f"attempts/{ended}/answers", body, 404))
+            await started(client, student="eve")
+            await client.delete(f"/api/attempts/{ended}")
+            assert not answering.done() and not too_late.done()
+            ready.set()
+            assert (await answering)["phase"] == "run" and "no attempt" in await too_late
+
+    asyncio.run(run())
+
+
 def test_hostile_requests_are_refused_with_one_line(tmp_path: Path) -> None:
     async def run() -> None:
         async with api(tmp_path) as client:
@@ -142,6 +162,7 @@ def test_hostile_requests_are_refused_with_one_line(tmp_path: Path) -> None:
             for answers in (
                 {},
                 {"how-long": "x" * 201},
+                {**RIGHT, "how-long": 10**400},
                 {**RIGHT, "no": 1},
                 {**RIGHT, "crash": 1},
                 {**RIGHT, "how-long": []},
