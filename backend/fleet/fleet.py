@@ -59,9 +59,13 @@ class Fleet:
         return self.main if name == MAIN else self._beside.get(name)
 
     async def start(self) -> None:
-        """Starts the clusters that were created before; one that cannot start is reported, and stays as it is. Those of labs are removed."""
+        """Starts the clusters that were created before; one that cannot start is reported, and stays as it is.
+
+        Those of attempts at labs are removed: they have no load of their own, unlike one that a person called so when the name was free.
+        """
         for path in self._root.glob(f"{OF_LABS}*"):
-            shutil.rmtree(path, ignore_errors=True)
+            if not (path / LOAD_FILE).exists():
+                shutil.rmtree(path, ignore_errors=True)
         for path in sorted(self._root.glob("*/cluster.json")):
             async with self._changing:
                 try:
