@@ -39,7 +39,7 @@ from backend.pool.router import router as pool
 from backend.removal.router import router as removal
 from nodes.errors import FsError
 
-PAGES = frozenset({"", "namespace", "storage-pool", "checkpoints", "compare", "labs"})
+PAGES = frozenset({"", "namespace", "storage-pool", "checkpoints", "coordination", "compare", "labs"})
 """Addresses that the page gives its parts (frontend/src/store/url.ts)."""
 LAB = re.compile(r"^labs/[a-z][a-z0-9-]{0,39}$")
 """The address of a lab on the page."""

@@ -16,6 +16,7 @@ from backend.checkpoints import models as checkpoints
 from backend.clock import models as clock
 from backend.clusters import models as clusters
 from backend.compare import models as compare
+from backend.coordination import models as coordination
 from backend.events import models as events
 from backend.events.frames import StreamFrame
 from backend.events.messages import MessageLine
@@ -50,7 +51,20 @@ READ = (
     "CheckFailed", "Configured", "Drawn", "FaultInjected", "LockHeld", "Placed", "Serving", "SessionEnded", "StepTaken",
 )  # fmt: skip
 """Events of which the page reads more than the sentence."""
-MODULES = (clusters, clock, events, faults, fleet, fs, pool, checkpoints, compare, labs, attempts)
+MODULES = (
+    clusters,
+    clock,
+    events,
+    faults,
+    fleet,
+    fs,
+    pool,
+    checkpoints,
+    compare,
+    coordination,
+    labs,
+    attempts,
+)
 NAMES = {kind: name for name, kind in ALIASES.items()}
 
 

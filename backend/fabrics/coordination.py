@@ -47,6 +47,9 @@ class Ensemble(Protocol):
     async def nodes(self) -> list[dict[str, Any]]:
         """Every node by path in order, each with its data, owner session (0 for none) and version. Raises Unavailable."""
 
+    async def sessions(self) -> list[dict[str, Any]] | None:
+        """Every open session with its time-out and whether its client is connected; None where the service does not tell. Raises Unavailable."""
+
     def tree(self) -> TreeClient:
         """The control plane's own client; it connects at first use."""
 
@@ -145,6 +148,10 @@ class EmbeddedEnsemble:
         found: list[dict[str, Any]] = (await ask(self._socket, {"do": "tree"}))["nodes"]
         return found
 
+    async def sessions(self) -> list[dict[str, Any]] | None:
+        found: list[dict[str, Any]] = (await ask(self._socket, {"do": "sessions"}))["sessions"]
+        return found
+
     def tree(self) -> TreeClient:
         if self._client is None:
             self._client = TreeClient(",".join(self.hosts), self._home.coordination_password)
@@ -203,6 +210,9 @@ class RealEnsemble:
 
     async def nodes(self) -> list[dict[str, Any]]:
         return await self._client.nodes()
+
+    async def sessions(self) -> list[dict[str, Any]] | None:
+        return None
 
     def tree(self) -> TreeClient:
         return self._client

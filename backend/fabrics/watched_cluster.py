@@ -41,6 +41,9 @@ class CoordinationService(Protocol):
     async def nodes(self) -> list[dict[str, Any]]:
         """Every node by path in order, each with its data, owner session (0 for none) and version. Raises Unavailable."""
 
+    async def sessions(self) -> list[dict[str, Any]] | None:
+        """Every open session with its time-out and whether its client is connected; None where the service does not tell. Raises Unavailable."""
+
 
 class WatchedCluster:
     """`on_events` is given every event of the cluster, in order of time."""

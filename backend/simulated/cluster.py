@@ -169,16 +169,34 @@ class VirtualCluster:
         }
 
     def tree(self) -> list[dict[str, Any]]:
-        """Every node of the coordination tree by path."""
-        nodes = self.sim.ensemble.tree.nodes
+        """Every node of the coordination tree by path, with the sessions that watch it at any of the servers."""
+        ensemble = self.sim.ensemble
+        tables = [member.tree.watches for member in ensemble.members]
         return [
             {
                 "path": path,
                 "data": node.data.decode(errors="replace"),
                 "owner": node.owner,
                 "version": node.version,
+                "watches": {
+                    kind: [session for watches in tables for session in watches.of(path).get(kind, [])]
+                    for kind in ("data", "child")
+                },
             }
-            for path, node in sorted(nodes.items())
+            for path, node in sorted(ensemble.tree.nodes.items())
+        ]
+
+    def sessions(self) -> list[dict[str, Any]]:
+        """Every open session of the coordination service."""
+        ensemble = self.sim.ensemble
+        connections = ensemble.sessions.owners
+        return [
+            {
+                "session": number,
+                "timeout_ms": session.timeout_ms,
+                "connected": number in connections and connections[number].open,
+            }
+            for number, session in ensemble.tree.sessions.open.items()
         ]
 
     # --- clients ----------------------------------------------------------------------------------

@@ -66,6 +66,9 @@ class SimulatedCoordination:
     async def nodes(self) -> list[dict[str, Any]]:
         return cast(list[dict[str, Any]], await self._fabric.observe("", {}))
 
+    async def sessions(self) -> list[dict[str, Any]] | None:
+        return cast(list[dict[str, Any]], await self._fabric.observe("", {"do": "sessions"}))
+
 
 class SimulatedFabric(WatchedCluster):
     """`now_ns` is the instant up to which the events of the simulation have arrived."""

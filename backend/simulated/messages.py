@@ -35,7 +35,7 @@ class ApplyInput(msgspec.Struct, tag="apply", frozen=True):
 
 
 class Observe(msgspec.Struct, tag="observe", frozen=True):
-    """Asks a server a question that changes nothing, or, without a server, for the coordination tree."""
+    """Asks a server a question that changes nothing, or, without a server, for the coordination tree or its sessions."""
 
     cluster: str
     id: int

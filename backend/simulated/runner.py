@@ -184,7 +184,9 @@ class ClusterRunner:
     def observe(self, request: Observe) -> None:
         """Raises LabError."""
         if not request.server:
-            self._reply(request.id, msgspec.json.encode(self.cluster.tree()))
+            sessions = request.question.get("do") == "sessions"
+            found = self.cluster.sessions() if sessions else self.cluster.tree()
+            self._reply(request.id, msgspec.json.encode(found))
         else:
             answer = self.cluster.observe(request.server, request.question)
             self._reply(request.id, msgspec.json.encode(answer))

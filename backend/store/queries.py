@@ -105,6 +105,20 @@ async def newest(
     return found[::-1]
 
 
+async def newest_of_run(
+    reader: ReadConnections, run: int, kinds: Sequence[str], limit: int
+) -> list[tuple[int, Stamped]]:
+    """The newest `limit` events of these kinds in a run, in order; only for kinds that do not occur per journal group."""
+    marks = ",".join("?" * len(kinds))
+    query = (
+        f"SELECT seq, {COLUMNS} FROM events WHERE sn IS NULL AND run = ? AND kind IN ({marks})"
+        " ORDER BY seq DESC LIMIT ?"
+    )
+    async with reader.execute(query, (run, *kinds, limit)) as rows:
+        found = [(row[0], stamped_of(row[1:])) async for row in rows]
+    return found[::-1]
+
+
 async def last(reader: ReadConnections, limit: int) -> list[tuple[int, Stamped]]:
     """The newest `limit` events of any kind, over all runs, in order."""
     query = f"SELECT seq, {COLUMNS} FROM events ORDER BY seq DESC LIMIT ?"

@@ -12,7 +12,16 @@ from tests.browser.looking import TAKEOVER_MS, active, card, goes_on, opened, vi
 from tests.browser.running import Running
 from tests.browser.test_access import AXE
 
-PAGES = ("", "namespace", "storage-pool", "checkpoints", "compare", "labs", "labs/what-is-a-standby")
+PAGES = (
+    "",
+    "namespace",
+    "storage-pool",
+    "checkpoints",
+    "coordination",
+    "compare",
+    "labs",
+    "labs/what-is-a-standby",
+)
 PROJECTOR = (1024, 768)
 LEAST_PX = 11.5
 """Smallest type on a page, in pixels of a projector of 1024 by 768."""

@@ -35,6 +35,8 @@ import type {
   Recovering,
   Run,
   Timeline,
+  TreeChanges,
+  TreeView,
   WorkloadChange,
   WorkloadState,
   Written,
@@ -130,6 +132,9 @@ export const api = {
   pool: (run: number, signal?: AbortSignal) => get<Pool[]>(`/runs/${run}/pool`, {}, signal),
   lookInImages: (path: string) => get<Looked>("/pool/look", { path }),
   orderPool: (order: PoolOrder) => post<Ordered>("/pool", order),
+  /** The coordination tree as it is now. */
+  coordination: (signal?: AbortSignal) => get<TreeView>("/coordination", {}, signal),
+  treeChanges: (signal?: AbortSignal) => get<TreeChanges>("/coordination/changes", {}, signal),
   checkpoints: (signal?: AbortSignal) => get<Checkpoints>("/checkpoints", {}, signal),
   checkpointStory: (signal?: AbortSignal) => get<CheckpointStory>("/checkpoints/story", {}, signal),
   allBehind: (signal?: AbortSignal) => get<Behind[]>("/checkpoints/behind", {}, signal),

@@ -94,6 +94,12 @@ export interface CompareRequest { scenario: string; seed?: number; configuration
 export interface Family { name: string; says: string; groups_max: number; standbys_max: number; holes: string[] }
 export interface Scenario { file: string; name: string; teaches: string; paper: string; cluster: Record<string, unknown> }
 export interface Choices { families: Family[]; placements: string[]; cross_groups: string[]; scenarios: Scenario[] }
+export interface TreeNode { path: string; data: string; version: number; session: string; owner: string }
+export interface WatchedNode extends TreeNode { cut: number; watchers: string[] }
+export interface TreeSession { session: string; server: string; nodes: string[]; watches: number; timeout_ms: number; connected: boolean | null }
+export interface TreeView { nodes: WatchedNode[]; left_out: number; sessions: TreeSession[]; sessions_left_out: number; sessions_known: boolean; watches_known: boolean }
+export interface ExplainedChange { event: LabEvent; path: string; causes: LabEvent[]; skipped: number; beyond: string }
+export interface TreeChanges { changes: ExplainedChange[]; left_out: number }
 export interface LabRow { lab: string; name: string; goal: string; level: "first steps" | "further" | "hard"; papers: string[]; minutes: number; done: boolean }
 export interface LabQuestion { unit: string; choices: Record<string, string> }
 export interface LabStep { id: string; text: string; question: LabQuestion | null; hints: number }

@@ -3,6 +3,7 @@ import { type PageName, useLab, useWords } from "../store/store";
 import { ClusterPage } from "./ClusterPage";
 import { CheckpointsPage } from "./checkpoints/CheckpointsPage";
 import { ComparePage } from "./compare/ComparePage";
+import { CoordinationPage } from "./coordination/CoordinationPage";
 import { LabsPage } from "./labs/LabsPage";
 import { NotHere } from "./NotHere";
 import { NamespacePage } from "./namespace/NamespacePage";
@@ -13,6 +14,7 @@ const PAGES: Record<PageName, ComponentType> = {
   namespace: NamespacePage,
   pool: PoolPage,
   checkpoints: CheckpointsPage,
+  coordination: CoordinationPage,
   compare: ComparePage,
   labs: LabsPage,
 };

@@ -8,6 +8,7 @@ const PAGES: [PageName, string][] = [
   ["namespace", "Namespace"],
   ["pool", "Storage pool"],
   ["checkpoints", "Checkpoints"],
+  ["coordination", "Coordination"],
   ["compare", "Compare"],
   ["labs", "Labs"],
 ];

@@ -29,6 +29,7 @@ export const PAGE_KEYS: Record<Exclude<PageName, "cluster">, KeyLine[]> = {
     ...ANYWHERE,
   ],
   checkpoints: [{ keys: ["Enter"], does: "Mark a checkpoint, in the field of its name" }, ...ANYWHERE],
+  coordination: ANYWHERE,
   compare: ANYWHERE,
   labs: ANYWHERE,
 };

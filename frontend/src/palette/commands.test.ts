@@ -39,6 +39,7 @@ describe("the palette", () => {
       "Go to Namespace",
       "Go to Storage pool",
       "Go to Checkpoints",
+      "Go to Coordination",
       "Go to Compare",
       "Go to Labs",
     ]);

@@ -18,6 +18,7 @@ const PAGES: readonly (readonly [PageName, string])[] = [
   ["namespace", "Namespace"],
   ["pool", "Storage pool"],
   ["checkpoints", "Checkpoints"],
+  ["coordination", "Coordination"],
   ["compare", "Compare"],
   ["labs", "Labs"],
 ];

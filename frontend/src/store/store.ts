@@ -82,7 +82,7 @@ export interface Toast {
   undo: { label: string; run: () => void } | null;
 }
 
-export type PageName = "cluster" | "namespace" | "pool" | "checkpoints" | "compare" | "labs";
+export type PageName = "cluster" | "namespace" | "pool" | "checkpoints" | "coordination" | "compare" | "labs";
 
 export interface LabState {
   page: PageName;

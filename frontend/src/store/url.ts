@@ -37,6 +37,7 @@ const ADDRESSES: Record<PageName, string> = {
   namespace: "/namespace",
   pool: "/storage-pool",
   checkpoints: "/checkpoints",
+  coordination: "/coordination",
   compare: "/compare",
   labs: "/labs",
 };
