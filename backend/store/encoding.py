@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
-from nodes.trace import events
 from nodes.trace.base import Event
 from nodes.trace.block_events import FileCalled, ReplicaRemoved, ReplicaStored
 from nodes.trace.events import (
@@ -36,10 +35,7 @@ FREQUENT: tuple[type[Event], ...] = (
 """Events that the load makes, as often as it calls. The store keeps a number of the newest; the others stay for as long as is asked."""
 WITHOUT_SN = -1
 """Serial number in the rows of frequent events that are not about one journal group."""
-KINDS: dict[str, type[Event]] = {
-    name: kind for name, kind in vars(events).items() if isinstance(kind, type) and issubclass(kind, Event)
-    and kind is not Event
-}  # fmt: skip
+KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in get_args(AnyEvent)}
 FIELDS: dict[type[Event], tuple[str, ...]] = {kind: kind.__struct_fields__ for kind in KINDS.values()}
 BIG = ("digest", "crc", "session", "block")
 """Integers that may exceed a browser's exact range; they travel as hexadecimal text."""
