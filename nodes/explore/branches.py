@@ -13,7 +13,7 @@ from typing import Any
 NODES = Path(__file__).resolve().parents[1]
 MEASURED = ("blocks", "client", "metadata", "metadata_server", "protocols", "replicas", "servers", "storage")
 """Packages of nodes/ whose branches count: all that run inside a server or a client."""
-EVERY = 16
+EVERY = 64
 """One trial in so many is measured."""
 
 Arc = tuple[str, int, int]
