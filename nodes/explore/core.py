@@ -25,7 +25,7 @@ def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.R
         candidates = [name for name in members if name not in damaged]
         rng.shuffle(candidates)
         left += without_last_known(candidates[: max(0, count - len(damaged))], label, members, config)
-    cut_off_half_there(cluster, left)
+    cut_off_half_there(cluster, left, config, rng)
     heal_links(cluster, left)
     start_and_mend(cluster, left)
     return sorted(left)
@@ -42,16 +42,27 @@ def without_last_known(left: list[str], label: str, members: list[str], config: 
     return [name for name in left if name != known[0]]
 
 
-def cut_off_half_there(cluster: Stage, left: list[str]) -> None:
+GIVES_WAY = ("mams", "paxos")
+"""Replications whose leader releases the lock when it reaches too few of the members that form its quorum (safety rule 17)."""
+
+
+def cut_off_half_there(cluster: Stage, left: list[str], config: ClusterConfig, rng: random.Random) -> None:
     """Cuts off left-out servers. Behind links that pass some messages, or that join it to a part of the core, such a server could lead as long as
-    its session lives, and no family promises to replace it."""
+    its session lives, and no family promises to replace it. One that reaches coordination alone is replaced where leaders give way."""
     at_links = {
         name for verb, names in cluster.faults.standing.values() if verb in LINK_VERBS for name in names
     }
     clients = {name for name, server in cluster.servers.items() if server.client}
     of_core = at_links - {*left} - clients
+    gives_way = family_named(config.protocol).replication in GIVES_WAY
     for name in left:
-        if name in at_links or of_core:
+        if name not in at_links and not of_core:
+            continue
+        if gives_way and rng.random() < 0.5:
+            for other in cluster.servers:
+                if other != name and other not in clients:
+                    cluster.faults.do("cut", [name, other])
+        else:
             cluster.faults.do("cut", [name])
 
 
