@@ -33,6 +33,7 @@ def check_holds_end(trial: Audited) -> None:
             )
             return
         cluster.run_for(ttl_ms * MILLISECOND // 4)
+    heir.client.die()
 
 
 async def held_by(prober: Prober, path: str) -> None:

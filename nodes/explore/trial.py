@@ -185,6 +185,7 @@ class Trial:
             self.fail(
                 "service", "core", f"nothing was written within {self.patience_ns / SECOND:g} s {where}"
             )
+        prober.client.die()
 
     def _force_and_serve(self) -> None:
         """A group that may not serve any more continues when a person forces one with a whole disk (safety rule 4)."""

@@ -113,3 +113,11 @@ def test_clients_whose_sessions_keep_replicas_apart_are_ended(monkeypatch: pytes
     monkeypatch.setattr(audit, "pages_by_group", pages)
     audit.compare_replicas(trial, audit.Prober(trial.cluster, "prober"))
     assert client.ended and not trial.failures
+
+
+def test_clients_of_the_audit_are_ended_with_their_part_of_it() -> None:
+    """Their renewals could keep replicas apart that the next part compares."""
+    trial = Trial(Plan(1, one_group(2), span_ms=1_000))
+    assert trial.run().failures == []
+    clients = {name: server.process for name, server in trial.cluster.servers.items() if server.client}
+    assert {"prober", "auditor1"} < {*clients} and {*clients.values()} == {"stopped"}
