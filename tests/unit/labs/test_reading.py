@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,14 @@ def test_a_right_lab_is_read(tmp_path: Path) -> None:
     found = read(lab(tmp_path, LAB, "# {session} seconds\n"), "ada")
     assert found.page == f"# {found.numbers['session']} seconds\n"
     assert found.file.cluster.session_timeout == f"{found.numbers['session']}s"
+
+
+def test_a_changed_lab_is_read_again(tmp_path: Path) -> None:
+    before = read(lab(tmp_path, LAB), "ada")
+    assert read(lab(tmp_path, LAB), "ada") == before
+    folder = lab(tmp_path, LAB.replace("Learn.", "Learn more."))
+    os.utime(folder / "lab.yaml", ns=(1, 1))
+    assert read(folder, "ada").file.goal == "Learn more."
 
 
 @pytest.mark.parametrize(
