@@ -17,6 +17,7 @@ from backend.fabrics.targets import group_of, resolve
 from backend.names import COORDINATION, EVERYBODY
 from nodes.families import family_named
 from nodes.faults import check
+from nodes.faults.chaos import drawn_step
 from nodes.faults.table import BY_NAME, LINK_VERBS, STOPPING
 from nodes.faults.words import rule_of
 
@@ -52,6 +53,7 @@ class FaultInjection:
             "heal_all": self._heal_all,
             "take_lock": self._take_lock,
             "force_view": self._force_view,
+            "chaos": self._chaos,
             "force": self._force,
             "expire_session": self._expire_session,
             "add_server": self._add_server,
@@ -248,6 +250,20 @@ class FaultInjection:
                 if (await self.fabric.ask(member, {"do": "change_view"}))["asked"]:
                     return self.fabric.ledger.begin("force_view", [group, member], {})
         raise Impossible(f"no server of {group} is in its view now")
+
+    async def _chaos(self, targets: list[str], options: dict[str, Any]) -> int:
+        group = group_of(targets[0], self.fabric.picture)
+        servers = {
+            server.name: self.fabric.state_of(server.name)
+            for server in self.fabric.picture.servers.values()
+            if server.group == group
+        }
+        standing = [(each.verb, each.targets) for each in self.fabric.ledger.standing.values()]
+        try:
+            step = drawn_step(servers, standing, self.fabric.rng)
+        except check.FaultUnsupported as error:
+            raise of_fault(error) from None
+        return await self.do(step.verb, [step.server], step.options)
 
     async def _force(self, targets: list[str], options: dict[str, Any]) -> int:
         """Makes a server serve without its quorum; refused while the group is served.

@@ -223,6 +223,12 @@ OF_GROUPS = (
         done="Asked {last} for a new view",
     ),
     Verb(
+        verb="chaos", key="*", label="Random fault", targets=("group",), lasts=False,
+        does="a random fault at one server of the group, or the end of one. Only faults that can be undone and leave every disk's data, at less than "
+        "half of the servers at a time: repeat it for chaos that the group survives",
+        done="Let chance choose in {targets}",
+    ),
+    Verb(
         verb="expire_session", key="E", label="Expire the session", targets=("server",), states=RUNS, lasts=False, unseats=True, drawn=True,
         does="ends its session with coordination, if it still has one, also that of a killed server. With a real ZooKeeper this needs the session's "
         "password, which a paused or killed server cannot report",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from nodes.config import MILLISECOND
 from nodes.families import family_named
+from nodes.faults.chaos import drawn_step
 from nodes.faults.check import FaultUnsupported, check_count, check_kind, resolved, verb_named
 from nodes.faults.table import STOPPING
 from nodes.sim.disk_faults import DiskFaults
@@ -43,6 +45,19 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
             return max(method(target, **given) for target in targets)
         several = row.most_targets(given) > row.counts[1]
         return method(*([targets] if several else targets), **given)
+
+    @fault_verb
+    def chaos(self, group: str) -> int:
+        """Returns the number of the fault that was drawn, or that was ended."""
+        cluster = self._cluster
+        servers = {
+            name: each.process
+            for name, each in cluster.servers.items()
+            if each.group == group and not each.gone
+        }
+        rng = random.Random(f"{cluster.seed}/chaos/{self._count}/{cluster.now_ns}")
+        step = drawn_step(servers, self.standing.values(), rng)
+        return self.do(step.verb, [step.server], step.options)
 
     # --- processes -------------------------------------------------------------------------------------------------
 
