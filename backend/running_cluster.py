@@ -104,7 +104,7 @@ class Running:
         self.no_faults = ""
         """Why nobody may cause a fault now; empty when everybody may."""
         self.followers: list[Callable[[list[Stamped]], None]] = []
-        """Who else is told the events."""
+        """Further receivers of the events."""
 
     def _home_of(self, server: str) -> str:
         known = self.fabric.picture.servers.get(server)

@@ -32,7 +32,7 @@ async def tree(lab: Running, path: str) -> list[Raw]:
 
 
 def view(nodes: list[Raw], opened: list[Raw] | None) -> Raw:
-    """The tree, bounded, with its sessions and watches; `opened` are the sessions as the service tells them. The nodes of the groups are listed
+    """The tree, bounded, with its sessions and watches; `opened` are the sessions as the service reports them. The nodes of the groups are listed
     before all others."""
     servers = owners(nodes)
     chosen = sorted(nodes, key=lambda node: (NODE.match(node["path"]) is None, node["path"]))[:NODES_MOST]

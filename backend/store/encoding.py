@@ -43,7 +43,7 @@ BIG = ("digest", "crc", "session", "block")
 TAKEN = frozenset(
     ("seq", "server", "boot", "number", "at_ns", "cause", "cause_server", "kind", "says", "story")
 )
-"""Of the stamp: a field of an event by such a name is told as `of_` and the name."""
+"""Of the stamp: a field of an event by such a name is reported as `of_` and the name."""
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(AnyEvent).decode
@@ -72,7 +72,7 @@ def stamped_of(row: Any) -> Stamped:
 
 
 def named(stamped: Stamped, seq: int, terms: Terms = TERMS) -> dict[str, Any]:
-    """The event as the API tells it."""
+    """The event as in responses of the API."""
     event = stamped.event
     reported: dict[str, Any] = {
         "seq": seq, "server": stamped.server, "boot": stamped.boot, "number": stamped.number,

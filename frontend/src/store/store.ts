@@ -103,7 +103,7 @@ export interface LabState {
   /** Kinds of node that the cluster has, as the page shows them. */
   lanes: Lane[];
   runs: Run[];
-  /** The present, as the stream tells it, once per animation frame. */
+  /** The present, as the stream reports it, once per animation frame. */
   live: Picture;
   liveRun: number | null;
   invariants: InvariantStatus[];

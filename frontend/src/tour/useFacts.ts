@@ -29,7 +29,7 @@ export function useFacts(): Facts {
   /** State before the next events, which may change the leader. */
   const before = useRef<Scene | null>(null);
   const beat = useLab((state) => state.beat);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the beat tells that events came
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the beat shows that events came
   useEffect(() => {
     const last = events.last()?.seq ?? -1;
     if (seen.current < 0) seen.current = last;

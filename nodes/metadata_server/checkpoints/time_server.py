@@ -76,7 +76,7 @@ class TimeServer:
         self._own.on_message(self._replica.name, m.CheckpointDecided(name))
         marks = {group: barrier.mark.sn for group, barrier in barriers.items()} if outcome == COMPLETE else {}
         self._replica.world.trace.emit(CheckpointOutcome(name, outcome, stamp_ns, marks))
-        self._step("decided", name, "tells all groups", outcome)
+        self._step("decided", name, "reports it to all groups", outcome)
 
     async def _unify_times(self, name: str, groups: dict[str, EpochRead]) -> int:
         times = await self._all(groups, lambda: m.TimeQuestion(0), self._report_time)

@@ -82,7 +82,7 @@ class Takeover:
             self._member.ignoring.report(peer, message, reported)
             return
         if not credible(message):
-            self._member.warn(f"{peer} promises and tells what cannot be")
+            self._member.warn(f"{peer} promises, and reports what cannot be")
             return
         if self.disks.setdefault(peer, message.disk) != message.disk:
             self.answers.pop(peer, None)
