@@ -28,8 +28,8 @@ export function Sessions({ view }: { view: TreeView }) {
       {sessions_left_out > 0 && <p className="soft">{count(sessions_left_out)} more are left out.</p>}
       {!sessions_known && (
         <p className="soft" data-testid="sessions-unknown">
-          A ZooKeeper ensemble reports to its clients neither sessions nor watches: these are the sessions that own
-          a node.
+          A ZooKeeper ensemble reports to its clients neither sessions nor watches: these are the sessions
+          that own a node.
         </p>
       )}
     </>
