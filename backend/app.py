@@ -37,15 +37,19 @@ from backend.labs.router import router as labs
 from backend.page_files import answer
 from backend.pool.router import router as pool
 from backend.removal.router import router as removal
+from backend.scenario_runs.router import router as scenarios
 from nodes.errors import FsError
 
-PAGES = frozenset({"", "namespace", "storage-pool", "checkpoints", "coordination", "compare", "labs"})
+PAGES = frozenset(
+    {"", "namespace", "storage-pool", "checkpoints", "coordination", "scenarios", "compare", "labs"}
+)
 """Addresses that the page gives its parts (frontend/src/store/url.ts)."""
-LAB = re.compile(r"^labs/[a-z][a-z0-9-]{0,39}$")
-"""The address of a lab on the page."""
+PART = re.compile(r"^(labs/[a-z][a-z0-9-]{0,39}|scenarios/[a-z][a-z0-9-]{0,39}/[a-z][a-z0-9-]{0,79})$")
+"""The address of a lab or of a scenario on the page."""
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 ROUTERS = (
-    attempts, backup, checkpoints, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, labs, pool, removal, stream,
+    attempts, backup, checkpoints, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, labs, pool, removal,
+    scenarios, stream,
     metrics.router, probes.router, api_page.router,
 )  # fmt: skip
 
@@ -119,7 +123,7 @@ def serve_page(app: FastAPI, page: Path) -> None:
 
     @app.get("/{path:path}", include_in_schema=False)
     async def read_page(request: Request, path: str) -> Response:
-        if path in PAGES or LAB.match(path):
+        if path in PAGES or PART.match(path):
             return index(request, root / "index.html")
         file = file_at(root, path)
         if file is None:

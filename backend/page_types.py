@@ -26,6 +26,7 @@ from backend.fs import models as fs
 from backend.labs import models as labs
 from backend.pool import models as pool
 from backend.pool.volume import State
+from backend.scenario_runs import models as scenarios
 from backend.served_models import served_as
 from backend.store.encoding import BIG, KINDS, TAKEN
 from backend.vocabulary import Vocabulary, vocabularies
@@ -62,6 +63,7 @@ MODULES = (
     checkpoints,
     compare,
     coordination,
+    scenarios,
     labs,
     attempts,
 )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError, ReusedAnchorWarning, YAMLError
 
 from backend.errors import Malformed
 from backend.scenarios.conditions import EVENTS, condition
@@ -28,6 +29,8 @@ BYTES_MAX = 1 << 20
 PARTS_MAX = 100_000
 """Most values in a file; a part that is repeated by a YAML alias counts each time."""
 DEPTH_MAX = 20
+VARIANTS_MAX = 100
+"""Most values of a matrix."""
 OPERATIONS = (
     "create", "mkdir", "stat", "list", "rename", "link", "move", "delete", "rmdir", "move_directory", "set_permission",
     "put", "append", "get",
@@ -46,6 +49,24 @@ OLD_WORDS = {
 }
 """Keys of the release before, in expectations and clusters; `told` also begins a condition."""
 ROW = re.compile(r"^[ASJPM-]+$")
+warnings.simplefilter("ignore", ReusedAnchorWarning)
+
+
+class MalformedFile(Malformed):
+    """An error in a file, with its line where it is known."""
+
+    def __init__(self, path: Path, reason: str, line: int | None = None):
+        super().__init__(f"{path}:{line}: {reason}" if line else f"{path}: {reason}")
+        self.reason = " ".join(reason.split())
+        self.line = line
+
+
+class ScenarioReading(msgspec.Struct):
+    """The scenarios of a file, its lines, and what a person should know about the file."""
+
+    scenarios: list[Scenario]
+    lines: Lines
+    notes: list[str]
 
 
 class Lines:
@@ -55,10 +76,11 @@ class Lines:
         self._path = path
         self._document = document
 
-    def wrong(self, message: str, place: list[str | int]) -> Malformed:
-        return Malformed(f"{self._path}:{self._line(place)}: {message}")
+    def wrong(self, message: str, place: list[str | int]) -> MalformedFile:
+        return MalformedFile(self._path, message, self.line(place))
 
-    def _line(self, place: list[str | int]) -> int:
+    def line(self, place: list[str | int]) -> int:
+        """The line of a part, or of the nearest part around it that the document has."""
         node: Any = self._document
         line = getattr(getattr(node, "lc", None), "line", 0) or 0
         for key in place:
@@ -74,45 +96,64 @@ class Lines:
 
 def read(path: Path) -> list[Scenario]:
     """The scenarios of a file: one, or one for each value of its matrix. Raises Malformed with file and line."""
-    document, lines = load(path, "scenario")
+    reading = read_data(data_of(path, "scenario"), path)
+    for note in reading.notes:
+        print(f"{path}: {note}", file=sys.stderr)
+    return reading.scenarios
+
+
+def read_data(data: bytes, path: Path) -> ScenarioReading:
+    """The scenarios of a file's content; `path` names it in errors. Raises MalformedFile."""
+    document, lines = parsed(data, path, "scenario")
     try:
-        scenario = msgspec.convert(in_new_words(document, path), Scenario)
+        notes = in_new_words(document)
+        scenario = msgspec.convert(document, Scenario)
         varied = vary(scenario)
     except msgspec.ValidationError as error:
         raise lines.wrong(*reported(str(error))) from None
     except Malformed as error:
-        raise Malformed(f"{path}: {error.message}") from None
+        raise MalformedFile(path, error.message) from None
     for each in varied:
         check(each, lines)
-    return varied
+    return ScenarioReading(varied, lines, notes)
 
 
 def load(path: Path, kind: str) -> tuple[Any, Lines]:
     """A YAML document of bounded size as plain values, and its lines. `kind` names it in errors. Raises Malformed with file and line."""
+    return parsed(data_of(path, kind), path, kind)
+
+
+def data_of(path: Path, kind: str) -> bytes:
+    """The bytes of a file of bounded size. Raises MalformedFile."""
     try:
         with path.open("rb") as file:
             data = file.read(BYTES_MAX + 1)
     except OSError as error:
-        raise Malformed(f"{path}: {error.strerror}") from None
+        raise MalformedFile(path, error.strerror or "unreadable") from None
     if len(data) > BYTES_MAX:
-        raise Malformed(f"{path}: a {kind} has at most {BYTES_MAX} bytes, this one has more")
+        raise MalformedFile(path, f"a {kind} has at most {BYTES_MAX} bytes, this one has more")
+    return data
+
+
+def parsed(data: bytes, path: Path, kind: str) -> tuple[Any, Lines]:
+    """The document of a file's bytes, as `load` returns it. Raises MalformedFile."""
     try:
         document = YAML(typ="rt", pure=True).load(data.decode())
     except UnicodeDecodeError:
-        raise Malformed(f"{path}: not UTF-8 text") from None
+        raise MalformedFile(path, "not UTF-8 text") from None
     except MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise Malformed(f"{path}:{line}: {error.problem or 'not YAML'}") from None
+        raise MalformedFile(path, error.problem or "not YAML", line) from None
     except (YAMLError, RecursionError, ValueError, AttributeError, TypeError) as error:
-        raise Malformed(f"{path}: not YAML: {error}") from None
+        raise MalformedFile(path, f"not YAML: {error}") from None
     try:
         return Plain(kind).of(document), Lines(path, document)
     except Malformed as error:
-        raise Malformed(f"{path}: {error.message}") from None
+        raise MalformedFile(path, error.message) from None
 
 
-def in_new_words(scenario: Any, path: Path) -> Any:
-    """The scenario with the words of today for those of the release before, each named once on standard error."""
+def in_new_words(scenario: Any) -> list[str]:
+    """Puts the words of today in place of those of the release before; returns a note for each of them."""
     steps = scenario.get("steps") if isinstance(scenario, dict) else None
     parts = [
         part for part in (scenario, *(steps if isinstance(steps, list) else ())) if isinstance(part, dict)
@@ -124,9 +165,7 @@ def in_new_words(scenario: Any, path: Path) -> Any:
         for word in OLD_WORDS.keys() & holder.keys():
             holder[OLD_WORDS[word]] = holder.pop(word)
             old.add(word)
-    for word in sorted(old):
-        print(f"{path}: `{word}` is `{OLD_WORDS[word]}` now; this release still reads it", file=sys.stderr)
-    return scenario
+    return [f"`{word}` is `{OLD_WORDS[word]}` now; this release still reads it" for word in sorted(old)]
 
 
 class Plain:
@@ -175,6 +214,8 @@ def vary(scenario: Scenario) -> list[Scenario]:
     (key, values), *others = scenario.matrix.items()
     if others:
         raise Malformed("matrix has one key")
+    if len(values) > VARIANTS_MAX:
+        raise Malformed(f"matrix has at most {VARIANTS_MAX} values")
     return [put(scenario, "{" + key + "}", value) for value in values]
 
 

@@ -18,6 +18,8 @@ PAGES = (
     "storage-pool",
     "checkpoints",
     "coordination",
+    "scenarios",
+    "scenarios/faults/crash-the-active",
     "compare",
     "labs",
     "labs/what-is-a-standby",

@@ -83,7 +83,9 @@ def seen_in_slow_steps(page: Page, old: str, new: str) -> None:
     expect(page.get_by_role("button", name="Later")).to_be_disabled()
 
 
-@pytest.mark.parametrize("path", ["", "namespace", "storage-pool", "checkpoints", "coordination", "compare"])
+@pytest.mark.parametrize(
+    "path", ["", "namespace", "storage-pool", "checkpoints", "coordination", "scenarios", "compare"]
+)
 def test_every_page_has_its_keys_and_the_words(page: Page, lab: Running, path: str) -> None:
     visit(page, lab.url + path)
     expect(page.locator("main")).to_be_visible()

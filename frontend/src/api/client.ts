@@ -34,6 +34,8 @@ import type {
   PoolOrder,
   Recovering,
   Run,
+  ScenarioFile,
+  ScenarioRow,
   Timeline,
   TreeChanges,
   TreeView,
@@ -155,6 +157,9 @@ export const api = {
   hint: (name: string, step: string) => post<Attempt>(`/attempts/${name}/hints`, { step }),
   /** Ends the run and grades it. */
   verdict: (name: string) => post<Attempt>(`/attempts/${name}/verdict`, {}),
+  scenarios: () => get<ScenarioRow[]>("/scenarios"),
+  /** A shipped scenario, as "folder/name". */
+  scenario: (file: string) => get<ScenarioFile>(`/scenarios/${file}`),
   compareChoices: () => get<Choices>("/compare/choices"),
   compare: (scenario: string, seed: number, configurations: ClusterChange[]) =>
     post<Comparison>("/compare", { scenario, seed, configurations }),

@@ -100,6 +100,13 @@ export interface TreeSession { session: string; server: string; nodes: string[];
 export interface TreeView { nodes: WatchedNode[]; left_out: number; sessions: TreeSession[]; sessions_left_out: number; sessions_known: boolean; watches_known: boolean }
 export interface ExplainedChange { event: LabEvent; path: string; causes: LabEvent[]; skipped: number; beyond: string }
 export interface TreeChanges { changes: ExplainedChange[]; left_out: number }
+export interface ScenarioRow { file: string; folder: string; name: string; teaches: string; paper: string; protocol: string; families: string[]; fabrics: string[]; steps: number; variants: number; error: string }
+export interface PlannedStep { number: number; line: number; begins: string; does: string }
+export interface ScenarioFamily { name: string; refused: string }
+export interface ScenarioPlan { name: string; teaches: string; paper: string; protocol: string; seed: number; trial: boolean; variants: string[]; steps: PlannedStep[]; end: string; expects: string[]; families: ScenarioFamily[]; fabrics: string[]; notes: string[] }
+export interface WrongLine { line: number | null; reason: string }
+export interface ScenarioCheck { plan: ScenarioPlan | null; error: WrongLine | null }
+export interface ScenarioFile { file: string; text: string; check: ScenarioCheck }
 export interface LabRow { lab: string; name: string; goal: string; level: "first steps" | "further" | "hard"; papers: string[]; minutes: number; done: boolean }
 export interface LabQuestion { unit: string; choices: Record<string, string> }
 export interface LabStep { id: string; text: string; question: LabQuestion | null; hints: number }

@@ -8,6 +8,7 @@ import { LabsPage } from "./labs/LabsPage";
 import { NotHere } from "./NotHere";
 import { NamespacePage } from "./namespace/NamespacePage";
 import { PoolPage } from "./pool/PoolPage";
+import { ScenariosPage } from "./scenarios/ScenariosPage";
 
 const PAGES: Record<PageName, ComponentType> = {
   cluster: ClusterPage,
@@ -15,6 +16,7 @@ const PAGES: Record<PageName, ComponentType> = {
   pool: PoolPage,
   checkpoints: CheckpointsPage,
   coordination: CoordinationPage,
+  scenarios: ScenariosPage,
   compare: ComparePage,
   labs: LabsPage,
 };

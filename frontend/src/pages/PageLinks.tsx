@@ -9,6 +9,7 @@ const PAGES: [PageName, string][] = [
   ["pool", "Storage pool"],
   ["checkpoints", "Checkpoints"],
   ["coordination", "Coordination"],
+  ["scenarios", "Scenarios"],
   ["compare", "Compare"],
   ["labs", "Labs"],
 ];

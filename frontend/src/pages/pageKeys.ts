@@ -30,6 +30,7 @@ export const PAGE_KEYS: Record<Exclude<PageName, "cluster">, KeyLine[]> = {
   ],
   checkpoints: [{ keys: ["Enter"], does: "Mark a checkpoint, in the field of its name" }, ...ANYWHERE],
   coordination: ANYWHERE,
+  scenarios: ANYWHERE,
   compare: ANYWHERE,
   labs: ANYWHERE,
 };

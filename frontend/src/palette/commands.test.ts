@@ -40,6 +40,7 @@ describe("the palette", () => {
       "Go to Storage pool",
       "Go to Checkpoints",
       "Go to Coordination",
+      "Go to Scenarios",
       "Go to Compare",
       "Go to Labs",
     ]);

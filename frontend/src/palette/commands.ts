@@ -19,6 +19,7 @@ const PAGES: readonly (readonly [PageName, string])[] = [
   ["pool", "Storage pool"],
   ["checkpoints", "Checkpoints"],
   ["coordination", "Coordination"],
+  ["scenarios", "Scenarios"],
   ["compare", "Compare"],
   ["labs", "Labs"],
 ];

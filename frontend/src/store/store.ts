@@ -82,7 +82,15 @@ export interface Toast {
   undo: { label: string; run: () => void } | null;
 }
 
-export type PageName = "cluster" | "namespace" | "pool" | "checkpoints" | "coordination" | "compare" | "labs";
+export type PageName =
+  | "cluster"
+  | "namespace"
+  | "pool"
+  | "checkpoints"
+  | "coordination"
+  | "scenarios"
+  | "compare"
+  | "labs";
 
 export interface LabState {
   page: PageName;
@@ -92,6 +100,8 @@ export interface LabState {
   spot: string;
   /** The lab on the page of labs; empty for their list. */
   lab: string;
+  /** The scenario on the page of scenarios, as "folder/name"; empty for their list. */
+  scenario: string;
   /** Request of the compare page, as in its URL. */
   compare: string;
   connection: Connection;
@@ -136,6 +146,7 @@ export const useLab = create<LabState>()(() => ({
   path: "/",
   spot: "",
   lab: "",
+  scenario: "",
   compare: "",
   connection: { state: "connecting", since_ms: 0, retry_at_ms: 0 },
   virtual: null,

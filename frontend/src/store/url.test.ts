@@ -6,7 +6,14 @@ describe("addresses", () => {
   it("name the namespace page with its path, and are found again", () => {
     for (const path of ["/", "/a", "/a b/c?d", "/ä/&=#", "/100%/+"]) {
       const address = new URL(addressOf("namespace", { ...useLab.getState(), path }), "http://here");
-      expect(pageOf(address)).toEqual({ page: "namespace", path, spot: "", lab: "", compare: "" });
+      expect(pageOf(address)).toEqual({
+        page: "namespace",
+        path,
+        spot: "",
+        lab: "",
+        scenario: "",
+        compare: "",
+      });
     }
   });
 
@@ -14,22 +21,30 @@ describe("addresses", () => {
     const spot = "g1/mds1/000000-0000000001-00000000000000000416-829ec90c";
     const address = new URL(addressOf("pool", { ...useLab.getState(), spot }), "http://here");
     expect(address.pathname).toBe("/storage-pool");
-    expect(pageOf(address)).toEqual({ page: "pool", path: "/", spot, lab: "", compare: "" });
+    expect(pageOf(address)).toEqual({ page: "pool", path: "/", spot, lab: "", scenario: "", compare: "" });
     expect(addressOf("checkpoints", { ...useLab.getState(), spot })).toBe("/checkpoints");
   });
 
   it("hold what is compared", () => {
     const compare = "?scenario=faults/calm&seed=1&with=standbys:1&with=standbys:3";
     const address = new URL(addressOf("compare", { ...useLab.getState(), compare }), "http://here");
-    expect(pageOf(address)).toEqual({ page: "compare", path: "/", spot: "", lab: "", compare });
+    expect(pageOf(address)).toEqual({ page: "compare", path: "/", spot: "", lab: "", scenario: "", compare });
   });
 
   it("name a lab, and the list of labs", () => {
     for (const lab of ["", "what-is-a-standby"]) {
       const address = new URL(addressOf("labs", { ...useLab.getState(), lab }), "http://here");
-      expect(pageOf(address)).toEqual({ page: "labs", path: "/", spot: "", lab, compare: "" });
+      expect(pageOf(address)).toEqual({ page: "labs", path: "/", spot: "", lab, scenario: "", compare: "" });
     }
     expect(pageOf({ pathname: "/labs/..", search: "" }).page).toBe("cluster");
+  });
+
+  it("name a scenario with its folder, and the list of scenarios", () => {
+    for (const scenario of ["", "faults/crash-the-active"]) {
+      const address = new URL(addressOf("scenarios", { ...useLab.getState(), scenario }), "http://here");
+      expect(pageOf(address)).toMatchObject({ page: "scenarios", scenario, lab: "" });
+    }
+    expect(pageOf({ pathname: "/scenarios/../faults", search: "" }).page).toBe("cluster");
   });
 
   it("fall back to the root and to the cluster page", () => {
@@ -40,6 +55,7 @@ describe("addresses", () => {
       path: "/",
       spot: "",
       lab: "",
+      scenario: "",
       compare: "",
     });
     expect(addressOf("cluster", useLab.getState())).toBe("/");

@@ -9,6 +9,7 @@ import { type LabState, type PageName, type Selection, useLab } from "./store";
 
 const WRITE_MS = 300;
 const LAB = /^\/labs\/([a-z][a-z0-9-]{0,39})$/;
+const SCENARIO = /^\/scenarios\/([a-z][a-z0-9-]{0,39}\/[a-z][a-z0-9-]{0,79})$/;
 
 function selectionText(selection: Selection | null): string {
   if (selection?.kind === "server") return selection.name;
@@ -38,13 +39,15 @@ const ADDRESSES: Record<PageName, string> = {
   pool: "/storage-pool",
   checkpoints: "/checkpoints",
   coordination: "/coordination",
+  scenarios: "/scenarios",
   compare: "/compare",
   labs: "/labs",
 };
 
-/** The URL of a page in its present state. The compare page is of no cluster. */
+/** The URL of a page in its present state. The pages of comparisons and scenarios are of no cluster. */
 export function addressOf(page: PageName, state: LabState): string {
   if (page === "compare") return `${ADDRESSES.compare}${state.compare}`;
+  if (page === "scenarios") return [ADDRESSES.scenarios, state.scenario].filter(Boolean).join("/");
   return inCluster(addressWithin(page, state));
 }
 
@@ -66,15 +69,16 @@ export function pageOf({
 }: {
   pathname: string;
   search: string;
-}): Pick<LabState, "page" | "path" | "spot" | "compare" | "lab"> {
+}): Pick<LabState, "page" | "path" | "spot" | "compare" | "lab" | "scenario"> {
   const lab = LAB.exec(pathname)?.[1] ?? "";
-  const named =
-    lab !== "" ? "labs" : (Object.keys(ADDRESSES) as PageName[]).find((page) => ADDRESSES[page] === pathname);
+  const scenario = SCENARIO.exec(pathname)?.[1] ?? "";
+  const top = scenario !== "" ? ADDRESSES.scenarios : lab !== "" ? ADDRESSES.labs : pathname;
+  const named = (Object.keys(ADDRESSES) as PageName[]).find((page) => ADDRESSES[page] === top);
   const [page, query] = [named ?? "cluster", new URLSearchParams(search)];
   const path = (page === "namespace" && query.get("path")) || "/";
   const clean = path.startsWith("/") ? path.replace(/\/+$/, "") || "/" : "/";
   const spot = (page === "pool" && query.get("select")) || "";
-  return { page, path: clean, spot, lab, compare: page === "compare" ? search : "" };
+  return { page, path: clean, spot, lab, scenario, compare: page === "compare" ? search : "" };
 }
 
 /** Goes to another page; Back returns to this one. */
@@ -82,6 +86,7 @@ export function goTo(page: PageName): void {
   const state = useLab.getState();
   if (state.page === page) {
     if (page === "labs" && state.lab !== "") openLab("");
+    if (page === "scenarios" && state.scenario !== "") openScenario("");
     return;
   }
   history.pushState(null, "", addressOf(page, state));
@@ -92,6 +97,12 @@ export function goTo(page: PageName): void {
 export function openLab(lab: string): void {
   history.pushState(null, "", addressOf("labs", { ...useLab.getState(), lab }));
   useLab.setState({ page: "labs", lab, menu: null });
+}
+
+/** Goes to a scenario, or to the list of scenarios for an empty name. */
+export function openScenario(scenario: string): void {
+  history.pushState(null, "", addressOf("scenarios", { ...useLab.getState(), scenario }));
+  useLab.setState({ page: "scenarios", scenario, menu: null });
 }
 
 function whole(text: string | null): number | undefined {

@@ -7,6 +7,7 @@ import { Palette } from "../../palette/Palette";
 import { isLive, useLab } from "../../store/store";
 import { Failed } from "../../ui/Failed";
 import { Toasts } from "../../ui/Toasts";
+import { useAsked } from "../../ui/useAsked";
 import { useAttempt } from "../../ui/useAttempt";
 import { Banner } from "../Banner";
 import { Header } from "../Header";
@@ -19,7 +20,6 @@ import { attemptAddress } from "./attempt";
 import { Lesson, Reading } from "./Lesson";
 import { StartPage } from "./StartPage";
 import { Steps } from "./Steps";
-import { useAsked } from "./useAsked";
 
 const EVERY_MS = 700;
 const NOT_THERE = 404;

@@ -5,13 +5,13 @@ import type { Attempt, LabRow } from "../../api/schema";
 import { useLab } from "../../store/store";
 import { addressOf, openLab } from "../../store/url";
 import { Failed } from "../../ui/Failed";
+import { useAsked } from "../../ui/useAsked";
 import { Frame } from "../Frame";
 import { followed } from "../followed";
 import { AttemptPage } from "./AttemptPage";
 import { attemptAddress, isAttempt } from "./attempt";
 import { StartPage } from "./StartPage";
 import { rememberedStudent } from "./student";
-import { useAsked } from "./useAsked";
 import "./labs.css";
 
 /** The list of labs, a lab before its start, or an attempt at it. */

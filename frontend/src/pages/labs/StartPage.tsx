@@ -2,12 +2,12 @@ import { type FormEvent, useCallback, useState } from "react";
 import { api } from "../../api/client";
 import { Failed } from "../../ui/Failed";
 import { TextField } from "../../ui/TextField";
+import { useAsked } from "../../ui/useAsked";
 import { useAttempt } from "../../ui/useAttempt";
 import { Frame } from "../Frame";
 import { attemptAddress } from "./attempt";
 import { Lesson, Reading } from "./Lesson";
 import { rememberedStudent, rememberStudent } from "./student";
-import { useAsked } from "./useAsked";
 
 /** A lab before its start: what it is about, and what to read. */
 export function StartPage({ lab }: { lab: string }) {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { ApiError, lineOf } from "../../api/client";
+import { ApiError, lineOf } from "../api/client";
 
 interface Asked<Answer> {
   answer: Answer | null;

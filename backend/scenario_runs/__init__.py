@@ -1,0 +1,1 @@
+"""Scenarios for the page: their list, the check of a text, and runs."""
