@@ -38,6 +38,7 @@ from backend.page_files import answer
 from backend.pool.router import router as pool
 from backend.removal.router import router as removal
 from backend.scenario_runs.router import router as scenarios
+from backend.searches.router import router as searches
 from nodes.errors import FsError
 
 PAGES = frozenset(
@@ -49,7 +50,7 @@ PART = re.compile(r"^(labs/[a-z][a-z0-9-]{0,39}|scenarios/[a-z][a-z0-9-]{0,39}/[
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 ROUTERS = (
     attempts, backup, checkpoints, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, labs, pool, removal,
-    scenarios, stream,
+    scenarios, searches, stream,
     metrics.router, probes.router, api_page.router,
 )  # fmt: skip
 

@@ -20,6 +20,7 @@ from backend.log_rotation import keep_rotated
 from backend.memory_watch import MemoryWatch
 from backend.picture import Picture
 from backend.running_cluster import Running
+from backend.searches.service import Searches
 from backend.settings import Settings
 from backend.simulated.workers import Workers
 from backend.store import queries
@@ -44,6 +45,7 @@ class Lab(Running):
         self.failovers = Failovers(self._failed_over, session_ms * NS_PER_MS)
         self.hub = Hub(self)
         self.comparisons = Comparisons()
+        self.searches = Searches()
         self.counting = Counting()
         self.began_s = time.monotonic()
         self._tasks: list[asyncio.Task[None]] = []
@@ -90,6 +92,7 @@ class Lab(Running):
             for task in self._tasks:
                 task.cancel()
             await self.comparisons.stop()
+            await self.searches.close()
             await self.fabric.stop()
             await self.hub.stop()
             self._keep_picture()

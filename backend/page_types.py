@@ -27,6 +27,7 @@ from backend.labs import models as labs
 from backend.pool import models as pool
 from backend.pool.volume import State
 from backend.scenario_runs import models as scenarios
+from backend.searches import models as searches
 from backend.served_models import served_as
 from backend.store.encoding import BIG, KINDS, TAKEN
 from backend.vocabulary import Vocabulary, vocabularies
@@ -66,6 +67,7 @@ MODULES = (
     scenarios,
     labs,
     attempts,
+    searches,
 )
 NAMES = {kind: name for name, kind in ALIASES.items()}
 

@@ -22,29 +22,53 @@ class Holes(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The papers' holes, each closed unless opened by name; the rule that closes it is in docs/safety.md."""
 
     election_ignores_sn: bool = False
+    """The random number alone decides the draw, and the winner trusts its own journal."""
     no_fencing: bool = False
+    """A server never stops serving: its lease does not end."""
     junior_election_eager: bool = False
+    """A junior that wins the draw trusts its own journal."""
     short_duplicate_memory: bool = False
+    """Only the newest result of a client is remembered."""
     silent_shrink: bool = False
+    """The active counts only participants that it still sends to."""
     sn_without_epoch: bool = False
+    """Journals are compared by sn alone."""
     late_watch: bool = False
+    """A replica answers the recovery question without promising the epoch."""
     configuration_is_liveness: bool = False
+    """A quorum counts only the servers that have a role in the view now."""
     reads_before_flush: bool = False
+    """Reads and errors show uncommitted groups."""
     stale_view_write: bool = False
+    """Writes of the view do not name the lock that allows them."""
     async_flush: bool = False
+    """A participant acknowledges before its disk has the group."""
     one_phase_barrier: bool = False
+    """Groups write the barrier without having drained, and resume at once."""
     checkpoint_unpinned: bool = False
+    """No file is kept for checkpoints: pruning removes the journal below them, data nodes remove the blocks."""
     abort_without_record: bool = False
+    """A participant knows an operation by its log alone: a late or repeated request is carried out after all."""
     dentry_locks_only: bool = False
+    """Only names are locked: a directory is removed, or moves below itself, while a name in it is undecided."""
     checksum_vote: bool = False
+    """Equal checksums of the last group outvote a longer journal."""
     redo_without_phase_one: bool = False
+    """The elected server continues with its own slots, whatever a majority reports."""
     no_read_lease: bool = False
+    """Reads are answered without a lease."""
     answer_set_shrinks: bool = False
+    """The remaining members of the view decide alone."""
     memory_only_accept: bool = False
+    """A record is acknowledged before the disk has it."""
     fast_literal_order: bool = False
+    """Delivery does not wait for members of larger id (SAA Fig. 3 as printed)."""
     fast_not_uniform: bool = False
+    """A member shows every delivered group, whether others have it or not."""
     views_without_agreement: bool = False
+    """A view is written without comparing."""
     answer_before_stable: bool = False
+    """A write is answered when a majority holds it."""
 
 
 def opened(holes: Holes) -> tuple[str, ...]:

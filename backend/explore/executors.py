@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -43,7 +45,7 @@ class ProcessExecutor:
 
     def _new(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
-            self._jobs, mp_context=multiprocessing.get_context("fork"), initializer=leave_signals
+            self._jobs, mp_context=multiprocessing.get_context("fork"), initializer=begin_worker
         )
 
     def submit(self, job: bytes) -> None:
@@ -75,6 +77,19 @@ class ProcessExecutor:
         for process in list((self._pool._processes or {}).values()):
             process.terminate()
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def begin_worker() -> None:
+    leave_signals()
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+def end_with_parent() -> None:
+    """Ends this process when the one that searches is gone: the pool's own pipes stay open in the other workers."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def leave_signals() -> None:

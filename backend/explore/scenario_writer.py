@@ -29,6 +29,15 @@ def text_of(outcome: PlanOutcome) -> str:
     return yaml_of(document)
 
 
+def words_of(outcome: PlanOutcome) -> str:
+    """What the name of the file says."""
+    return f"{outcome.plan.cluster.protocol}-{outcome.failures[0].invariant}-{outcome.plan.seed}"
+
+
+def file_name(words: str) -> str:
+    return f"{NOT_IN_NAMES.sub('-', words.lower()).strip('-')}.yaml"
+
+
 def yaml_of(document: dict[str, Any]) -> str:
     yaml = YAML()
     yaml.default_flow_style = None
@@ -40,8 +49,7 @@ def yaml_of(document: dict[str, Any]) -> str:
 
 def write(outcome: PlanOutcome, directory: Path) -> Path:
     """Writes the scenario file of a trial under a unique name; returns the path. Raises Malformed."""
-    words = f"{outcome.plan.cluster.protocol}-{outcome.failures[0].invariant}-{outcome.plan.seed}"
-    return write_text(words, text_of(outcome), directory)
+    return write_text(words_of(outcome), text_of(outcome), directory)
 
 
 def write_beside(file: Path, outcome: PlanOutcome) -> Path:
@@ -55,7 +63,7 @@ def write_scenario(scenario: Scenario, directory: Path) -> Path:
 
 
 def write_text(words: str, text: str, directory: Path) -> Path:
-    path = directory / f"{NOT_IN_NAMES.sub('-', words.lower()).strip('-')}.yaml"
+    path = directory / file_name(words)
     try:
         directory.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

@@ -8,7 +8,7 @@ from backend.dependencies import CLUSTER
 from backend.fleet.fleet import Fleet
 
 PREFIX = "/api/clusters/"
-OF_ALL = ("attempts", "clusters", "compare", "labs")
+OF_ALL = ("attempts", "clusters", "compare", "explore", "labs")
 """Routes that are not of one cluster."""
 
 

@@ -119,6 +119,16 @@ export interface Predictions { answers: Record<string, boolean | number | number
 export interface HintRequest { step: string }
 export interface AttemptStep { id: string; state: "open" | "answered" | "passed" | "failed"; seen: string; why: string; answer: string; hints: string[]; hints_left: number }
 export interface Attempt { name: string; lab: string; student: string; phase: "predict" | "run" | "over"; passed: boolean; run_s: number; steps: AttemptStep[]; lost: string[]; trouble: string }
+export interface CurvePoint { at_s: number; seeds: number; coverage: number }
+export interface ScheduleStep { when: string; what: string }
+export interface Schedule { cluster: string[]; clients: ScheduleStep[]; faults: ScheduleStep[] }
+export interface SearchRequest { family?: string; bug?: string; minutes?: number; seeds?: number; first_seed?: number; jobs?: number }
+export interface SearchedFamily { name: string; says: string }
+export interface SearchedBug { name: string; kind: "hole" | "mutation"; says: string; family: string; families: string[] }
+export interface SearchChoices { families: SearchedFamily[]; bugs: SearchedBug[]; jobs: number; jobs_max: number }
+export interface FailureRow { number: number; family: string; invariant: string; place: string; count: number; explanation: string; faults: number; calls: number; state: "found" | "shrinking" | "shrunk" | "partly shrunk"; trials: number; note: string }
+export interface Search { state: "none" | "running" | "ended" | "stopped" | "failed"; note: string; family: string | null; bug: string | null; minutes: number | null; seeds_asked: number | null; first_seed: number; jobs: number; took_s: number; left_s: number | null; seeds: number; seeds_per_s: number; coverage: number; beyond: number; calls: number; answered: number; checked: number; failed: number; curve: CurvePoint[]; failures: FailureRow[] }
+export interface Failure { number: number; seed: number; explanation: string; schedule: Schedule; story: string[]; file: string; yaml: string; command: string }
 export interface Column { field: string; label: string; unit: "count" | "bytes"; summed: boolean; bad: boolean }
 export interface Lane { kind: string; label: string; says: string; sign: string; linked: "servers" | "clients"; counted: boolean; columns: Column[] }
 export interface HelloFrame { type: "hello"; run: number; seq: number; picture: Picture; verbs: Verb[]; lanes: Lane[]; invariants: InvariantStatus[]; now_ns: number; clock: ClockState | null; left_out: number }
