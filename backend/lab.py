@@ -20,6 +20,7 @@ from backend.log_rotation import keep_rotated
 from backend.memory_watch import MemoryWatch
 from backend.picture import Picture
 from backend.running_cluster import Running
+from backend.scenario_runs.service import ScenarioRuns
 from backend.searches.service import Searches
 from backend.settings import Settings
 from backend.simulated.workers import Workers
@@ -46,6 +47,7 @@ class Lab(Running):
         self.hub = Hub(self)
         self.comparisons = Comparisons()
         self.searches = Searches()
+        self.scenario_runs = ScenarioRuns()
         self.counting = Counting()
         self.began_s = time.monotonic()
         self._tasks: list[asyncio.Task[None]] = []
@@ -93,6 +95,7 @@ class Lab(Running):
                 task.cancel()
             await self.comparisons.stop()
             await self.searches.close()
+            await self.scenario_runs.stop()
             await self.fabric.stop()
             await self.hub.stop()
             self._keep_picture()

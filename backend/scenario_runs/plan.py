@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import msgspec
 
 from backend.errors import TooLarge
-from backend.scenario_runs import words
+from backend.scenarios import step_words as words
 from backend.scenarios.family_matrix import reason
 from backend.scenarios.model import Scenario
 from backend.scenarios.reader import Lines, MalformedFile, ScenarioReading, read_data
@@ -16,6 +17,9 @@ from nodes.faults.check import FaultUnsupported, resolved, verb_named
 from nodes.faults.model import Fabric
 
 TEXT_BYTES = 256 * 1024
+SIGNS = re.compile(rb"[\[{,:&*!?\n-]")
+SIGNS_MAX = 10_000
+"""Most signs of a text that may begin a value: the reader needs up to a tenth of a millisecond for each."""
 TEXT = Path("scenario")
 """The name of a text that is no file."""
 FABRICS: tuple[Fabric, ...] = ("simulated", "processes", "containers")
@@ -76,6 +80,8 @@ def checked(text: str) -> ScenarioCheck:
     data = text.encode(errors="replace")
     if len(data) > TEXT_BYTES:
         raise TooLarge(f"a scenario has at most {TEXT_BYTES // 1024} KiB here, this one has more")
+    if sum(1 for _ in SIGNS.finditer(data)) > SIGNS_MAX:
+        raise TooLarge(f"a scenario has at most {SIGNS_MAX} lines, commas, colons and brackets here")
     return check_of(data, TEXT)
 
 

@@ -153,6 +153,11 @@ class Live:
             self.on_event(stamped)
 
     @property
+    def directory(self) -> Path:
+        """Where the cluster lives, and records its processes."""
+        return Path(self._directory.name)
+
+    @property
     def now_ns(self) -> int:
         return monotonic_ns()
 

@@ -31,6 +31,11 @@ PARTS_MAX = 100_000
 DEPTH_MAX = 20
 VARIANTS_MAX = 100
 """Most values of a matrix."""
+VARIED_STEPS_MAX = 5_000
+"""Most steps of all scenarios that a matrix makes."""
+OPEN_MAX = 200
+"""Most brackets that are open at once: the YAML reader needs quadratic time for them."""
+BRACKET = re.compile(rb"[\[\]{}]")
 OPERATIONS = (
     "create", "mkdir", "stat", "list", "rename", "link", "move", "delete", "rmdir", "move_directory", "set_permission",
     "put", "append", "get",
@@ -137,6 +142,8 @@ def data_of(path: Path, kind: str) -> bytes:
 
 def parsed(data: bytes, path: Path, kind: str) -> tuple[Any, Lines]:
     """The document of a file's bytes, as `load` returns it. Raises MalformedFile."""
+    if most_open(data) > OPEN_MAX:
+        raise MalformedFile(path, f"a {kind} is not nested so deeply")
     try:
         document = YAML(typ="rt", pure=True).load(data.decode())
     except UnicodeDecodeError:
@@ -150,6 +157,15 @@ def parsed(data: bytes, path: Path, kind: str) -> tuple[Any, Lines]:
         return Plain(kind).of(document), Lines(path, document)
     except Malformed as error:
         raise MalformedFile(path, error.message) from None
+
+
+def most_open(data: bytes) -> int:
+    """The most brackets that are open at once, those in texts and comments included."""
+    most = now = 0
+    for found in BRACKET.finditer(data):
+        now = now + 1 if found[0] in b"[{" else max(0, now - 1)
+        most = max(most, now)
+    return most
 
 
 def in_new_words(scenario: Any) -> list[str]:
@@ -216,6 +232,8 @@ def vary(scenario: Scenario) -> list[Scenario]:
         raise Malformed("matrix has one key")
     if len(values) > VARIANTS_MAX:
         raise Malformed(f"matrix has at most {VARIANTS_MAX} values")
+    if len(values) * len(scenario.steps) > VARIED_STEPS_MAX:
+        raise Malformed(f"the scenarios of a matrix have at most {VARIED_STEPS_MAX} steps together")
     return [put(scenario, "{" + key + "}", value) for value in values]
 
 

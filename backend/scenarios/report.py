@@ -10,12 +10,15 @@ from rich.console import Console
 from rich.markup import escape
 
 from backend.errors import Malformed
+from backend.scenarios import plots
 from backend.scenarios.runner import ScenarioOutcome
 
 COLOURS = {"A": "#1f8f5f", "P": "#1f8f5f", "M": "#1f8f5f", "S": "#3b74c9", "J": "#c98a1b", "-": "#c9ced6"}
 HEAD = """<!doctype html><meta charset="utf-8"><title>{title}</title><style>
 body{{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1b2430}}
 table{{border-collapse:collapse}}td,th{{padding:.25rem .75rem;text-align:left;border-bottom:1px solid #dde2e8;vertical-align:top}}
+svg text{{font:13px system-ui,sans-serif;fill:currentColor}}polyline{{fill:none;stroke-width:2}}.ok{{stroke:#1f8f5f}}.failed{{stroke:#c0392b}}
+.outage{{fill:#c98a1b;opacity:.3}}.step{{stroke:currentColor;stroke-dasharray:2 3;opacity:.6}}
 .no{{color:#b3261e;font-weight:600}}.yes{{color:#1f7a4d}}svg{{width:100%;height:auto}}
 @media(prefers-color-scheme:dark){{body{{background:#14181d;color:#e6eaf0}}td,th{{border-color:#2c343d}}.yes{{color:#5ecb97}}.no{{color:#ff8a80}}}}
 </style>"""
@@ -77,7 +80,12 @@ def section(outcome: ScenarioOutcome) -> str:
         f"<td>{html.escape(v.expected)}</td><td>{html.escape(v.seen)}</td></tr>"
         for v in outcome.verdicts
     )
-    steps = "".join(
+    ticked = "".join(
+        f'<tr><td class="{"yes" if s.state == "done" else "no"}">{"✓" if s.state == "done" else "✗"} {s.number}</td>'
+        f"<td>{s.at_ns / 1e9:.3f} s</td><td>{html.escape(s.text)}</td><td>{html.escape(s.why)}</td></tr>"
+        for s in outcome.steps
+    )
+    happened = "".join(
         f"<tr><td>{at_ns / 1e9:.3f} s</td><td>{html.escape(server)}</td><td>{html.escape(what)}</td></tr>"
         for at_ns, server, what in outcome.timeline
         if at_ns >= 0
@@ -88,8 +96,17 @@ def section(outcome: ScenarioOutcome) -> str:
         f"<h1>{html.escape(outcome.name)}</h1><p>{html.escape(outcome.teaches)} "
         f"<small>{html.escape(outcome.paper)}</small></p><p>On {outcome.on}, seed {outcome.seed}: {held}. "
         f"{outcome.calls} calls, {outcome.failed_calls} failed, longest outage "
-        f"{outcome.longest_outage_ms:.0f} ms.</p>{bands(outcome)}<h2>Expectations</h2><table>{verdicts}</table>"
-        f"{led_to_it}<h2>What happened</h2><table>{steps}</table>"
+        f"{outcome.longest_outage_ms:.0f} ms.</p>{bands(outcome)}{called(outcome)}<h2>Expectations</h2><table>{verdicts}</table>"
+        f"<h2>Steps</h2><table>{ticked}</table>{led_to_it}<h2>What happened</h2><table>{happened}</table>"
+    )
+
+
+def called(outcome: ScenarioOutcome) -> str:
+    plot = plots.calls(outcome)
+    return (
+        f"<h2>Calls a second</h2><p>Shaded: no success although a call waited. Numbers: steps.</p>{plot}"
+        if plot
+        else ""
     )
 
 

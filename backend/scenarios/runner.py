@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
-from backend.errors import Malformed
+from backend.errors import LabError, Malformed
 from backend.scenarios import letters
+from backend.scenarios.call_times import CallCurve, CallTimes
 from backend.scenarios.conditions import Situation, condition
 from backend.scenarios.durations import milliseconds, nanoseconds, per_second
 from backend.scenarios.fabric import Containers, Fabric, LocalProcesses, Simulated
@@ -19,11 +20,13 @@ from backend.scenarios.model import ClusterPart, EndPart, ExpectPart, Scenario, 
 from backend.scenarios.outages import Outages
 from backend.scenarios.reader import targets
 from backend.scenarios.shapes import shape_of
+from backend.scenarios.step_words import sentence
 from backend.scenarios.verdicts import ExpectationVerdict, Judge
 from backend.shape import new_config
 from nodes.config import ClusterConfig, DataConfig, Timing, WorkloadConfig
 from nodes.faults.table import BY_NAME
 from nodes.invariants import registry
+from nodes.listeners import Listeners
 from nodes.mutations import Mutations
 from nodes.trace import story
 from nodes.trace.events import FaultInjected, Serving, Stamped, StepTaken
@@ -56,6 +59,18 @@ class GroupRows(msgspec.Struct):
     rows: list[letters.LetterRow]
 
 
+class StepResult(msgspec.Struct):
+    """A step of a scenario under way or over."""
+
+    number: int
+    text: str
+    state: Literal["waiting", "done", "failed"]
+    at_ns: int
+    """When it began to wait, or was over, in ns since the workload began."""
+    why: str = ""
+    """Why it failed."""
+
+
 class ScenarioOutcome(msgspec.Struct):
     """Result of a run; `held` is true when every expectation held."""
 
@@ -79,6 +94,8 @@ class ScenarioOutcome(msgspec.Struct):
     story: list[str] = []
     """Lines of the story that led to the first violated invariant or, without one, to the end of a run with an unmet expectation. Empty when all
     held."""
+    steps: list[StepResult] = []
+    curve: CallCurve | None = None
 
 
 class ScenarioRun:
@@ -90,6 +107,10 @@ class ScenarioRun:
         self.config = cluster_config(scenario.cluster, scale)
         self._invariants = registry.start(self.config)
         self._outages = Outages()
+        self._call_times = CallTimes()
+        self._steps: dict[int, StepResult] = {}
+        self.on_step: Listeners[StepResult] = Listeners()
+        """Told of each step as it begins to wait, and as it is over."""
         self._rows = {
             group.name: letters.Rows(group.name, list(group.members)) for group in self.config.groups
         }
@@ -116,6 +137,7 @@ class ScenarioRun:
         self._invariants.on_event(stamped)
         self._events.append(stamped)
         self._outages.on_event(stamped)
+        self._call_times.on_event(stamped)
         if not self._over:
             for rows in self._rows.values():
                 rows.on_event(stamped)
@@ -130,6 +152,11 @@ class ScenarioRun:
 
     def _report(self, stamped: Stamped, what: str) -> None:
         self._timeline.append((stamped.at_ns, stamped.server, what))
+
+    @property
+    def began_ns(self) -> int:
+        """When the workload began; 0 before it."""
+        return self._began_ns
 
     # --- running ---------------------------------------------------------------------------------------------------
 
@@ -175,11 +202,27 @@ class ScenarioRun:
         self._began_ns = before_ns = self.fabric.now_ns
         self._situation.begin_count()
         for number, step in enumerate(self._scenario.steps, 1):
-            if not await self._begin(step, before_ns, number):
+            self._ticked(number, "waiting")
+            judged = len(self._verdicts)
+            try:
+                begun = await self._begin(step, before_ns, number)
+                before_ns = self.fabric.now_ns
+                if begun:
+                    await self._do(step, number)
+            except LabError as error:
+                self._ticked(number, "failed", error.message)
+                raise
+            missed = [f"{each.expected}: {each.seen}" for each in self._verdicts[judged:] if not each.held]
+            self._ticked(number, "failed" if missed else "done", "; ".join(missed))
+            if not begun:
                 return
-            before_ns = self.fabric.now_ns
-            await self._do(step, number)
         await self._end(self._scenario.end)
+
+    def _ticked(self, number: int, state: Literal["waiting", "done", "failed"], why: str = "") -> None:
+        at_ns = self.fabric.now_ns - self._began_ns
+        text = sentence(self._scenario.steps[number - 1])
+        self._steps[number] = StepResult(number, text, state, at_ns, why.replace(f"step {number}: ", ""))
+        self.on_step(self._steps[number])
 
     async def _begin(self, step: StepPart, before_ns: int, number: int) -> bool:
         """Waits until the step is due."""
@@ -297,7 +340,7 @@ class ScenarioRun:
             [GroupRows(name, rows.servers, rows.all) for name, rows in self._rows.items()],
             self._began_ns, self.fabric.now_ns, self._outages.calls, self._outages.failed,
             self._outages.longest_ns / 1e6, self._invariants.invariants(), timeline,
-            self._story(held),
+            self._story(held), list(self._steps.values()), self._call_times.curve(self._began_ns, self.fabric.now_ns),
         )  # fmt: skip
 
 

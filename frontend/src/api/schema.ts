@@ -107,6 +107,16 @@ export interface ScenarioPlan { name: string; teaches: string; paper: string; pr
 export interface WrongLine { line: number | null; reason: string }
 export interface ScenarioCheck { plan: ScenarioPlan | null; error: WrongLine | null }
 export interface ScenarioFile { file: string; text: string; check: ScenarioCheck }
+export interface ScenarioRunRow { run: number; name: string; on: "simulated" | "processes"; protocol: string; seed: number; variant: number; scale: number; state: "running" | "done" | "failed" | "cancelled"; at_s: number; error: string; held: boolean | null }
+export interface StepResult { number: number; text: string; state: "waiting" | "done" | "failed"; at_ns: number; why: string }
+export interface ExpectationVerdict { expected: string; held: boolean; seen: string }
+export interface LetterRow { at_ns: number; letters: string; under_way: boolean }
+export interface GroupRows { name: string; servers: string[]; rows: LetterRow[] }
+export interface CallCurve { bucket_ns: number; ok: number[]; failed: number[]; outages: [number, number][] }
+export interface ScenarioOutcome { name: string; teaches: string; paper: string; on: string; seed: number; scale: number; held: boolean; verdicts: ExpectationVerdict[]; groups: GroupRows[]; started_ns: number; ended_ns: number; calls: number; failed_calls: number; longest_outage_ms: number; invariants: Record<string, unknown>[]; timeline: [number, string, string][]; story: string[]; steps: StepResult[]; curve: CallCurve | null }
+export interface PageRun { run: number; name: string; on: "simulated" | "processes"; protocol: string; seed: number; variant: number; scale: number; state: "running" | "done" | "failed" | "cancelled"; at_s: number; error: string; held: boolean | null; text: string; steps: StepResult[]; outcome: ScenarioOutcome | null }
+export interface ScenarioText { text: string }
+export interface ScenarioRunRequest extends ScenarioText { variant?: number; on?: "simulated" | "processes"; protocol?: string; seed?: number; scale?: number }
 export interface LabRow { lab: string; name: string; goal: string; level: "first steps" | "further" | "hard"; papers: string[]; minutes: number; done: boolean }
 export interface LabQuestion { unit: string; choices: Record<string, string> }
 export interface LabStep { id: string; text: string; question: LabQuestion | null; hints: number }

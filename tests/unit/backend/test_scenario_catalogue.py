@@ -3,14 +3,17 @@
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
 
+from backend.errors import TooLarge
 from backend.lab import Lab
 from backend.scenario_runs import catalogue
-from backend.scenario_runs.plan import checked
+from backend.scenario_runs.plan import SIGNS_MAX, TEXT_BYTES, checked
 from backend.scenarios.family_matrix import SCENARIOS, files, shown
+from backend.scenarios.schema import schema
 from nodes.families import FAMILIES
-from tests.unit.backend.test_api import one_line, with_api
+from tests.unit.backend.test_api import JSON, one_line, with_api
 
 CRASH = "faults/crash-the-active"
 HEAD = "name: a\nteaches: b\n"
@@ -67,6 +70,8 @@ def test_families_and_fabrics_that_cannot_run_it_are_named() -> None:
         ("a: \x00", None, "not YAML"),
         (HEAD + "matrix: &a {k: *a}", 3, "Expected `array`"),
         (HEAD + "steps: " + "[" * 30 + "]" * 30, None, "nested"),
+        ("[" * 9000, None, "nested"),
+        (HEAD + 'matrix: {k: ["1"' + ', "2"' * 99 + "]}\nsteps:\n" + "  - {mark: k}\n" * 51, None, "5000 steps together"),
         ("- " * 5000, None, "not YAML"),
         (HEAD + "matrix: {k: [" + "x," * 200 + "]}", None, "at most 100 values"),
         ("name: \ud800", 1, "mapping"),
@@ -99,6 +104,31 @@ def test_the_api_lists_scenarios_and_returns_one(tmp_path: Path) -> None:
         for page in ("scenarios", f"scenarios/{CRASH}"):
             assert (await client.get(f"/{page}")).text == "<title>page</title>"
         assert (await client.get("/scenarios/a/b/c")).status_code == 404
+
+    with_api(tmp_path, body)
+
+
+@pytest.mark.parametrize("text", ["a: " + "x" * TEXT_BYTES, "[" * (SIGNS_MAX + 1), "ä" * TEXT_BYTES])
+def test_a_text_that_would_take_long_is_refused_before_it_is_read(text: str) -> None:
+    with pytest.raises(TooLarge, match="at most"):
+        checked(text)
+
+
+def test_the_api_checks_a_text(tmp_path: Path) -> None:
+    async def body(client: httpx.AsyncClient, lab: Lab) -> None:
+        async def check(text: str) -> httpx.Response:
+            return await client.post(
+                "/api/scenarios/check", content=msgspec.json.encode({"text": text}), headers=JSON
+            )
+
+        sound = (await check((SCENARIOS / f"{CRASH}.yaml").read_text())).json()
+        assert len(sound["plan"]["steps"]) == 4 and sound["error"] is None
+        wrong = (await check(HEAD + "end: {at: soon}")).json()
+        assert wrong["plan"] is None and wrong["error"]["line"] == 3
+        for text, status in (("[" * 20_000, 413), ("x" * (TEXT_BYTES + 1), 422)):
+            refused = await check(text)
+            assert refused.status_code == status and len(one_line(refused)) < 200
+        assert (await client.get("/api/scenarios/schema")).json() == msgspec.json.decode(schema())
 
     with_api(tmp_path, body)
 

@@ -34,6 +34,10 @@ def does(step: StepPart) -> str:
     return f"expect {shown(step.expect)}{within}"
 
 
+def sentence(step: StepPart) -> str:
+    return f"{begins(step)}: {does(step)}"
+
+
 def of_fault(step: StepPart) -> Iterator[str]:
     yield str(step.fault)
     yield from filter(None, [", ".join(targets(step))])
