@@ -22,7 +22,7 @@ EVENTS_MOST = 2_000
 """Newest events of the run, frequent ones aside, among which causes are found."""
 CAUSES_MOST = 6
 RARE = sorted(name for name, kind in KINDS.items() if kind not in FREQUENT)
-Tell = Callable[[Stamped], dict[str, Any]]
+Render = Callable[[Stamped], dict[str, Any]]
 
 
 async def read_changes(lab: Running) -> dict[str, Any]:
@@ -33,13 +33,13 @@ async def read_changes(lab: Running) -> dict[str, Any]:
     picture = lab.fabric.picture
     processes = {COORDINATION, CONTROL, CLIENT, *picture.servers, *picture.nodes}
 
-    def tell(stamped: Stamped) -> dict[str, Any]:
+    def render(stamped: Stamped) -> dict[str, Any]:
         return named(stamped, numbers[id(stamped)], terms)
 
-    return newest_changes([stamped for _, stamped in found], tell, processes)
+    return newest_changes([stamped for _, stamped in found], render, processes)
 
 
-def newest_changes(events: list[Stamped], tell: Tell, processes: Collection[str]) -> dict[str, Any]:
+def newest_changes(events: list[Stamped], render: Render, processes: Collection[str]) -> dict[str, Any]:
     """The newest changes of all, and the newest of each node. `events` come in order; `processes` are those that report events, other names are of
     clients' sessions."""
     causes = Causes(events)
@@ -50,18 +50,18 @@ def newest_changes(events: list[Stamped], tell: Tell, processes: Collection[str]
         stamped for place, stamped in enumerate(changes) if place >= first or last[path_of(stamped)] == place
     ][::-1]
     return {
-        "changes": [change(stamped, causes, tell, processes) for stamped in shown],
+        "changes": [change(stamped, causes, render, processes) for stamped in shown],
         "left_out": len(changes) - len(shown),
     }
 
 
-def change(stamped: Stamped, causes: Causes, tell: Tell, processes: Collection[str]) -> dict[str, Any]:
+def change(stamped: Stamped, causes: Causes, render: Render, processes: Collection[str]) -> dict[str, Any]:
     before = causes.back(stamped)[:-1]
     shown = before if len(before) <= CAUSES_MOST else [before[0], *before[1 - CAUSES_MOST :]]
     return {
-        "event": tell(stamped),
+        "event": render(stamped),
         "path": path_of(stamped),
-        "causes": [tell(each) for each in shown],
+        "causes": [render(each) for each in shown],
         "skipped": len(before) - len(shown),
         "beyond": unkept(before[0] if before else stamped, processes),
     }

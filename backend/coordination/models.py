@@ -31,9 +31,9 @@ class TreeSession(BaseModel):
     server: str = Field(description="Empty where no place in a view shows it.")
     nodes: list[str] = Field(description="Paths of its ephemeral nodes.")
     watches: int = Field(description="Number of nodes that it watches.")
-    timeout_ms: int = Field(description="0 where the service does not tell it.")
+    timeout_ms: int = Field(description="0 where the service does not report it.")
     connected: bool | None = Field(
-        description="Whether its client is connected; null where the service does not tell it."
+        description="Whether its client is connected; null where the service does not report it."
     )
 
 
@@ -43,9 +43,9 @@ class TreeView(BaseModel):
     sessions: list[TreeSession]
     sessions_left_out: int
     sessions_known: bool = Field(
-        description="A ZooKeeper ensemble does not tell them: there they are those that own a node."
+        description="A ZooKeeper ensemble does not report them: there they are those that own a node."
     )
-    watches_known: bool = Field(description="A ZooKeeper ensemble does not tell its clients who watches.")
+    watches_known: bool = Field(description="A ZooKeeper ensemble does not report watches to its clients.")
 
 
 class ExplainedChange(BaseModel):

@@ -71,7 +71,7 @@ def watchers(node: Raw) -> list[int]:
 
 
 def sessions(nodes: list[Raw], servers: dict[int, str], opened: list[Raw] | None) -> Raw:
-    """The open sessions, those of servers first; as far as the service does not tell them, those that own a node."""
+    """The open sessions, those of servers first; where the service does not report them, those that own a node."""
     reported = {each["session"]: each for each in opened or []}
     owned: dict[int, list[str]] = {}
     watches: dict[int, int] = {}

@@ -95,26 +95,25 @@ async def newest(
     reader: ReadConnections, kinds: Sequence[str], last_seq: int, limit: int
 ) -> list[tuple[int, Stamped]]:
     """The newest `limit` events of these kinds up to `last_seq`, over all runs, in order; only for kinds that do not occur per journal group."""
-    marks = ",".join("?" * len(kinds))
-    query = (
-        f"SELECT seq, {COLUMNS} FROM events WHERE sn IS NULL AND kind IN ({marks}) AND seq <= ?"
-        " ORDER BY seq DESC LIMIT ?"
-    )
-    async with reader.execute(query, (*kinds, last_seq, limit)) as rows:
-        found = [(row[0], stamped_of(row[1:])) async for row in rows]
-    return found[::-1]
+    return await _newest_where(reader, "seq <= ?", last_seq, kinds, limit)
 
 
 async def newest_of_run(
     reader: ReadConnections, run: int, kinds: Sequence[str], limit: int
 ) -> list[tuple[int, Stamped]]:
     """The newest `limit` events of these kinds in a run, in order; only for kinds that do not occur per journal group."""
+    return await _newest_where(reader, "run = ?", run, kinds, limit)
+
+
+async def _newest_where(
+    reader: ReadConnections, where: str, value: int, kinds: Sequence[str], limit: int
+) -> list[tuple[int, Stamped]]:
     marks = ",".join("?" * len(kinds))
     query = (
-        f"SELECT seq, {COLUMNS} FROM events WHERE sn IS NULL AND run = ? AND kind IN ({marks})"
+        f"SELECT seq, {COLUMNS} FROM events WHERE sn IS NULL AND {where} AND kind IN ({marks})"
         " ORDER BY seq DESC LIMIT ?"
     )
-    async with reader.execute(query, (run, *kinds, limit)) as rows:
+    async with reader.execute(query, (value, *kinds, limit)) as rows:
         found = [(row[0], stamped_of(row[1:])) async for row in rows]
     return found[::-1]
 

@@ -40,11 +40,10 @@ def drawn_step(
     `standing` are the faults in force: verb and targets. Raises FaultUnsupported when nothing can be done.
     """
     ends = [(BY_NAME[verb].undo, name) for verb, targets in standing for name in targets if name in servers]
-    afflicted = {name for _, name in ends}
-    for name, state in servers.items():
-        if state == "stopped" and name not in afflicted:
-            ends.append((Undo("restart"), name))
-    afflicted |= {name for _, name in ends}
+    under_fault = {name for _, name in ends}
+    ended = [name for name, state in servers.items() if state == "stopped" and name not in under_fault]
+    ends += [(Undo("restart"), name) for name in ended]
+    afflicted = under_fault.union(ended)
     undone = [(undo, name) for undo, name in ends if undo is not None]
     whole = [name for name in servers if name not in afflicted]
     room = len(afflicted) < max(1, (len(servers) - 1) // 2) and bool(whole)
