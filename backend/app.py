@@ -42,7 +42,17 @@ from backend.searches.router import router as searches
 from nodes.errors import FsError
 
 PAGES = frozenset(
-    {"", "namespace", "storage-pool", "checkpoints", "coordination", "scenarios", "compare", "labs"}
+    {
+        "",
+        "namespace",
+        "storage-pool",
+        "checkpoints",
+        "coordination",
+        "scenarios",
+        "compare",
+        "explore",
+        "labs",
+    }
 )
 """Addresses that the page gives its parts (frontend/src/store/url.ts)."""
 PART = re.compile(r"^(labs/[a-z][a-z0-9-]{0,39}|scenarios/[a-z][a-z0-9-]{0,39}/[a-z][a-z0-9-]{0,79})$")

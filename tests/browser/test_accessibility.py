@@ -21,6 +21,7 @@ PAGES = (
     "scenarios",
     "scenarios/faults/crash-the-active",
     "compare",
+    "explore",
     "labs",
     "labs/what-is-a-standby",
 )

@@ -17,6 +17,7 @@ import type {
   EventPage,
   Evidence,
   Failover,
+  Failure,
   FaultDone,
   FaultRequest,
   FileBlocks,
@@ -36,6 +37,9 @@ import type {
   Run,
   ScenarioFile,
   ScenarioRow,
+  Search,
+  SearchChoices,
+  SearchRequest,
   Timeline,
   TreeChanges,
   TreeView,
@@ -165,10 +169,21 @@ export const api = {
     post<Comparison>("/compare", { scenario, seed, configurations }),
   comparison: (number: number) => get<Comparison>(`/compare/${number}`),
   cancelComparison: (number: number) => ask<Comparison>(address(`/compare/${number}`), { method: "DELETE" }),
+  searchChoices: () => get<SearchChoices>("/explore/choices"),
+  search: (signal?: AbortSignal) => get<Search>("/explore", {}, signal),
+  beginSearch: (request: SearchRequest) => post<Search>("/explore", request),
+  stopSearch: () => ask<Search>(address("/explore"), { method: "DELETE" }),
+  failure: (number: number, signal?: AbortSignal) => get<Failure>(`/explore/failures/${number}`, {}, signal),
+  shrink: (number: number) => post<Search>(`/explore/failures/${number}/shrink`, {}),
   /** A journal group from the disk of a server, which must run. */
   record: (server: string, sn: number, signal?: AbortSignal) =>
     get<JournalRecord>(`/journal/${encodeURIComponent(server)}/${sn}`, {}, signal),
 };
+
+/** URL of the scenario file of a failure. */
+export function failureFile(number: number): string {
+  return address(`/explore/failures/${number}/file`);
+}
 
 /** URL of a file's content. */
 export function contentAddress(path: string): string {

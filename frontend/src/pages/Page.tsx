@@ -4,6 +4,7 @@ import { ClusterPage } from "./ClusterPage";
 import { CheckpointsPage } from "./checkpoints/CheckpointsPage";
 import { ComparePage } from "./compare/ComparePage";
 import { CoordinationPage } from "./coordination/CoordinationPage";
+import { ExplorePage } from "./explore/ExplorePage";
 import { LabsPage } from "./labs/LabsPage";
 import { NotHere } from "./NotHere";
 import { NamespacePage } from "./namespace/NamespacePage";
@@ -18,6 +19,7 @@ const PAGES: Record<PageName, ComponentType> = {
   coordination: CoordinationPage,
   scenarios: ScenariosPage,
   compare: ComparePage,
+  explore: ExplorePage,
   labs: LabsPage,
 };
 

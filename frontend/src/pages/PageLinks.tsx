@@ -11,6 +11,7 @@ const PAGES: [PageName, string][] = [
   ["coordination", "Coordination"],
   ["scenarios", "Scenarios"],
   ["compare", "Compare"],
+  ["explore", "Explore"],
   ["labs", "Labs"],
 ];
 

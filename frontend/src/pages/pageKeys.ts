@@ -32,5 +32,6 @@ export const PAGE_KEYS: Record<Exclude<PageName, "cluster">, KeyLine[]> = {
   coordination: ANYWHERE,
   scenarios: ANYWHERE,
   compare: ANYWHERE,
+  explore: ANYWHERE,
   labs: ANYWHERE,
 };

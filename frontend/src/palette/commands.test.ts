@@ -42,6 +42,7 @@ describe("the palette", () => {
       "Go to Coordination",
       "Go to Scenarios",
       "Go to Compare",
+      "Go to Explore",
       "Go to Labs",
     ]);
     expect(titles("go to", ["checkpoints"])).not.toContain("Go to Checkpoints");

@@ -21,6 +21,7 @@ const PAGES: readonly (readonly [PageName, string])[] = [
   ["coordination", "Coordination"],
   ["scenarios", "Scenarios"],
   ["compare", "Compare"],
+  ["explore", "Explore"],
   ["labs", "Labs"],
 ];
 

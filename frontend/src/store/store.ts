@@ -90,6 +90,7 @@ export type PageName =
   | "coordination"
   | "scenarios"
   | "compare"
+  | "explore"
   | "labs";
 
 export interface LabState {

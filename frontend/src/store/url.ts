@@ -41,6 +41,7 @@ const ADDRESSES: Record<PageName, string> = {
   coordination: "/coordination",
   scenarios: "/scenarios",
   compare: "/compare",
+  explore: "/explore",
   labs: "/labs",
 };
 

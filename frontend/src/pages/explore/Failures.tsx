@@ -1,0 +1,113 @@
+import { useState } from "react";
+import { api } from "../../api/client";
+import type { FailureRow, Search } from "../../api/schema";
+import { isConnected, useLab } from "../../store/store";
+import { Failed } from "../../ui/Failed";
+import { useAttempt } from "../../ui/useAttempt";
+import { FailureSchedule } from "./FailureSchedule";
+import { groupsOf, plural } from "./groups";
+
+interface Props {
+  search: Search;
+  onSearch: (search: Search) => void;
+}
+
+/** What the search has found, by invariant. */
+export function Failures({ search, onSearch }: Props) {
+  const { busy, failed, attempt } = useAttempt();
+  const connected = useLab(isConnected);
+  const shrinking = search.failures.some(({ state }) => state === "shrinking");
+  const shrink = (number: number): void => void attempt(async () => onSearch(await api.shrink(number)));
+  return (
+    <section className="panel explore-failures" aria-label="Failures" data-testid="failures">
+      <h2>{search.failed === 0 ? "No failure" : `${plural(search.failed, "failed seed")}, by invariant`}</h2>
+      <Failed why={failed} />
+      {search.failures.length === 0 && <p className="soft">{nothing(search)}</p>}
+      {groupsOf(search.failures).map(({ invariant, count, rows }) => (
+        <section key={invariant} aria-label={invariant} data-testid={`failed-${invariant}`}>
+          <h3>
+            {invariant} <span className="soft figures">{plural(count, "seed")}</span>
+          </h3>
+          <ul>
+            {rows.map((row) => (
+              <Row
+                key={row.number}
+                row={row}
+                mayShrink={!busy && !shrinking && connected}
+                onShrink={() => shrink(row.number)}
+              />
+            ))}
+          </ul>
+        </section>
+      ))}
+    </section>
+  );
+}
+
+function nothing({ state, bug, seeds }: Search): string {
+  if (state === "running") return "Nothing has failed so far.";
+  if (seeds === 0) return "No seed was run to its end.";
+  return bug === null
+    ? "Every promise held. A clean run is no proof: it shows that no drawn schedule breaks one."
+    : "The bug was not found in these seeds. Let it run longer, or try other seeds.";
+}
+
+interface RowProps {
+  row: FailureRow;
+  mayShrink: boolean;
+  onShrink: () => void;
+}
+
+const STATES: Record<FailureRow["state"], (row: FailureRow) => string> = {
+  found: () => "as it was drawn",
+  shrinking: ({ trials }) => `being shrunk, ${plural(trials, "trial")} so far`,
+  shrunk: () => "shrunk: nothing more can be removed",
+  "partly shrunk": () => "shrunk in part: more may be removed",
+};
+
+function Row({ row, mayShrink, onShrink }: RowProps) {
+  const [open, setOpen] = useState(false);
+  const { number, family, place, count, faults, calls, state, explanation, note } = row;
+  return (
+    <li data-testid={`failure-${number}`} data-state={state}>
+      <p className="failure-line">
+        <strong>{family}</strong>
+        <span>seen at {place}</span>
+        <span className="soft figures">{plural(count, "seed")}</span>
+      </p>
+      <p className="failure-why">{explanation}</p>
+      <p className="failure-line">
+        <span className="figures" data-testid={`size-${number}`}>
+          Smallest schedule: {plural(faults, "fault")}, {plural(calls, "call")}
+        </span>
+        <span className="soft" aria-live="polite">
+          {STATES[state](row)}
+        </span>
+      </p>
+      <Failed why={note} />
+      <p className="failure-line">
+        <button
+          type="button"
+          className="pill"
+          aria-expanded={open}
+          data-testid={`show-${number}`}
+          onClick={() => setOpen(!open)}
+        >
+          {open ? "Hide the schedule" : "Show the schedule"}
+        </button>
+        {state !== "shrunk" && (
+          <button
+            type="button"
+            className="pill"
+            disabled={!mayShrink}
+            data-testid={`shrink-${number}`}
+            onClick={onShrink}
+          >
+            Shrink
+          </button>
+        )}
+      </p>
+      {open && <FailureSchedule number={number} version={`${state === "shrinking"} ${faults} ${calls}`} />}
+    </li>
+  );
+}

@@ -1,0 +1,200 @@
+import { useEffect, useState } from "react";
+import { api, lineOf } from "../../api/client";
+import type { Search, SearchChoices } from "../../api/schema";
+import { isConnected, useLab } from "../../store/store";
+import { Failed } from "../../ui/Failed";
+import { useAttempt } from "../../ui/useAttempt";
+import { bugOf, familiesOf, MINUTES_MAX, proposal, requestOf, SEEDS_MAX, type Wish, withBug } from "./wish";
+
+interface Props {
+  running: boolean;
+  onSearch: (search: Search) => void;
+}
+
+/** Choice of family, bug and length; start and stop. */
+export function SearchForm({ running, onSearch }: Props) {
+  const connected = useLab(isConnected);
+  const [choices, setChoices] = useState<SearchChoices | null>(null);
+  const [wish, setWish] = useState<Wish | null>(null);
+  const { busy, failed, setFailed, attempt } = useAttempt();
+  useEffect(() => {
+    if (!connected || choices !== null) return;
+    api.searchChoices().then(
+      (read) => {
+        setChoices(read);
+        setWish(proposal(read));
+      },
+      (error: unknown) => setFailed(lineOf(error)),
+    );
+  }, [connected, choices, setFailed]);
+  return (
+    <section className="panel explore-form" aria-label="What is searched">
+      <header className="instrument-head">
+        <h2>Explore</h2>
+        <p className="soft">Random schedules of load and faults on the simulator, beside this cluster.</p>
+      </header>
+      {choices === null || wish === null ? (
+        failed === "" && <p className="waiting">Reading the choices…</p>
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void attempt(async () => onSearch(await api.beginSearch(requestOf(wish))));
+          }}
+        >
+          <Fields choices={choices} wish={wish} onChange={setWish} />
+          {running ? (
+            <button
+              type="button"
+              className="pill danger"
+              disabled={busy || !connected}
+              data-testid="explore-stop"
+              onClick={() => void attempt(async () => onSearch(await api.stopSearch()))}
+            >
+              Stop
+            </button>
+          ) : (
+            <button
+              type="submit"
+              className="primary"
+              disabled={busy || !connected}
+              data-testid="explore-start"
+            >
+              Start
+            </button>
+          )}
+          <p className="explore-bug">
+            {bugOf(choices, wish.bug)?.says ?? "The safe variant: every failure would be a bug of Cloverlab."}
+          </p>
+        </form>
+      )}
+      <Failed why={failed} testId="explore-refused" />
+    </section>
+  );
+}
+
+interface FieldsProps {
+  choices: SearchChoices;
+  wish: Wish;
+  onChange: (wish: Wish) => void;
+}
+
+function Fields({ choices, wish, onChange }: FieldsProps) {
+  const able = familiesOf(choices, wish.bug);
+  const ofKind = (kind: string) => choices.bugs.filter((bug) => bug.kind === kind);
+  return (
+    <>
+      <label>
+        Bug that is switched on
+        <select
+          value={wish.bug}
+          data-testid="explore-bug"
+          onChange={({ currentTarget }) => onChange(withBug(wish, choices, currentTarget.value))}
+        >
+          <option value="">none: the safe variant</option>
+          <optgroup label="Holes of the papers">
+            {ofKind("hole").map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </optgroup>
+          <optgroup label="Mutations: mistakes of our own">
+            {ofKind("mutation").map(({ name }) => (
+              <option key={name}>{name}</option>
+            ))}
+          </optgroup>
+        </select>
+      </label>
+      <label>
+        Family
+        <select
+          value={wish.family}
+          data-testid="explore-family"
+          onChange={({ currentTarget }) => onChange({ ...wish, family: currentTarget.value })}
+        >
+          <option value="">all, in turn</option>
+          {choices.families
+            .filter(({ name }) => able.includes(name))
+            .map(({ name, says }) => (
+              <option key={name} value={name} title={says}>
+                {name}
+              </option>
+            ))}
+        </select>
+      </label>
+      <label>
+        Length in
+        <select
+          value={wish.unit}
+          data-testid="explore-unit"
+          onChange={({ currentTarget }) =>
+            onChange({ ...wish, unit: currentTarget.value === "seeds" ? "seeds" : "minutes" })
+          }
+        >
+          <option value="minutes">minutes</option>
+          <option value="seeds">seeds</option>
+        </select>
+      </label>
+      {wish.unit === "minutes" ? (
+        <Amount
+          label="Minutes"
+          value={wish.minutes}
+          least={0.1}
+          most={MINUTES_MAX}
+          step={0.1}
+          onChange={(minutes) => onChange({ ...wish, minutes })}
+        />
+      ) : (
+        <>
+          <Amount
+            label="Seeds"
+            value={wish.seeds}
+            least={1}
+            most={SEEDS_MAX}
+            onChange={(seeds) => onChange({ ...wish, seeds })}
+          />
+          <Amount
+            label="First seed"
+            value={wish.first}
+            least={0}
+            most={2 ** 31}
+            onChange={(first) => onChange({ ...wish, first })}
+          />
+        </>
+      )}
+      <Amount
+        label="Processes"
+        value={wish.jobs}
+        least={1}
+        most={choices.jobs_max}
+        onChange={(jobs) => onChange({ ...wish, jobs })}
+      />
+    </>
+  );
+}
+
+interface AmountProps {
+  label: string;
+  value: number;
+  least: number;
+  most: number;
+  step?: number;
+  onChange: (value: number) => void;
+}
+
+/** A number; an empty or wrong one is refused by the browser when the form is sent. */
+function Amount({ label, value, least, most, step = 1, onChange }: AmountProps) {
+  return (
+    <label>
+      {label}
+      <input
+        type="number"
+        required
+        min={least}
+        max={most}
+        step={step}
+        value={Number.isNaN(value) ? "" : value}
+        onChange={({ currentTarget }) => onChange(currentTarget.valueAsNumber)}
+      />
+    </label>
+  );
+}
