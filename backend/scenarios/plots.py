@@ -11,6 +11,7 @@ from backend.scenarios.runner import ScenarioOutcome
 WIDTH, HEIGHT = 900, 200
 LEFT, TOP, BOTTOM = 60, 22, 24
 TICKS = 6
+LABEL_WIDTH = 16
 NS_PER_S = 1e9
 Axis = Callable[[float], float]
 
@@ -43,8 +44,10 @@ def calls(outcome: ScenarioOutcome) -> str:
     steps = "".join(
         f'<line class="step" x1="{x(step.at_ns / NS_PER_S):.1f}" x2="{x(step.at_ns / NS_PER_S):.1f}" y1="{TOP - 6}" y2="{HEIGHT - BOTTOM}">'
         f"<title>{html.escape(step.text)}</title></line>"
-        f'<text x="{x(step.at_ns / NS_PER_S) + 3:.1f}" y="{TOP - 8}">{step.number}</text>'
-        for step in outcome.steps
+        f'<text x="{place:.1f}" y="{TOP - 8}">{step.number}</text>'
+        for step, place in zip(
+            outcome.steps, apart([x(step.at_ns / NS_PER_S) + 3 for step in outcome.steps]), strict=True
+        )
     )
     lines = "".join(
         f'<polyline class="{name}" points="{points(values, curve, per_s, x, y)}"/>'
@@ -55,6 +58,15 @@ def calls(outcome: ScenarioOutcome) -> str:
         f'<svg class="calls" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="Calls a second over time">'
         f'{shaded}<text x="0" y="{TOP + 4}">{most:.3g}/s</text><text x="0" y="{HEIGHT - BOTTOM}">0/s</text>{ticks}{steps}{lines}</svg>'
     )
+
+
+def apart(places: list[float]) -> list[float]:
+    """The places of numbers from left to right, moved so that none covers another one."""
+    free, found = 0.0, []
+    for place in places:
+        found.append(max(place, free))
+        free = found[-1] + LABEL_WIDTH
+    return found
 
 
 def points(values: list[int], curve: CallCurve, per_s: float, x: Axis, y: Axis) -> str:

@@ -1,10 +1,20 @@
-import type { ScenarioPlan } from "../../api/schema";
+import type { ScenarioPlan, StepResult } from "../../api/schema";
+
+interface Props {
+  plan: ScenarioPlan;
+  /** The text is wrong now: this is the plan of the last sound one. */
+  stale: boolean;
+  /** Steps of a run of this text, as far as they have begun. */
+  steps: readonly StepResult[];
+  onLine: (line: number) => void;
+}
 
 /** What a scenario does, step by step, what must hold at its end, and where it can run. */
-export function Plan({ plan }: { plan: ScenarioPlan }) {
+export function Plan({ plan, stale, steps, onLine }: Props) {
   return (
-    <section className="panel scenario-plan" aria-label="Steps">
+    <section className="panel scenario-plan" aria-label="Steps" data-stale={stale}>
       <h2>{plan.name}</h2>
+      {stale && <p className="soft">As of the last sound text.</p>}
       <p className="scenario-teaches">{plan.teaches}</p>
       {plan.paper !== "" && <p className="soft">{plan.paper}</p>}
       {plan.notes.map((note) => (
@@ -12,7 +22,7 @@ export function Plan({ plan }: { plan: ScenarioPlan }) {
           {note}
         </p>
       ))}
-      <Steps plan={plan} />
+      <Steps plan={plan} steps={steps} onLine={onLine} />
       <h3>At the end, {plan.end}</h3>
       <ul className="scenario-expects">
         {plan.expects.map((each) => (
@@ -24,17 +34,35 @@ export function Plan({ plan }: { plan: ScenarioPlan }) {
   );
 }
 
-function Steps({ plan }: { plan: ScenarioPlan }) {
+const SIGNS = { waiting: "…", done: "✓", failed: "✗" };
+
+function Steps({ plan, steps, onLine }: Pick<Props, "plan" | "steps" | "onLine">) {
   if (plan.trial) return <p>A trial of the explorer: its seed draws the calls and the faults.</p>;
   if (plan.steps.length === 0) return <p>It has no steps: the load runs, and nothing is broken.</p>;
   return (
     <ol className="scenario-steps">
-      {plan.steps.map((step) => (
-        <li key={step.number} data-testid={`plan-${step.number}`}>
-          <span className="scenario-begins">{step.begins}</span>
-          <span>{step.does}</span>
-        </li>
-      ))}
+      {plan.steps.map((step) => {
+        const ran = steps.find(({ number }) => number === step.number);
+        return (
+          <li key={step.number} data-testid={`plan-${step.number}`} data-state={ran?.state ?? "open"}>
+            <span className="scenario-begins">
+              {step.begins}
+              <button type="button" className="plain scenario-line" onClick={() => onLine(step.line)}>
+                line {step.line}
+              </button>
+            </span>
+            <span>
+              {step.does}
+              {ran !== undefined && (
+                <span className="scenario-sign" role="img" aria-label={ran.state}>
+                  {SIGNS[ran.state]}
+                </span>
+              )}
+            </span>
+            {ran !== undefined && ran.why !== "" && <p className="scenario-why">{ran.why}</p>}
+          </li>
+        );
+      })}
     </ol>
   );
 }

@@ -7,6 +7,8 @@ import { Failed } from "../../ui/Failed";
 import { TextField } from "../../ui/TextField";
 import { useAsked } from "../../ui/useAsked";
 import { followed } from "../followed";
+import { NewestRuns } from "./NewestRuns";
+import { Reopened } from "./Reopened";
 import { byFolder, found, whereOf } from "./rows";
 
 const ALL = Object.keys(FAMILIES);
@@ -40,6 +42,8 @@ export function ScenarioList() {
           </span>
         </search>
       </header>
+      <NewestRuns />
+      <Reopened />
       <Failed why={failed} />
       {answer === null && failed === "" && <p className="waiting">Reading the scenarios…</p>}
       {answer !== null && rows.length === 0 && <p className="waiting">No scenario has these words.</p>}

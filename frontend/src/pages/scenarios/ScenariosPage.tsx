@@ -3,6 +3,7 @@ import { Frame } from "../Frame";
 import { ScenarioList } from "./ScenarioList";
 import { ScenarioView } from "./ScenarioView";
 import "./scenarios.css";
+import "./runs.css";
 
 /** The list of scenarios, or one of them. */
 export function ScenariosPage() {

@@ -1,0 +1,71 @@
+/** A report that a person chose, read with care: it may be any file. Pure. */
+
+import type { ScenarioOutcome } from "../../api/schema";
+
+/** Largest report that is opened, in bytes. */
+export const REPORT_BYTES = 32 * 1024 * 1024;
+
+const TEXTS = ["name", "teaches", "paper", "on"] as const;
+const NUMBERS = ["seed", "calls", "failed_calls", "longest_outage_ms", "started_ns", "ended_ns"] as const;
+
+type Fields = Record<string, unknown>;
+
+/** The results in a file of `run --report` or of this page. Throws with one line for any other text. */
+export function outcomesOf(text: string): ScenarioOutcome[] {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    throw new Error("not a report: it is no JSON");
+  }
+  const all = Array.isArray(data) ? data : [data];
+  if (all.length === 0) throw new Error("the report is empty");
+  for (const each of all) {
+    const wrong = missing(each);
+    if (wrong !== "") throw new Error(`not a report of a scenario: ${wrong}`);
+  }
+  return all.map((each) => ({ steps: [], story: [], curve: null, ...each }) as ScenarioOutcome);
+}
+
+function missing(each: unknown): string {
+  if (!isFields(each)) return "no object";
+  const text = TEXTS.find((name) => typeof each[name] !== "string");
+  if (text !== undefined) return `${text} is no text`;
+  const number = NUMBERS.find((name) => !Number.isFinite(each[name]));
+  if (number !== undefined) return `${number} is no number`;
+  if (typeof each.held !== "boolean") return "held is neither true nor false";
+  if (!listOf(each.verdicts, (of) => texts(of, "expected", "seen") && typeof of.held === "boolean"))
+    return "verdicts are no list of expectations";
+  if (each.steps !== undefined && !listOf(each.steps, isStep)) return "steps are no list of steps";
+  if (each.story !== undefined && !(Array.isArray(each.story) && each.story.every(isText)))
+    return "story is no list of lines";
+  return each.curve === undefined || each.curve === null || isCurve(each.curve) ? "" : "curve is no curve";
+}
+
+function isStep(of: Fields): boolean {
+  return texts(of, "text", "state", "why") && Number.isFinite(of.number) && Number.isFinite(of.at_ns);
+}
+
+function isCurve(curve: unknown): boolean {
+  if (!isFields(curve) || !(Number(curve.bucket_ns) > 0)) return false;
+  const counts = [curve.ok, curve.failed];
+  if (!counts.every((each) => Array.isArray(each) && each.every(Number.isFinite))) return false;
+  const spans = curve.outages;
+  return Array.isArray(spans) && spans.every((span) => Array.isArray(span) && span.every(Number.isFinite));
+}
+
+function listOf(list: unknown, right: (of: Fields) => boolean): boolean {
+  return Array.isArray(list) && list.every((of) => isFields(of) && right(of));
+}
+
+function isFields(of: unknown): of is Fields {
+  return typeof of === "object" && of !== null && !Array.isArray(of);
+}
+
+function isText(of: unknown): of is string {
+  return typeof of === "string";
+}
+
+function texts(of: Fields, ...names: string[]): boolean {
+  return names.every((name) => isText(of[name]));
+}
