@@ -101,10 +101,13 @@ class Active:
     def out_of_reach(self) -> list[str]:
         """All members of the configuration while too few of them acknowledge, else an empty list.
 
-        The list is also empty while a takeover is forced or a renewal advances.
+        The list is also empty while a takeover is forced, a renewal advances, or the silent members can be removed: where each group needs
+        every member, a silent one is no reason to give way.
         """
-        stays = not self.sync.lacks_answers or self._replica.forcing.stands or self._renewing.advances
-        return [] if stays else self.sync.configurations[0].members
+        sync = self.sync
+        repairs = self._renewing.advances or self._keeper.may_shrink_to(sync.answering())
+        stays = not sync.lacks_answers or self._replica.forcing.stands or repairs
+        return [] if stays else sync.configurations[0].members
 
     def _expected(self) -> bool:
         """Whether a member that promised has yet to acknowledge the flush."""

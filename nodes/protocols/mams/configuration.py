@@ -70,8 +70,13 @@ class ConfigurationKeeper:
         members = [m for m in old.members if m not in missing]
         if not missing or len(members) < self._replica.min_in_step:
             return False
-        gone = tuple(missing) if 2 * len(members) <= len(old.members) else ()
+        gone = () if _is_majority(members, old) else tuple(missing)
         return await self._remove(ConfigurationRequest(members, "", tuple(missing), gone))
+
+    def may_shrink_to(self, there: list[str]) -> bool:
+        """Whether the members that are not `there` can be removed although they have sessions."""
+        members = [m for m in self.present.members if m in there]
+        return len(members) >= self._replica.min_in_step and _is_majority(members, self.present)
 
     async def leave(self, server: str) -> bool:
         """Removes one member, in step or not, if that can lose nothing. Raises LostLock, ConnectionLoss."""
@@ -230,6 +235,10 @@ class ConfigurationKeeper:
 
     def _step(self, procedure: str, step: str, detail: str) -> None:
         self._replica.step(procedure, step, PAPER, detail, self._sync.epoch)
+
+
+def _is_majority(members: list[str], configuration: Configuration) -> bool:
+    return 2 * len(members) > len(configuration.members)
 
 
 def _count(configuration: Configuration) -> str:

@@ -205,8 +205,11 @@ class Ssp:
     @property
     def lacks_answers(self) -> bool:
         """Whether participants that have acknowledged since their admission form no quorum with this server."""
-        there = [self._world.name, *(name for name, each in self.participants.items() if each.confirmed)]
-        return not self._shrinks_silently and not self._enough_of_all(there)
+        return not self._shrinks_silently and not self._enough_of_all(self.answering())
+
+    def answering(self) -> list[str]:
+        """This server and the participants that have acknowledged since their admission."""
+        return [self._world.name, *(name for name, each in self.participants.items() if each.confirmed)]
 
     def _enough(self, there: list[str], members: list[str]) -> bool:
         """Whether the servers in `there` are a write quorum of the members."""
