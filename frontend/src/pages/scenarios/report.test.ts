@@ -45,6 +45,10 @@ describe("a report", () => {
       [JSON.stringify({ ...OUTCOME, steps: [7] }), "steps"],
       [JSON.stringify({ ...OUTCOME, curve: { bucket_ns: 0 } }), "curve"],
       [JSON.stringify({ ...OUTCOME, story: [{}] }), "story"],
+      [JSON.stringify({ ...OUTCOME, story: Array(200_000).fill("") }), "story"],
+      [JSON.stringify({ ...OUTCOME, curve: { ...OUTCOME.curve, ok: Array(200_000).fill(1) } }), "curve"],
+      [JSON.stringify({ ...OUTCOME, curve: { ...OUTCOME.curve, outages: [[]] } }), "curve"],
+      [JSON.stringify(Array(101).fill(OUTCOME)), "more than 100 results"],
     ] as const)
       expect(() => outcomesOf(text)).toThrow(says);
   });

@@ -4,6 +4,9 @@ import type { ScenarioOutcome } from "../../api/schema";
 
 /** Largest report that is opened, in bytes. */
 export const REPORT_BYTES = 32 * 1024 * 1024;
+/** Longest list that is shown; those of a run are far shorter. */
+const LIST_MAX = 10_000;
+const RESULTS_MAX = 100;
 
 const TEXTS = ["name", "teaches", "paper", "on"] as const;
 const NUMBERS = ["seed", "calls", "failed_calls", "longest_outage_ms", "started_ns", "ended_ns"] as const;
@@ -19,6 +22,7 @@ export function outcomesOf(text: string): ScenarioOutcome[] {
     throw new Error("not a report: it is no JSON");
   }
   const all = Array.isArray(data) ? data : [data];
+  if (all.length > RESULTS_MAX) throw new Error(`the report has more than ${RESULTS_MAX} results`);
   if (all.length === 0) throw new Error("the report is empty");
   for (const each of all) {
     const wrong = missing(each);
@@ -37,7 +41,7 @@ function missing(each: unknown): string {
   if (!listOf(each.verdicts, (of) => texts(of, "expected", "seen") && typeof of.held === "boolean"))
     return "verdicts are no list of expectations";
   if (each.steps !== undefined && !listOf(each.steps, isStep)) return "steps are no list of steps";
-  if (each.story !== undefined && !(Array.isArray(each.story) && each.story.every(isText)))
+  if (each.story !== undefined && !(isList(each.story) && each.story.every(isText)))
     return "story is no list of lines";
   return each.curve === undefined || each.curve === null || isCurve(each.curve) ? "" : "curve is no curve";
 }
@@ -49,13 +53,19 @@ function isStep(of: Fields): boolean {
 function isCurve(curve: unknown): boolean {
   if (!isFields(curve) || !(Number(curve.bucket_ns) > 0)) return false;
   const counts = [curve.ok, curve.failed];
-  if (!counts.every((each) => Array.isArray(each) && each.every(Number.isFinite))) return false;
+  if (!counts.every((each) => isList(each) && each.every(Number.isFinite))) return false;
   const spans = curve.outages;
-  return Array.isArray(spans) && spans.every((span) => Array.isArray(span) && span.every(Number.isFinite));
+  return (
+    isList(spans) && spans.every((span) => isList(span) && span.length === 2 && span.every(Number.isFinite))
+  );
 }
 
 function listOf(list: unknown, right: (of: Fields) => boolean): boolean {
-  return Array.isArray(list) && list.every((of) => isFields(of) && right(of));
+  return isList(list) && list.every((of) => isFields(of) && right(of));
+}
+
+function isList(of: unknown): of is unknown[] {
+  return Array.isArray(of) && of.length <= LIST_MAX;
 }
 
 function isFields(of: unknown): of is Fields {
