@@ -12,7 +12,7 @@ export function Choice({ id, question, answer, onAnswer }: Props) {
   const choices = Object.entries(question.choices);
   if (choices.length === 0)
     return (
-      <label className="lab-number">
+      <label className="lab-number fields">
         <input
           type="number"
           step="any"

@@ -28,7 +28,7 @@ function LabList() {
   return (
     <Frame>
       <main className="labs">
-        <header className="labs-head">
+        <header className="page-head labs-head">
           <h2>Labs</h2>
           <p>
             Predict what a cluster does, break it, and see whether you were right. Each lab has a simulated
@@ -38,7 +38,7 @@ function LabList() {
         <Failed why={failed} />
         {answer === null && failed === "" && <p className="waiting">Reading the labs…</p>}
         {answer !== null && (
-          <ol className="labs-list">
+          <ol className="tiles">
             {answer[0].map((row) => (
               <LabCard
                 key={row.lab}
@@ -59,7 +59,7 @@ function LabCard({ row, attempt }: { row: LabRow; attempt: Attempt | undefined }
   const address = useLab((state) => addressOf("labs", { ...state, lab: row.lab }));
   const under = attempt !== undefined && attempt.phase !== "over";
   return (
-    <li className="panel lab-card" data-testid={`lab-${row.lab}`}>
+    <li className="panel tile" data-testid={`lab-${row.lab}`}>
       <h3>
         <a
           href={under ? attemptAddress(attempt) : address}
@@ -69,7 +69,7 @@ function LabCard({ row, attempt }: { row: LabRow; attempt: Attempt | undefined }
         </a>
       </h3>
       <p>{row.goal}</p>
-      <p className="lab-facts">
+      <p className="tile-facts">
         <span className="lab-level">{row.level}</span>
         <span>{row.papers.join(", ")}</span>
         <span>{row.minutes} minutes</span>

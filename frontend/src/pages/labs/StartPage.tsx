@@ -51,7 +51,7 @@ function StartForm({ lab }: { lab: string }) {
     });
   };
   return (
-    <form className="panel lab-form" aria-label="Start" onSubmit={start}>
+    <form className="panel lab-form fields" aria-label="Start" onSubmit={start}>
       <TextField
         label="Your name"
         value={student}

@@ -35,7 +35,7 @@ export function RunForm({ text, plan, wrong, runs }: Props) {
     void (running ? runs.cancel() : runs.begin(request));
   };
   return (
-    <form className="panel scenario-run" aria-label="Run" onSubmit={submit}>
+    <form className="panel scenario-run fields" aria-label="Run" onSubmit={submit}>
       <Choice
         label="On"
         value={on}

@@ -20,7 +20,7 @@ export function ScenarioList() {
   const rows = useMemo(() => found(answer ?? [], search), [answer, search]);
   return (
     <>
-      <header className="scenarios-head">
+      <header className="page-head scenarios-head">
         <div>
           <h2>Scenarios</h2>
           <p>
@@ -28,7 +28,7 @@ export function ScenarioList() {
             on every family that it makes sense for.
           </p>
         </div>
-        <search className="scenarios-search">
+        <search className="scenarios-search fields">
           <TextField
             type="search"
             label="Search"
@@ -50,7 +50,7 @@ export function ScenarioList() {
       {byFolder(rows).map(({ folder, title, rows: ofFolder }) => (
         <section key={folder} aria-label={title}>
           <h3>{title}</h3>
-          <ul className="scenarios-list">
+          <ul className="tiles">
             {ofFolder.map((row) => (
               <Card key={row.file} row={row} />
             ))}
@@ -64,7 +64,7 @@ export function ScenarioList() {
 function Card({ row }: { row: ScenarioRow }) {
   const address = useLab((state) => addressOf("scenarios", { ...state, scenario: row.file }));
   return (
-    <li className="panel scenario-card" data-testid={`scenario-${row.file}`}>
+    <li className="panel tile" data-testid={`scenario-${row.file}`}>
       <h4>
         <a href={address} onClick={followed(() => openScenario(row.file))}>
           {row.name}
@@ -72,7 +72,7 @@ function Card({ row }: { row: ScenarioRow }) {
       </h4>
       {row.error === "" ? <p>{row.teaches}</p> : <Failed why={row.error} />}
       {row.error === "" && (
-        <p className="scenario-facts">
+        <p className="tile-facts">
           <strong>{row.protocol}</strong>
           {row.paper !== "" && <span>{row.paper}</span>}
           <span>
