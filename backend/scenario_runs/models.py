@@ -7,6 +7,7 @@ from pydantic import Field
 from backend.clusters.models import Strict
 from backend.scenario_runs import catalogue, plan, service
 from backend.scenario_runs.worker import FabricOfPage
+from backend.scenarios import runner
 from backend.served_models import served_as
 
 ScenarioRowOut = served_as(catalogue.ScenarioRow)
@@ -14,6 +15,7 @@ ScenarioFileOut = served_as(catalogue.ScenarioFile)
 ScenarioCheckOut = served_as(plan.ScenarioCheck)
 ScenarioRunRowOut = served_as(service.ScenarioRunRow)
 PageRunOut = served_as(service.PageRun)
+ScenarioOutcomeOut = served_as(runner.ScenarioOutcome)
 
 
 class ScenarioText(Strict):

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Depends
+from pydantic import RootModel
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
@@ -15,6 +16,7 @@ from backend.scenario_runs.models import (
     PageRunOut,
     ScenarioCheckOut,
     ScenarioFileOut,
+    ScenarioOutcomeOut,
     ScenarioRowOut,
     ScenarioRunRequest,
     ScenarioRunRowOut,
@@ -35,6 +37,10 @@ def the_runs(connection: HTTPConnection) -> ScenarioRuns:
 TheRuns = Annotated[ScenarioRuns, Depends(the_runs)]
 
 
+class ScenarioSchema(RootModel[dict[str, Any]]):
+    """A JSON Schema."""
+
+
 @router.get("/scenarios", response_model=list[ScenarioRowOut])  # type: ignore[valid-type]
 def read_scenarios() -> Any:
     """Every shipped scenario, with what it teaches and where it can run. It runs in a thread, because it reads files."""
@@ -47,7 +53,7 @@ def read_scenario(folder: str, name: str) -> Any:
     return msgspec.to_builtins(catalogue.file_named(f"{folder}/{name}"))
 
 
-@router.get("/scenarios/schema")
+@router.get("/scenarios/schema", response_model=ScenarioSchema)
 def read_schema() -> dict[str, Any]:
     """The JSON Schema of scenario files."""
     found: dict[str, Any] = msgspec.json.decode(schema())
@@ -86,7 +92,10 @@ async def cancel_scenario_run(number: int, runs: TheRuns) -> Any:
     return msgspec.to_builtins(await runs.cancel(number))
 
 
-@router.get("/scenario-runs/{number}/report")
+@router.get(
+    "/scenario-runs/{number}/report",
+    responses={200: {"model": ScenarioOutcomeOut, "content": {"text/html": {}}}},
+)
 async def read_scenario_report(
     number: int, runs: TheRuns, format: Literal["json", "html"] = "json"
 ) -> Response:

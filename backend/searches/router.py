@@ -73,7 +73,11 @@ def read_failure(number: int, searches: TheSearches) -> dict[str, Any]:
     }
 
 
-@router.get("/failures/{number}/file", response_class=Response)
+@router.get(
+    "/failures/{number}/file",
+    response_class=Response,
+    responses={200: {"content": {"application/byte-stream": {}}}},
+)
 def read_failure_file(number: int, searches: TheSearches) -> Response:
     """The schedule as a scenario file."""
     outcome = searches.failure(number).outcome
