@@ -35,6 +35,7 @@ from backend.headers import Headers
 from backend.key import key_in
 from backend.labs.router import router as labs
 from backend.page_files import answer
+from backend.played_failures.router import router as played_failures
 from backend.pool.router import router as pool
 from backend.removal.router import router as removal
 from backend.scenario_runs.router import router as scenarios
@@ -60,7 +61,7 @@ PART = re.compile(r"^(labs/[a-z][a-z0-9-]{0,39}|scenarios/[a-z][a-z0-9-]{0,39}/[
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 ROUTERS = (
     attempts, backup, checkpoints, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, labs, pool, removal,
-    scenarios, searches, stream,
+    scenarios, searches, played_failures, stream,
     metrics.router, probes.router, api_page.router,
 )  # fmt: skip
 

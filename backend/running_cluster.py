@@ -60,7 +60,7 @@ def assembled(
     """The cluster of the settings, with the faults and the client of its fabric."""
     workload = settings.workload
     if settings.simulated:
-        simulated = SimulatedFabric(home, on_events, workload, store.run, workers)
+        simulated = SimulatedFabric(home, on_events, workload, store.run, workers, settings.plan)
         return simulated, SimulatedFaults(simulated), SimulatedClient(simulated)
     known = (workload, store.positions, store.run, last)
     fabric: ClusterFabric = (

@@ -16,6 +16,7 @@ from backend.repository import REPOSITORY
 from backend.shape import Shape
 from backend.store.retention import KEPT_EVENTS, KEPT_S
 from nodes.config import WorkloadConfig
+from nodes.explore.plan import Plan
 
 NAME = re.compile(r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}$")
 PAGE = REPOSITORY / "frontend" / "dist"
@@ -57,5 +58,7 @@ class Settings(msgspec.Struct, frozen=True):
     """Events in memory for pages that return after a broken connection."""
     workload: WorkloadConfig | None = GENTLE
     """The load of the cluster from its start on."""
+    plan: Plan | None = None
+    """A trial that a simulated cluster plays; it has a load and faults of its own."""
     seed: int | None = None
     """The seed of a new cluster; None for a drawn one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 import shutil
 from collections.abc import Awaitable, Callable
@@ -16,6 +17,7 @@ from backend.lab import Lab
 from backend.settings import Settings
 from backend.shape import Shape
 from nodes.config import ClusterConfig, WorkloadConfig
+from nodes.explore.plan import Plan
 from nodes.real.memory import used_share
 from nodes.real.private_files import private_directory, replace_file
 from nodes.trace.events import Stamped
@@ -34,6 +36,8 @@ KEPT_EVENTS = 200_000
 RING = 2_000
 """Events of each that a page finds again after a broken connection."""
 LOAD_FILE = "workload.json"
+PLAN_FILE = "plan.json"
+"""The trial of a cluster that plays one."""
 OnEvents = Callable[[list[Stamped]], None]
 
 
@@ -69,7 +73,8 @@ class Fleet:
         for path in sorted(self._root.glob("*/cluster.json")):
             async with self._changing:
                 try:
-                    await self._open(path.parent.name, Shape(), None, read_load(path.parent))
+                    load, plan = read_load(path.parent), read_plan(path.parent)
+                    await self._open(path.parent.name, Shape(), None, load, None, plan)
                 except LabError as error:
                     self._on_trouble(f"the cluster {path.parent.name} does not start: {error.message}")
 
@@ -91,11 +96,27 @@ class Fleet:
 
         return await self._create(name, opened)
 
+    async def play(self, name: str, plan: Plan) -> Lab:
+        """Creates a cluster that plays a trial, under this name or the next free one like it. Raises LabError."""
+        numbered = (f"{name}-{number}" for number in itertools.count(2))
+        free = next(each for each in itertools.chain([name], numbered) if not self._is_taken(each))
+
+        async def opened() -> Lab:
+            file = ClusterFile(seed=plan.seed, simulated=True, cluster=plan.cluster)
+            (self._root / free / PLAN_FILE).write_bytes(msgspec.json.encode(plan))
+            replace_file(self._root / free / "cluster.json", msgspec.json.encode(file))
+            return await self._open(free, Shape(), None, None, plan=plan)
+
+        return await self._create(free, opened)
+
+    def _is_taken(self, name: str) -> bool:
+        return name in self._beside or (self._root / name / "cluster.json").exists()
+
     async def _create(
         self, name: str, opened: Callable[[], Awaitable[Lab]], load: WorkloadConfig | None = None
     ) -> Lab:
         async with self._changing:
-            if name in self._beside or (self._root / name / "cluster.json").exists():
+            if self._is_taken(name):
                 raise Impossible(f"there is a cluster {name!r} already")
             if len(self._beside) >= CLUSTERS_MAX:
                 raise Impossible(f"{CLUSTERS_MAX} simulated clusters are the most: delete one")
@@ -120,11 +141,12 @@ class Fleet:
         seed: int | None,
         load: WorkloadConfig | None,
         follow: OnEvents | None = None,
+        plan: Plan | None = None,
     ) -> Lab:
         if self._stopped:
             raise Unavailable("the control plane is stopping")
         settings = Settings(
-            self._root / name, self.main.settings.port, shape, simulated=True, seed=seed, workload=load,
+            self._root / name, self.main.settings.port, shape, simulated=True, seed=seed, workload=load, plan=plan,
             page=self.main.settings.page, kept_s=self.main.settings.kept_s, kept_events=KEPT_EVENTS, ring=RING,
         )  # fmt: skip
         lab = await Lab.open(settings, self._on_trouble, self.main.workers)
@@ -161,5 +183,13 @@ def read_load(directory: Path) -> WorkloadConfig | None:
     """The workload with which a cluster was created; None where its file is missing or damaged."""
     try:
         return msgspec.json.decode((directory / LOAD_FILE).read_bytes(), type=WorkloadConfig)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def read_plan(directory: Path) -> Plan | None:
+    """The trial that a cluster plays; None where its file is missing or damaged."""
+    try:
+        return msgspec.json.decode((directory / PLAN_FILE).read_bytes(), type=Plan)
     except (OSError, msgspec.DecodeError):
         return None

@@ -10,6 +10,7 @@ from backend.errors import LabError, Unavailable, of_fault
 from backend.names import CLIENT, COORDINATION
 from backend.simulated import inputs
 from backend.simulated.inputs import ClusterOrigin, Input, InputLog
+from backend.simulated.playback import Playback
 from nodes.config import ClientConfig, WorkloadConfig
 from nodes.faults.check import FaultUnsupported
 from nodes.real.ring import MessageRing
@@ -36,7 +37,10 @@ class VirtualCluster:
 
     def __init__(self, origin: ClusterOrigin, log: InputLog | None = None):
         self.origin = origin
-        self.sim = SimCluster(origin.cluster, origin.seed)
+        self._playback = Playback(origin.plan) if origin.plan is not None else None
+        self.sim: SimCluster = (
+            SimCluster(origin.cluster, origin.seed) if self._playback is None else self._playback.stage
+        )
         self._log = log
         self._workload = origin.workload
         self._throttle = inputs.ThrottleWorkload(None, None)
@@ -53,9 +57,21 @@ class VirtualCluster:
         return self.sim.now_ns
 
     def advance(self, until_ns: int, stop: Callable[[], bool] = lambda: False) -> None:
-        """Runs to an instant, or to the end of the first instant after which `stop()` is true. Raises errors of a server's code."""
+        """Runs to an instant, or to the end of the first one after which `stop()` is true or it is `halted`. Raises errors of a server's code."""
+        if self._playback is not None:
+            self._playback.advance(until_ns, stop)
+            return
         self.sim.loop.run(until_ns, stop)
         self.sim.loop.run(self.sim.now_ns)
+
+    @property
+    def halted(self) -> bool:
+        """Whether the last advance ended early, because the played trial has broken a promise or is over."""
+        return self._playback is not None and self._playback.halted
+
+    def close(self) -> None:
+        if self._playback is not None:
+            self._playback.close()
 
     def take_events(self) -> list[Stamped]:
         return self.sim.take_events()

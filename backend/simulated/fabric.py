@@ -42,6 +42,8 @@ from backend.simulated.messages import (
 from backend.simulated.workers import WorkerLink, Workers
 from nodes.config import SECOND, WorkloadConfig
 from nodes.errors import FsError
+from nodes.explore.audit import OWN_CLIENTS
+from nodes.explore.plan import Plan
 from nodes.sim.ensemble import MEMBERS
 from nodes.states import ProcessState
 from nodes.trace.base import Event
@@ -83,14 +85,18 @@ class SimulatedFabric(WatchedCluster):
         workload: WorkloadConfig | None,
         boot: int,
         workers: Workers,
+        plan: Plan | None = None,
     ):
         super().__init__(home, on_events, workload, boot)
         self.picture.ensemble = list(MEMBERS)
+        if plan is not None:
+            self.picture.clients = {caller.name: ClientState(caller.name) for caller in plan.callers}
         self.clock = ClockState(0)
         self.active = ""
         self._workers = workers
+        self._plan = plan
         self._worker: WorkerLink | None = None
-        self._key = f"{home.name}/{boot}"
+        self._key = f"{home.path}/{boot}"
         self._service = SimulatedCoordination(self)
         self._states: dict[str, ProcessState] = {}
         self._roles: dict[str, str] = {}
@@ -107,7 +113,7 @@ class SimulatedFabric(WatchedCluster):
             forget_logs(directory)
         except OSError as error:
             raise Unavailable(f"cannot use {self.home.path / 'inputs'}: {reason_of(error)}") from None
-        origin = ClusterOrigin(self.home.file.cluster, self.home.file.seed, self.workload)
+        origin = ClusterOrigin(self.home.file.cluster, self.home.file.seed, self.workload, self._plan)
         self._worker = await self._workers.place(self._key, self._on_report)
         self._worker.send(CreateCluster(self._key, origin, str(directory / f"{self.boot}.jsonl")))
 
@@ -172,7 +178,7 @@ class SimulatedFabric(WatchedCluster):
             self._roles = report.roles
         if report.links is not None:
             self._links = report.links
-        self._pass_on([each for each in report.events if not is_console(each)])
+        self._pass_on([each for each in report.events if not is_own_client(each)])
         turned = (before.playing, before.speed) != (report.clock.playing, report.clock.speed)
         if turned or any(part is not None for part in (report.states, report.roles, report.links)):
             self.on_states()
@@ -264,9 +270,9 @@ class SimulatedFabric(WatchedCluster):
         )
 
 
-def is_console(stamped: Stamped) -> bool:
-    """Whether an event says that the client of the control plane has begun, which is no process of the cluster."""
-    return stamped.server == CONSOLE and isinstance(stamped.event, Started)
+def is_own_client(stamped: Stamped) -> bool:
+    """Whether an event says that a client of the control plane or of a trial's audit has begun, which is no process of the cluster."""
+    return isinstance(stamped.event, Started) and stamped.server.startswith((CONSOLE, *OWN_CLIENTS))
 
 
 def error_of(failed: RequestFailed) -> Exception:

@@ -15,6 +15,7 @@ import msgspec
 
 from backend.errors import Unavailable
 from nodes.config import ClusterConfig, WorkloadConfig
+from nodes.explore.plan import Plan
 from nodes.metadata.operations import Operation
 
 FORMAT = 1
@@ -94,6 +95,8 @@ class ClusterOrigin(msgspec.Struct, frozen=True):
     cluster: ClusterConfig
     seed: int
     workload: WorkloadConfig | None = None
+    plan: Plan | None = None
+    """A trial that is played, with a load and faults of its own."""
 
 
 class LogHeader(msgspec.Struct, frozen=True):

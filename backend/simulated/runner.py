@@ -89,6 +89,7 @@ class ClusterRunner:
         return 0.0 if self._late else TICK_S
 
     def close(self) -> None:
+        self.cluster.close()
         self._log.close()
 
     # --- time -------------------------------------------------------------------------------------
@@ -120,7 +121,7 @@ class ClusterRunner:
         fresh = self.cluster.take_events()
         self._events += fresh
         met = wanted and any(type(each.event).__name__ == wanted for each in fresh)
-        if met or (self._until_ns and self.cluster.now_ns >= self._until_ns):
+        if self.cluster.halted or met or (self._until_ns and self.cluster.now_ns >= self._until_ns):
             self._pause()
 
     def _pause(self) -> None:

@@ -31,6 +31,8 @@ LOOKS = 8
 NUDGES = 6
 LANES = 8
 CONTENT = "content"
+OWN_CLIENTS = ("auditor", "prober")
+"""What the names of a trial's own clients begin with."""
 
 
 class Audited(Protocol):

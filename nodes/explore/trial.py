@@ -107,7 +107,7 @@ class Trial:
         cluster = self.cluster
         cluster.run_until(cluster.settled, START_NS)
         self._load_and_faults()
-        if self._broken:
+        if self.broken:
             return
         if not self.atlas.beyond:
             self._core_serves()
@@ -179,7 +179,7 @@ class Trial:
         left_out = heal_core(cluster, self.atlas, self.plan.cluster, self._rng)
         prober = audit.Prober(cluster, "prober")
         task = prober.begin_writes(PROBES)
-        if not cluster.reaches(cluster.now_ns + self.patience_ns, lambda: task.done() or self._broken):
+        if not cluster.reaches(cluster.now_ns + self.patience_ns, lambda: task.done() or self.broken):
             task.cancel()
             where = f"without {', '.join(left_out)}" if left_out else "with everybody there"
             self.fail(
@@ -218,8 +218,8 @@ class Trial:
         """Whether the cluster comes to rest. The patience begins again as long as calls return: a slow network and many calls are no failure."""
         cluster, returned = self.cluster, -1
         while returned < (returned := self._returned):
-            if cluster.reaches(cluster.now_ns + self.patience_ns, lambda: self._quiet() or self._broken):
-                return not self._broken
+            if cluster.reaches(cluster.now_ns + self.patience_ns, lambda: self._quiet() or self.broken):
+                return not self.broken
         self.fail("service", f"settle {when}", f"{when}: {disturbed_still(cluster, self.clients)}")
         return False
 
@@ -239,7 +239,7 @@ class Trial:
         self.failures.append(Failure(invariant, place, explanation))
 
     @property
-    def _broken(self) -> bool:
+    def broken(self) -> bool:
         """Whether a promise is already broken. Such a cluster may never come to rest, and running on shows nothing new."""
         return bool(self._judged())
 

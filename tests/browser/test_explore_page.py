@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from backend.fleet.fleet import MAIN
 from backend.remote_requests import ask
 from tests.browser.families.looks import faultless
 from tests.browser.looking import visit
@@ -21,10 +22,13 @@ DONE_MS = 120_000
 
 @pytest.fixture
 def idle(lab: Running) -> Iterator[Running]:
-    """The cluster, without a search after the test."""
+    """The cluster, without a search and further clusters after the test."""
     yield lab
     if ask(lab.port, "GET", "/api/explore")["state"] != "none":
         ask(lab.port, "DELETE", "/api/explore")
+    for played in ask(lab.port, "GET", "/api/clusters"):
+        if played["name"] != MAIN:
+            ask(lab.port, "DELETE", f"/api/clusters/{played['name']}")
 
 
 def begin(page: Page, running: Running, seeds: str) -> None:
@@ -58,6 +62,17 @@ def test_a_bug_is_found_read_and_shrunk(browser: Browser, page: Page, idle: Runn
     page.get_by_test_id("explore-stop").click()
     expect(failure).to_have_attribute("data-state", "partly shrunk", timeout=DONE_MS)
     looks_well(browser, idle)
+
+
+def test_one_click_plays_it_to_the_broken_promise(page: Page, idle: Running) -> None:
+    begin(page, idle, "1")
+    page.get_by_test_id("play-1").click(timeout=DONE_MS)
+    expect(page.get_by_test_id("clusters")).to_have_attribute("data-cluster", f"mams-{FOUND_BY}")
+    expect(page.get_by_test_id("invariant-no-lost-write")).to_have_attribute(
+        "data-state", "red", timeout=DONE_MS
+    )
+    [played] = [each for each in ask(idle.port, "GET", "/api/clusters") if each["name"] != MAIN]
+    assert not played["playing"]
 
 
 def looks_well(browser: Browser, running: Running) -> None:

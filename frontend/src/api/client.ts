@@ -185,6 +185,7 @@ export const api = {
   beginSearch: (request: SearchRequest) => post<Search>("/explore", request),
   stopSearch: () => ask<Search>(address("/explore"), { method: "DELETE" }),
   failure: (number: number, signal?: AbortSignal) => get<Failure>(`/explore/failures/${number}`, {}, signal),
+  play: (number: number) => post<FleetMember>(`/explore/failures/${number}/play`, {}),
   shrink: (number: number) => post<Search>(`/explore/failures/${number}/shrink`, {}),
   /** A journal group from the disk of a server, which must run. */
   record: (server: string, sn: number, signal?: AbortSignal) =>

@@ -37,13 +37,16 @@ async def api(tmp_path: Path, shape: Shape) -> AsyncIterator[tuple[httpx.AsyncCl
     (page / "assets" / "a.js").write_text("1")
     (tmp_path / "secret.txt").write_text("hidden words")
     lab = await Lab.open(Settings(tmp_path / "data", page=page, shape=shape))
-    transport = httpx.ASGITransport(app=create_app(Fleet(lab)), raise_app_exceptions=False)
+    fleet = Fleet(lab)
+    transport = httpx.ASGITransport(app=create_app(fleet), raise_app_exceptions=False)
     with_key = authorization(key_in(lab.home.path))
     try:
         async with httpx.AsyncClient(transport=transport, base_url=URL, headers=with_key) as client:
             yield client, lab
     finally:
+        await fleet.stop()
         await lab.stop()
+        await lab.workers.stop()
 
 
 def with_api(tmp_path: Path, body: Body, shape: Shape = ONE_GROUP) -> None:

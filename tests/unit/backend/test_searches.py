@@ -107,6 +107,29 @@ def test_a_bug_is_found_shrunk_and_written_as_a_file_that_repeats_it(tmp_path: P
     with_api(tmp_path, body)
 
 
+def test_one_request_plays_a_failure_to_its_broken_promise(tmp_path: Path) -> None:
+    async def body(client: httpx.AsyncClient, lab: Lab) -> None:
+        asked = {"family": "mams", "bug": BUG, "seeds": 1, "first_seed": 12}
+        await client.post("/api/explore", json=asked, headers=JSON)
+        found = (await until_over(client))["failures"][0]
+        missing = await client.post("/api/explore/failures/99/play", headers=JSON)
+        assert missing.status_code == 404
+        names = []
+        for _ in range(2):
+            played = await client.post(f"/api/explore/failures/{found['number']}/play", headers=JSON)
+            assert played.status_code == 200, played.text
+            names.append(played.json()["name"])
+        assert names == ["mams-12", "mams-12-2"]
+        while (await client.get("/api/clusters")).json()[1]["playing"]:
+            await asyncio.sleep(0.05)
+        now = (await client.get("/api/clusters/mams-12/cluster")).json()
+        red = [each for each in now["invariants"] if each["state"] == "red"]
+        assert found["invariant"] in [each["invariant"] for each in red]
+        assert found["explanation"] in [each["explanation"] for each in red]
+
+    with_api(tmp_path, body)
+
+
 async def until_over(client: httpx.AsyncClient) -> dict[str, Any]:
     while (found := (await client.get("/api/explore")).json())["state"] == "running":
         await asyncio.sleep(0.05)

@@ -32,6 +32,11 @@ export function CourseChart({ title, spots }: { title: string; spots: readonly S
             {text}
           </text>
         ))}
+        {spots.length === 0 && (
+          <text x={width / 2} y={HEIGHT / 2} textAnchor="middle">
+            Known after two seconds
+          </text>
+        )}
         <path d={path} fill="none" stroke="var(--accent)" strokeWidth="2" />
       </svg>
     </figure>

@@ -1,5 +1,6 @@
 import { useState } from "react";
 import { api } from "../../api/client";
+import { inCluster } from "../../api/fleet";
 import type { FailureRow, Search } from "../../api/schema";
 import { isConnected, useLab } from "../../store/store";
 import { Failed } from "../../ui/Failed";
@@ -17,6 +18,8 @@ export function Failures({ search, onSearch }: Props) {
   const { busy, failed, attempt } = useAttempt();
   const connected = useLab(isConnected);
   const shrinking = search.failures.some(({ state }) => state === "shrinking");
+  const play = (number: number): void =>
+    void attempt(async () => location.assign(inCluster("/", (await api.play(number)).name)));
   const shrink = (number: number): void => void attempt(async () => onSearch(await api.shrink(number)));
   return (
     <section className="panel explore-failures" aria-label="Failures" data-testid="failures">
@@ -34,7 +37,9 @@ export function Failures({ search, onSearch }: Props) {
                 key={row.number}
                 row={row}
                 mayShrink={!busy && !shrinking && connected}
+                mayPlay={!busy && connected}
                 onShrink={() => shrink(row.number)}
+                onPlay={() => play(row.number)}
               />
             ))}
           </ul>
@@ -55,7 +60,9 @@ function nothing({ state, bug, seeds }: Search): string {
 interface RowProps {
   row: FailureRow;
   mayShrink: boolean;
+  mayPlay: boolean;
   onShrink: () => void;
+  onPlay: () => void;
 }
 
 const STATES: Record<FailureRow["state"], (row: FailureRow) => string> = {
@@ -65,7 +72,7 @@ const STATES: Record<FailureRow["state"], (row: FailureRow) => string> = {
   "partly shrunk": () => "shrunk in part: more may be removed",
 };
 
-function Row({ row, mayShrink, onShrink }: RowProps) {
+function Row({ row, mayShrink, mayPlay, onShrink, onPlay }: RowProps) {
   const [open, setOpen] = useState(false);
   const { number, family, place, count, faults, calls, state, explanation, note } = row;
   return (
@@ -94,6 +101,16 @@ function Row({ row, mayShrink, onShrink }: RowProps) {
           onClick={() => setOpen(!open)}
         >
           {open ? "Hide the schedule" : "Show the schedule"}
+        </button>
+        <button
+          type="button"
+          className="pill"
+          disabled={!mayPlay}
+          title="Opens a simulated cluster that plays this schedule and pauses where the promise is broken"
+          data-testid={`play-${number}`}
+          onClick={onPlay}
+        >
+          Play it on the cluster page
         </button>
         {state !== "shrunk" && (
           <button
