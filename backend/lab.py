@@ -21,6 +21,7 @@ from backend.memory_watch import MemoryWatch
 from backend.picture import Picture
 from backend.running_cluster import Running
 from backend.scenario_runs.service import ScenarioRuns
+from backend.searches import search_file
 from backend.searches.service import Searches
 from backend.settings import Settings
 from backend.simulated.workers import Workers
@@ -46,7 +47,7 @@ class Lab(Running):
         self.failovers = Failovers(self._failed_over, session_ms * NS_PER_MS)
         self.hub = Hub(self)
         self.comparisons = Comparisons()
-        self.searches = Searches()
+        self.searches = Searches(home.path / search_file.FILE)
         self.scenario_runs = ScenarioRuns()
         self.counting = Counting()
         self.began_s = time.monotonic()

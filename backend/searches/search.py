@@ -27,8 +27,8 @@ class CurvePoint(msgspec.Struct, frozen=True):
 class SearchCurve:
     """The figures over time, ever coarser: at most `POINTS_MAX` points, the newest always among them."""
 
-    def __init__(self) -> None:
-        self._points = [CurvePoint(0.0, 0, 0)]
+    def __init__(self, points: list[CurvePoint] | None = None) -> None:
+        self._points = points or [CurvePoint(0.0, 0, 0)]
         self._newest: CurvePoint | None = None
         self._every_s = 0.5
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import NamedTuple
 
-from backend.errors import Impossible, NotThere
+from backend.errors import Impossible, NotThere, reason_of
 from backend.searches.process import GRACE_S, WorkProcess
 from backend.searches.reports import ShrinkTask
 from backend.searches.search import KnownFailure, Search, on_shrink_report
+from backend.searches.search_file import keep, kept_search
 from backend.searches.wish import SearchWish, task_of
 
 SHRINK_S = 60.0
@@ -32,10 +34,11 @@ class Underway(NamedTuple):
 
 
 class Searches:
-    """Keeps the newest search and its findings, in memory."""
+    """Keeps the newest search and its findings, in a file from its end on."""
 
-    def __init__(self) -> None:
-        self.newest: Search | None = None
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file
+        self.newest: Search | None = kept_search(file) if file is not None else None
         self._underway: list[Underway] = []
 
     def begin(self, wish: SearchWish) -> Search:
@@ -45,7 +48,7 @@ class Searches:
             raise Impossible("a search or a shrinking runs: stop it, or wait for its end")
         search = self.newest = Search(wish, task.jobs)
         process = WorkProcess(task, search.on_report)
-        self._underway = [Underway(process, asyncio.create_task(run_search(search, process)))]
+        self._underway = [Underway(process, asyncio.create_task(self._search(search, process)))]
         return search
 
     async def stop(self) -> Search:
@@ -69,8 +72,30 @@ class Searches:
         process = WorkProcess(
             ShrinkTask(known.outcome, SHRINK_S), lambda report: on_shrink_report(known, report)
         )
-        self._underway.append(Underway(process, asyncio.create_task(run_shrinking(known, process))))
+        self._underway.append(Underway(process, asyncio.create_task(self._shrink(search, known, process))))
         return search
+
+    async def _search(self, search: Search, process: WorkProcess) -> None:
+        try:
+            await run_search(search, process)
+        finally:
+            self._keep(search)
+
+    async def _shrink(self, search: Search, known: KnownFailure, process: WorkProcess) -> None:
+        try:
+            await run_shrinking(known, process)
+        finally:
+            self._keep(search)
+
+    def _keep(self, search: Search) -> None:
+        if self._file is None or search.state == "running":
+            return
+        try:
+            keep(search, self._file)
+        except OSError as error:
+            search.note = (
+                f"the findings are only in memory: {self._file} cannot be written: {reason_of(error)}"
+            )
 
     def _are_underway(self) -> bool:
         return any(not each.task.done() for each in self._underway)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import sys
@@ -15,7 +16,8 @@ import pytest
 from backend.lab import Lab
 from backend.repository import REPOSITORY
 from backend.scenarios.reader import read
-from backend.searches import process
+from backend.searches import process, search_file
+from backend.searches.models import view_of
 from backend.searches.schedule import place_of, schedule_of
 from backend.searches.search import POINTS_MAX, CurvePoint, Search, SearchCurve
 from backend.searches.service import Searches
@@ -185,6 +187,38 @@ def test_the_end_of_the_control_plane_ends_a_search() -> None:
         search, group = await begun(searches)
         await searches.close()
         assert search.state == "stopped" and not members(group)
+
+    asyncio.run(scenario())
+
+
+def test_the_findings_outlive_the_control_plane(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        searches = Searches(tmp_path / "search.json")
+        search = searches.begin(SearchWish("mams", BUG, minutes=10, seeds=None, first_seed=1))
+        while not search.failures:
+            await asyncio.sleep(0.05)
+        await searches.close()
+        again = Searches(tmp_path / "search.json")
+        assert again.newest is not None and view_of(again.newest) == view_of(search)
+        assert view_of(search)["state"] == "stopped" and again.failure(1) == search.failure(1)
+        (tmp_path / "search.json").write_text("{")
+        assert Searches(tmp_path / "search.json").newest is None
+
+    asyncio.run(scenario())
+
+
+def test_a_full_disk_is_said_and_the_findings_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    async def scenario() -> None:
+        monkeypatch.setattr(search_file, "replace_file", full)
+        searches = Searches(tmp_path / "search.json")
+        search = searches.begin(SearchWish("mams", None, seeds=1))
+        while searches._are_underway():
+            await asyncio.sleep(0.05)
+        assert search.state == "ended" and search.figures.seeds == 1
+        assert search.note.endswith("cannot be written: No space left on device")
 
     asyncio.run(scenario())
 
