@@ -25,7 +25,7 @@ def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.R
         candidates = [name for name in members if name not in damaged]
         rng.shuffle(candidates)
         left += without_last_known(candidates[: max(0, count - len(damaged))], label, members, config)
-    cut_off_half_there(cluster, left, rng)
+    cut_off_half_there(cluster, left, config, rng)
     heal_links(cluster, left)
     start_and_mend(cluster, left)
     return sorted(left)
@@ -42,18 +42,23 @@ def without_last_known(left: list[str], label: str, members: list[str], config: 
     return [name for name in left if name != known[0]]
 
 
-def cut_off_half_there(cluster: Stage, left: list[str], rng: random.Random) -> None:
+GIVES_WAY = ("mams", "2pc")
+"""Families in which a leader that reaches coordination alone is known to give way (safety rule 17), by a thousand seeds each."""
+
+
+def cut_off_half_there(cluster: Stage, left: list[str], config: ClusterConfig, rng: random.Random) -> None:
     """Cuts off left-out servers. Behind links that pass some messages, or that join it to a part of the core, such a server could lead as long as
-    its session lives, and no family promises to replace it. One that reaches coordination alone gives way (safety rule 17)."""
+    its session lives, and no family promises to replace it. One that reaches coordination alone is replaced where leaders give way."""
     at_links = {
         name for verb, names in cluster.faults.standing.values() if verb in LINK_VERBS for name in names
     }
     clients = {name for name, server in cluster.servers.items() if server.client}
     of_core = at_links - {*left} - clients
+    gives_way = config.protocol in GIVES_WAY
     for name in left:
         if name not in at_links and not of_core:
             continue
-        if rng.random() < 0.5:
+        if gives_way and rng.random() < 0.5:
             for other in cluster.servers:
                 if other != name and other not in clients:
                     cluster.faults.do("cut", [name, other])
