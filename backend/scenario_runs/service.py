@@ -115,7 +115,8 @@ class ScenarioRuns:
     async def cancel(self, number: int) -> PageRun:
         """Ends a run that is under way, and its processes. Raises NotThere."""
         run = self.read(number)
-        await self._end([task for task in (self._tasks.get(number),) if task is not None])
+        if number in self._tasks:
+            await self._end([self._tasks[number]])
         return run
 
     async def stop(self) -> None:

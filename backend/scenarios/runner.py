@@ -110,7 +110,7 @@ class ScenarioRun:
         self._call_times = CallTimes()
         self._steps: dict[int, StepResult] = {}
         self.on_step: Listeners[StepResult] = Listeners()
-        """Told of each step as it begins to wait, and as it is over."""
+        """Called with each step as it begins to wait, and as it is over."""
         self._rows = {
             group.name: letters.Rows(group.name, list(group.members)) for group in self.config.groups
         }

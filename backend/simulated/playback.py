@@ -103,7 +103,7 @@ class Playback:
             self._trial.carry_out()
             self._report(self._trial.judged().failures)
         except Dropped:
-            """Nobody waits for the rest."""
+            """The cluster was closed: the rest of the trial is not needed."""
         finally:
             self.stage.leave()
             self.over = self.halted = True

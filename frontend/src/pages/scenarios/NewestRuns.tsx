@@ -10,7 +10,7 @@ import { Outcome } from "./Outcome";
 
 const EVERY_MS = 2000;
 
-/** The newest runs, whoever began them: how far they are, and their results. */
+/** The newest runs, from any page: how far they are, and their results. */
 export function NewestRuns() {
   const { answer } = useAsked(api.scenarioRuns, EVERY_MS);
   const [shown, setShown] = useState<PageRun | null>(null);
