@@ -285,10 +285,16 @@ def own_token(path: Path) -> bytes:
 def socket_place(path: Path) -> Path:
     """`run/` in the data directory. When that path is too long for a Unix socket, a directory with a short name that is the same each time."""
     directory = path / "run"
-    if len(os.fsencode(directory)) <= SOCKET_PATH_BYTES - 32:
+    if fits_socket(directory):
         return directory
-    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:12]
-    return Path(tempfile.gettempdir()) / f"cloverlab-{os.getuid()}-{digest}"
+    name = f"cloverlab-{os.getuid()}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:12]}"
+    own = Path(tempfile.gettempdir()) / name
+    return own if fits_socket(own) else Path("/tmp") / name
+
+
+def fits_socket(directory: Path) -> bool:
+    """Whether the paths of sockets in it are short enough."""
+    return len(os.fsencode(directory)) <= SOCKET_PATH_BYTES - 32
 
 
 def socket_directory(path: Path) -> Path:

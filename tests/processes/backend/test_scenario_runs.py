@@ -103,7 +103,8 @@ def test_no_process_is_left(
     async def run() -> None:
         runs = ScenarioRuns()
         begun = await runs.begin(RunWish(LONG, on="processes"))
-        await until(lambda: begun.at_s > 1)
+        await until(lambda: begun.at_s > 1 or begun.state != "running")
+        assert (begun.state, begun.error) == ("running", "")
         assert len(running(str(tmp_path))) >= 4
         await ended(runs, begun)
         assert running(str(tmp_path)) == [] and list(tmp_path.iterdir()) == []

@@ -11,7 +11,7 @@ import pytest
 
 from backend.errors import ClusterCannotStart
 from backend.fabrics.children import began
-from backend.fabrics.home import Home, free_port
+from backend.fabrics.home import SOCKET_PATH_BYTES, Home, fits_socket, free_port, socket_place
 from backend.shape import Shape
 from nodes.real.private_files import replace_file
 from nodes.wire.keys import Keys, keys_of
@@ -145,6 +145,15 @@ def test_a_directory_of_another_user_is_refused(tmp_path: Path, monkeypatch: pyt
         refused(each, "belongs to another user")
     monkeypatch.setattr("backend.fabrics.home.socket_place", lambda path: sockets)
     refused(tmp_path / "mine", "belongs to another user")
+
+
+def test_a_long_directory_of_temporary_files_is_not_for_sockets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tmp_path / ("a" * SOCKET_PATH_BYTES)
+    monkeypatch.setattr("tempfile.tempdir", str(long))
+    place = socket_place(long)
+    assert fits_socket(place) and place == socket_place(long) != socket_place(long / "other")
 
 
 @pytest.mark.parametrize("token", [b"", b"\n", b"x" * 31])
