@@ -76,9 +76,11 @@ class Model:
         return self._expected(operation, position, False)
 
     def reach(self, operation: list[Any], resolved: int, position: int, change: bool) -> Expected:
-        """The result for an object whose name was resolved at an earlier position than the object was reached."""
+        """The result for an object whose name was resolved at another position than the object was reached."""
         try:
             self._reached = self._find(operation[1], resolved)
+            if value_at(self._reached.attributes, position) is None:
+                raise Wrong("ENOENT")
             return self._expected(operation, position, change)
         except Wrong as wrong:
             return str(wrong), None

@@ -2,7 +2,7 @@
 
 The witness order is that of the stamps of a clock that all groups synchronise with every message: if one call saw another's effect, its stamp
 is later. The model carries the calls out in that order, and each result must be the model's. Within a group, no call may be ordered before
-one that had returned when it was invoked. A file whose home is not that of its name is looked up twice: its name when it was resolved, the
+a write that had been answered when it was invoked. A file whose home is not that of its name is looked up twice: its name when it was resolved, the
 file when it was reached.
 """
 
@@ -63,7 +63,9 @@ class ByStamp(Based):
         self._cuts: dict[str, CheckpointCut] = {}
         """Checkpoints of this incarnation, the newest ones, by name."""
         self._real_time: dict[str, RealTime] = {}
-        self._due: list[tuple[int, int, Stamped, Where]] = []
+        """Answered writes by group. Reads do not count: after a restart of all servers their clock may be behind the stamp of an earlier read."""
+        self._due: list[tuple[int, int, int, Stamped, Where]] = []
+        """Calls by their place in the order; their stamp comes after the number that tells equal ones apart."""
         self._count = 0
         self._invoked: dict[Key, Stamped] = {}
         """Calls without a known place: not returned, without an answer, or answered again from memory."""
@@ -108,14 +110,18 @@ class ByStamp(Based):
             return
         stamp = self._stamps.pop(key, None)
         if stamp is not None and tag in WRITES and not event.error:
-            self._plan(stamp[0], stamped, stamp[1])
+            self._written(stamped, event, *stamp)
         elif event.tries == 1 or event.error or tag not in WRITES:
             looks = event.error or tag not in WRITES
             stamp_ns = event.stamp_ns
             if looks and event.invoked_ns >= self._returned_ns:
                 # After a restart of all servers, their clock may be behind the stamp of an earlier read, never behind a record.
                 stamp_ns = max(stamp_ns, self._done_ns + 1)
-            self._plan(stamp_ns, stamped, (self._groups.get(event.server, event.server), event.sn))
+            where = self._groups.get(event.server, event.server), event.sn
+            if looks:
+                self._plan(stamp_ns, stamped, where, event.resolved_ns)
+            else:
+                self._written(stamped, event, stamp_ns, where)
         else:
             self._invoked[key] = stamped
 
@@ -147,17 +153,24 @@ class ByStamp(Based):
         if cut is None or cut.too_large or self.unable or self.waits:
             return None
         open_calls = [self._stamps[key][1] for key in self._invoked if key in self._stamps]
-        if any(cut.holds(where) for where in open_calls + [each[3] for each in self._due]):
+        if any(cut.holds(where) for where in open_calls + [each[4] for each in self._due]):
             return None
         return (cut.model or self._model).copy()
 
-    def _plan(self, stamp_ns: int, stamped: Stamped, where: Where) -> None:
-        if stamp_ns <= self._done_ns:
+    def _written(self, stamped: Stamped, event: Called, stamp_ns: int, where: Where) -> None:
+        self._real_time.setdefault(where[0], RealTime()).returned(event.returned_ns, stamp_ns, stamped)
+        self._plan(stamp_ns, stamped, where)
+
+    def _plan(self, stamp_ns: int, stamped: Stamped, where: Where, resolved_ns: int = 0) -> None:
+        """A read is carried out when its name has been resolved, which may be after its stamp: a leader with uncommitted records answers as of
+        the moment before these."""
+        order_ns = max(stamp_ns, resolved_ns)
+        if order_ns <= self._done_ns:
             self.unable = "cannot go on: a call was reported too late"
             self._due.clear()
             return
         self._count += 1
-        heappush(self._due, (stamp_ns, self._count, stamped, where))
+        heappush(self._due, (order_ns, self._count, stamp_ns, stamped, where))
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -183,12 +196,12 @@ class ByStamp(Based):
             (self._stamps[key][0] for key in self._invoked if key in self._stamps), default=1 << 63
         )
         while self._due and not self.unable:
-            stamp_ns, _, stamped, where = self._due[0]
+            order_ns, _, stamp_ns, stamped, where = self._due[0]
             event: Called | Invoked = stamped.event  # type: ignore[assignment]
-            if stamped.at_ns > now_ns - SOON_NS or event.invoked_ns > open_ns or stamp_ns > committed_ns:
+            if stamped.at_ns > now_ns - SOON_NS or event.invoked_ns > open_ns or order_ns > committed_ns:
                 return
             heappop(self._due)
-            self._done_ns = stamp_ns
+            self._done_ns = order_ns
             self._cut(stamp_ns, stamped, where)
             self._check(stamp_ns, stamped)
             self._model.past.forget_before(stamp_ns - LATE_NS)
@@ -234,15 +247,14 @@ class ByStamp(Based):
             self.unable = f"cannot go on: {group} had committed something before this check began"
             self._due.clear()
             return
-        real_time = self._real_time.setdefault(group, RealTime())
-        if stamp_ns < real_time.answered_by(event.invoked_ns):
+        real_time = self._real_time.get(group)
+        if real_time is not None and stamp_ns < real_time.answered_by(event.invoked_ns):
             self.fail(
                 f"call {event.number} of {event.client}, {shown(event.operation)}, was answered by {event.server} as of "
-                f"{stamp_ns}, though a later state had been answered before it was invoked",
+                f"{stamp_ns}, though a later write had been answered before it was invoked",
                 place_in_trace(real_time.witness(event.invoked_ns)),
                 place_in_trace(stamped),
             )
-        real_time.returned(event.returned_ns, stamp_ns, stamped)
         self._returned_ns = max(self._returned_ns, event.returned_ns)
         changes = not event.error and tag_of(event.operation) in WRITES
         if event.resolved_ns:

@@ -59,7 +59,13 @@ def test_one_side_never_hears_of_it() -> None:
 
 
 def called(
-    server: str, number: int, operation: list[object], result: object, stamp: int, error: str = ""
+    server: str,
+    number: int,
+    operation: list[object],
+    result: object,
+    stamp: int,
+    error: str = "",
+    resolved: int = 0,
 ) -> tuple[str, Event]:
     return "client1", Called(
         "client1.a",
@@ -75,6 +81,7 @@ def called(
         1,
         1,
         stamp,
+        resolved,
     )
 
 
@@ -108,6 +115,37 @@ def test_a_list_that_lacks_what_was_answered_before() -> None:
         called("mds1", 2, ["List", "/", "", 10], ["Listing", [], False], 30),
     )
     assert "linearisable" in red
+
+
+def test_a_read_as_of_a_moment_before_an_answered_write_of_its_group() -> None:
+    """Its result is right for its stamp, but the write had been answered when it was invoked."""
+    made = ["Made", 2 << GROUP_SHIFT | DIRECTORY | 1]
+    red = judged(
+        called("mds1", 1, ["Mkdir", "/a", False, 0o755], made, 20),
+        called("mds1", 2, ["List", "/", "", 10], ["Listing", [], False], 15),
+    )
+    assert "a later write had been answered before it was invoked" in red["linearisable"]
+
+
+def test_a_read_as_of_a_moment_before_its_name_was_resolved() -> None:
+    """The group of the name reported a rename; the group of the file had an uncommitted record and answered as of the moment before it."""
+    made = ["Made", 1 << GROUP_SHIFT | 5]
+    attributes = ["Attributes", 1 << GROUP_SHIFT | 5, "file", 0o644, "clover", "clover", 10, 10, 0, 3, 0, 1]
+    assert "linearisable" not in judged(
+        called("mds3", 1, ["Create", "/a", 0o644], made, 10),
+        called("mds3", 2, ["Rename", "/a", "/b", False], ["Done"], 30),
+        called("mds1", 3, ["Stat", "/b"], attributes, 15, resolved=40),
+    )
+
+
+def test_a_read_as_of_a_moment_before_its_file_was_there() -> None:
+    made = ["Made", 1 << GROUP_SHIFT | 5]
+    attributes = ["Attributes", 1 << GROUP_SHIFT | 5, "file", 0o644, "clover", "clover", 10, 10, 0, 3, 0, 1]
+    red = judged(
+        called("mds3", 1, ["Create", "/a", 0o644], made, 10),
+        called("mds1", 2, ["Stat", "/a"], attributes, 5, resolved=40),
+    )
+    assert "ENOENT" in red["linearisable"]
 
 
 def test_a_read_behind_a_restart_may_bear_an_earlier_stamp() -> None:
