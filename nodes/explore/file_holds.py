@@ -16,20 +16,30 @@ AGAIN = ("ETIMEDOUT", "ESTALE")
 """Errors of a call that may be repeated: its outcome is unknown, or its session has to be opened anew."""
 
 
-def check_holds_end(trial: Audited) -> None:
-    """Checks that a file whose writer has died can be written again within some session lifetimes: a session ends by a record."""
+WRITER = "auditor-writer"
+PATH = f"/{WRITER}"
+
+
+def leave_hold(trial: Audited) -> None:
+    """Lets a client append to a file and die. Raises FsError."""
+    if trial.config.session_ttl_ms > TTL_MAX_MS:
+        return
+    writer = Prober(trial.cluster, WRITER)
+    writer.run(held_by(writer, PATH))
+    writer.client.die()
+
+
+def check_hold_ends(trial: Audited) -> None:
+    """Checks that the file can be written again within some session lifetimes: a session ends by a record. Raises FsError."""
     cluster, ttl_ms = trial.cluster, trial.config.session_ttl_ms
     if ttl_ms > TTL_MAX_MS:
         return
-    writer, heir = Prober(cluster, "auditor-writer"), Prober(cluster, "auditor-heir")
-    path = f"/{writer.name}"
-    writer.run(held_by(writer, path))
-    writer.client.die()
+    heir = Prober(cluster, "auditor-heir")
     until_ns = cluster.now_ns + 4 * ttl_ms * MILLISECOND + SERVICE_NS
-    while not heir.run(appends(heir, path)):
+    while not heir.run(appends(heir, PATH)):
         if cluster.now_ns > until_ns:
             trial.fail(
-                "service", "hold", f"{path} is still held by a client that died {ttl_ms} ms times four ago"
+                "service", "hold", f"{PATH} is still held by a client that died {ttl_ms} ms times four ago"
             )
             return
         cluster.run_for(ttl_ms * MILLISECOND // 4)

@@ -17,7 +17,7 @@ from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.core import disturbed_still, heal_all, heal_core
 from nodes.explore.coverage import Coverage
 from nodes.explore.deeds import as_of_now, carry_out
-from nodes.explore.file_holds import check_holds_end
+from nodes.explore.file_holds import check_hold_ends, leave_hold
 from nodes.explore.plan import Caller, Failure, Fault, Plan, PlanOutcome
 from nodes.explore.planned_faults import PlannedFaults
 from nodes.explore.sim_stage import SimStage
@@ -117,10 +117,12 @@ class Trial:
             self._force_and_serve()
             return
         if self._settles("after everything was healed"):
+            leave_hold(self)
             before = audit.read_back(self)
             if not self.failures:
-                check_holds_end(self)
                 self._restart_from_disks(before)
+            if not self.failures:
+                check_hold_ends(self)
 
     def _restart_from_disks(self, before: audit.AuditReads) -> None:
         """Powers all servers off at once, so that only durable state returns, and compares it with the state before."""

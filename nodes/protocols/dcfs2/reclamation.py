@@ -13,6 +13,8 @@ from nodes.slots import CrossGroup, GroupHost
 from nodes.units import OpId
 
 PAUSE_NS = 20 * MILLISECOND
+IDLE_NS = 200 * MILLISECOND
+"""Pause while there is no orphan."""
 AT_ONCE = 64
 NOBODY = OpId("", 0)
 
@@ -20,7 +22,7 @@ NOBODY = OpId("", 0)
 async def reclaim(host: GroupHost, cross_group: CrossGroup) -> None:
     """Removes a few dentries of the oldest orphan, then pauses, as long as the tenure lasts."""
     while True:
-        await host.world.clock.sleep(PAUSE_NS)
+        await host.world.clock.sleep(PAUSE_NS if host.namespace.tree.orphans else IDLE_NS)
         await host.can_commit()
         if host.draining or host.full:
             continue
