@@ -44,6 +44,14 @@ class Check:
     def finish(self) -> None:
         """The end of all events. A check without waiting facts has nothing left to do."""
 
+    def verdict(self) -> Check:
+        """A check of the same kind that has found the same, without a state."""
+        found = object.__new__(type(self))
+        Check.__init__(found)
+        found.checked, found.failures = self.checked, self.failures
+        found.always, found.unable = self.always, self.unable
+        return found
+
     def fail(self, explanation: str, *evidence: tuple[str, int]) -> None:
         if len(self.failures) < FAILURES_KEPT:
             self.failures.append(CheckFailed(self.name, explanation, list(evidence)))

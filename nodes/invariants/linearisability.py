@@ -128,6 +128,7 @@ class Linearisable(Based):
         if event.name in self._barriers:
             return
         self._barriers[event.name] = event.sn
+        self.has_checkpoint = True
         if len(self._barriers) > CHECKPOINTS_KEPT:
             oldest = next(iter(self._barriers))
             del self._barriers[oldest]

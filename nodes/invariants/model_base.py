@@ -35,6 +35,8 @@ class Based(Check):
         self._base = base
         self._buffer: list[tuple[Step, Stamped]] = []
         self._model = Model()
+        self.has_checkpoint = False
+        """Whether another incarnation can begin from one of this one's barriers."""
 
     def after_base(self, steps: dict[type[Event], Step]) -> dict[type[Event], Step]:
         """The same steps, which wait for the base if there is one."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from itertools import chain
 from typing import Any
 
 from nodes.config import ClusterConfig
-from nodes.families import Family, family_named
 from nodes.invariants.atomicity import Atomic
 from nodes.invariants.barrier_blocks import BarrierBlocks
 from nodes.invariants.barrier_bound import UpToBarrier
@@ -16,12 +14,11 @@ from nodes.invariants.calls import WRITES, tag_of
 from nodes.invariants.checker import SECOND, Check
 from nodes.invariants.dense_journal import DenseJournal
 from nodes.invariants.exactly_once import ExactlyOnce
+from nodes.invariants.incarnation import IncarnationChecks, Step
 from nodes.invariants.inode_numbers import InodeNumbers
-from nodes.invariants.journals import GroupJournals
 from nodes.invariants.linearisability import Linearisable
 from nodes.invariants.no_lost_write import NoLostWrite
 from nodes.invariants.one_active import OneActive
-from nodes.invariants.one_effect import OneEffect
 from nodes.invariants.one_primary_view import OnePrimaryView
 from nodes.invariants.same_order import SameOrder
 from nodes.invariants.same_state import SameState
@@ -30,9 +27,9 @@ from nodes.trace.base import Event
 from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Called, CheckFailed, RoleChanged, Stamped
 
-Step = Callable[[Stamped, Any], None]
 CHANGES = WRITES - {"OpenSession", "CloseSession"}
-
+INCARNATIONS_KEPT = 8
+"""Number of incarnations whose models are kept; of others only what their checks have found."""
 
 FIRST = 0
 """The incarnation in which the checks began: no server has been rolled back in it."""
@@ -43,112 +40,6 @@ NAMES = tuple(
 )
 NAMES_OF_ALL = (*NAMES, Atomic.name, UpToBarrier.name, BlocksKept.name, SameOrder.name, OnePrimaryView.name)
 """Invariants in the order of the page. The last five exist only with several groups, checkpoints, data nodes, or symmetric members."""
-
-
-class GroupChecks:
-    def __init__(
-        self,
-        members: int,
-        family: Family,
-        groups: int,
-        linearisable: Callable[[GroupJournals], Linearisable] | None,
-    ) -> None:
-        self.journals = journals = GroupJournals()
-        dense = DenseJournal(journals)
-        same_state = SameState()
-        same_state.always = members > 1
-        leads = [] if family.asked == "anywhere" else [OneActive(family.reads_anywhere(groups))]
-        self.checks: list[Check] = [
-            *leads,
-            NoLostWrite(journals),
-            ExactlyOnce(journals),
-            same_state,
-            dense,
-            *([SameOrder(), OnePrimaryView()] if family.replication == "symmetric" else []),
-        ]
-        self.linearisable = linearisable(journals) if linearisable is not None else None
-        if self.linearisable is not None:
-            self.checks.append(self.linearisable)
-        self.steps: dict[type[Event], list[Step]] = {}
-        others = [check.steps for check in self.checks if check is not dense]
-        for table in (dense.steps, journals.steps, *others):
-            for kind, step in table.items():
-                self.steps.setdefault(kind, []).append(step)
-
-
-class IncarnationChecks:
-    """The checks of one incarnation of the cluster. A recovery quarantines everything behind its barrier, so that new checks begin."""
-
-    def __init__(
-        self,
-        cluster: ClusterConfig,
-        home: dict[str, str],
-        incarnations: list[IncarnationChecks] | None = None,
-        checkpoint: str = "",
-        next_sn: int = 0,
-    ) -> None:
-        """`incarnations`: the earlier incarnations, one of which made the checkpoint.
-
-        `next_sn`: the first sn of this one in a cluster of one group; 0 when it follows on the barrier.
-        """
-        several = len(cluster.groups) > 1
-        family = family_named(cluster.protocol)
-        begins = (
-            None
-            if several
-            else partial(_alone_from, incarnations=incarnations or [], checkpoint=checkpoint, next_sn=next_sn)
-        )
-        self.groups = {
-            group.name: GroupChecks(len(group.members), family, len(cluster.groups), begins)
-            for group in cluster.groups
-        }
-        self.only = next(iter(self.groups.values())) if not several else None
-        self.shared: list[Check] = []
-        self.by_stamp: ByStamp | None = None
-        if several:
-            names = {group.number: group.name for group in cluster.groups}
-            self.by_stamp = _by_stamp_from(home, incarnations or [], checkpoint)
-            self.shared = [OneEffect(), self.by_stamp, Atomic(names)]
-        self.checks = [check for group in self.groups.values() for check in group.checks] + self.shared
-        if incarnations:
-            self._inherit(incarnations[-1])
-
-    def _inherit(self, before: IncarnationChecks) -> None:
-        if self.by_stamp is not None and before.by_stamp is not None:
-            self.by_stamp.inherit(before.by_stamp)
-        elif self.only is not None and before.only is not None:
-            mine, its = self.only.linearisable, before.only.linearisable
-            if mine is not None and its is not None:
-                mine.inherit(its)
-
-
-UNKNOWN_BARRIER = (
-    "cannot go on: the cluster went back to a barrier that was written before the check began, or long ago"
-)
-
-
-def _alone_from(
-    journals: GroupJournals, incarnations: list[IncarnationChecks], checkpoint: str, next_sn: int
-) -> Linearisable:
-    """The check of a cluster with one group. It continues from a barrier of one of the earlier incarnations, if there are any."""
-    for checked in reversed(incarnations):
-        before = checked.only.linearisable if checked.only is not None else None
-        sn = None if before is None else before.barrier_sn(checkpoint)
-        if before is not None and sn is not None:
-            return Linearisable(journals, partial(before.base_of, checkpoint), next_sn - 1 if next_sn else sn)
-    check = Linearisable(journals)
-    check.unable = UNKNOWN_BARRIER if incarnations else ""
-    return check
-
-
-def _by_stamp_from(home: dict[str, str], incarnations: list[IncarnationChecks], checkpoint: str) -> ByStamp:
-    """The check of a cluster with several groups. It continues from a barrier of one of the earlier incarnations, if there are any."""
-    for checked in reversed(incarnations):
-        if checked.by_stamp is not None and checked.by_stamp.has_barrier(checkpoint):
-            return ByStamp(home, partial(checked.by_stamp.base_of, checkpoint))
-    check = ByStamp(home)
-    check.unable = UNKNOWN_BARRIER if incarnations else ""
-    return check
 
 
 REPORT_GROUP = (RoleChanged, TakenBack)
@@ -170,6 +61,8 @@ class InvariantChecks:
         """By group: the (epoch, incarnation) with which each incarnation but the first began."""
         self._barriers: dict[tuple[int, str], int] = {}
         """By incarnation and group: the sn behind which it begins."""
+        self._ended: dict[int, list[Check]] = {}
+        """Verdicts on the incarnations that are not kept."""
         self._barrier = UpToBarrier({group.number: group.name for group in cluster.groups})
         self._lasting: list[Check] = [InodeNumbers(), self._barrier]
         """Checks that continue over a recovery, because blocks stay on their nodes."""
@@ -193,17 +86,19 @@ class InvariantChecks:
             self._home.setdefault(stamped.server, event.group)
         if isinstance(event, TakenBack):
             self._take_back(stamped, event)
-        checked = self._incarnations[self._incarnation_of(stamped) if len(self._incarnations) > 1 else FIRST]
+        checked = self._incarnations.get(
+            self._incarnation_of(stamped) if len(self._incarnations) > 1 else FIRST
+        )
         if isinstance(event, Called) and len(self._incarnations) > 1:
             for other in self._incarnations.values():
                 if other is not checked and other.by_stamp is not None:
                     other.by_stamp.forget_call(event)
-        group = checked.only or checked.groups.get(self._group_of(stamped))
-        if group is not None:
-            for step in group.steps.get(kind, ()):
+        if checked is not None:
+            group = checked.only or checked.groups.get(self._group_of(stamped))
+            for step in group.steps.get(kind, ()) if group is not None else ():
                 step(stamped, event)
-        for check in checked.shared:
-            check.on_event(stamped)
+            for check in checked.shared:
+                check.on_event(stamped)
         for step in self._lasting_steps.get(kind, ()):
             step(stamped, event)
         if stamped.at_ns > self._look_ns:
@@ -225,18 +120,21 @@ class InvariantChecks:
 
     def _take_back(self, stamped: Stamped, event: TakenBack) -> None:
         number = self._lives_in[stamped.server] = event.incarnation
-        if number not in self._incarnations:
+        if number not in self._incarnations and number not in self._ended:
             before = [checked for each, checked in self._incarnations.items() if each < number]
             self._incarnations[number] = IncarnationChecks(
                 self._cluster, self._home, before, event.checkpoint, event.next_sn
             )
             self._incarnations = dict(sorted(self._incarnations.items()))
+            lived_in = {self._lives_in.get(server, FIRST) for server in self._home}
+            for over in to_forget(self._incarnations, lived_in):
+                self._ended[over] = self._incarnations.pop(over).verdicts()
         began = self._began.setdefault(event.group, [])
         if (event.epoch, number) not in began:
             began.append((event.epoch, number))
         if event.sn:
             self._barriers[number, event.group] = event.sn
-        if event.next_sn:
+        if event.next_sn and number in self._incarnations:
             # Its journal goes on through all incarnations. A restart may have begun it again since this one saw it last.
             journals = self._incarnations[number].groups[event.group].journals
             journals.of(stamped.server).end_at(None, stamped.number)
@@ -303,7 +201,8 @@ class InvariantChecks:
         """All checks; the barrier's is included as soon as there are checkpoints."""
         marked = self._barrier.checked or self._barrier.failures
         lasting = [check for check in self._lasting if marked or check.name != self._barrier.name]
-        return [*(check for checked in self._incarnations.values() for check in checked.checks), *lasting]
+        kept = [checked.checks for checked in self._incarnations.values()]
+        return [*chain.from_iterable((*self._ended.values(), *kept)), *lasting]
 
     @property
     def failures(self) -> list[CheckFailed]:
@@ -346,6 +245,13 @@ class InvariantChecks:
     def invariants(self) -> list[dict[str, Any]]:
         """One row for each invariant: grey when nothing could be checked, red with the first failure."""
         return [_invariant(checks) for checks in self._by_name().values()]
+
+
+def to_forget(incarnations: dict[int, IncarnationChecks], lived_in: set[int]) -> list[int]:
+    """Incarnations beyond INCARNATIONS_KEPT in which no server lives, those first from whose checkpoints no other can begin, then the oldest."""
+    over = [number for number in incarnations if number not in lived_in]
+    over.sort(key=lambda number: (incarnations[number].has_checkpoint, number))
+    return over[: max(0, len(incarnations) - INCARNATIONS_KEPT)]
 
 
 def _invariant(checks: list[Check]) -> dict[str, Any]:

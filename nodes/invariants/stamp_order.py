@@ -127,6 +127,7 @@ class ByStamp(Based):
 
     def _on_barrier(self, stamped: Stamped, event: BarrierWritten) -> None:
         self._cuts.setdefault(event.name, CheckpointCut()).barriers[event.group] = event.sn
+        self.has_checkpoint = True
         if len(self._cuts) > CHECKPOINTS_KEPT:
             del self._cuts[next(iter(self._cuts))]
 

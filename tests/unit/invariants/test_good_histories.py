@@ -11,7 +11,7 @@ from nodes.config import one_group
 from nodes.invariants import registry
 from nodes.trace.checkpoints import BarrierWritten, TakenBack
 from nodes.trace.events import Applied, Cut, Durable, JournalOpened, Renewing, RoleChanged, Stamped, Warned
-from tests.unit.invariants.story import Story, crc_of, good
+from tests.unit.invariants.story import MS, Story, crc_of, good
 
 
 def invariants_of(events: list[Stamped]) -> list[dict[str, Any]]:
@@ -161,3 +161,28 @@ def test_calls_of_an_added_server_count_from_the_barrier_on_that_it_went_back_to
     story.serve("mds9", 3, 3)
     story.call(6, ["List", "/", "", 1000], (3, 0), ["Listing", [], False], server="mds9", epoch=3)
     assert story.red() == {}
+
+
+def gone_back_often(times: int) -> Story:
+    """One server goes back to the same checkpoint again and again, and a call is answered in each incarnation."""
+    story = Story()
+    story.serve("mds1", 1, 1)
+    story.commit("mds1", 2, 1)
+    story.report("mds1", BarrierWritten("g1", "k", 0, 2, 1, crc_of(2, 1), 0))
+    for number in range(1, times + 1):
+        story.now_ns += 2_000 * MS
+        epoch = number + 2
+        story.report("mds1", TakenBack("g1", number, "k", 2, 2, crc_of(2, 1), 0, epoch, 3))
+        story.commit("mds1", 3, epoch, number)
+        story.call(number, ["Mkdir", "/d", False, 0o755], (3, 1), ["Made", 10 + number], epoch=epoch)
+    return story
+
+
+def test_models_of_incarnations_that_are_over_are_not_kept_but_their_verdicts_are() -> None:
+    checks = registry.start(one_group())
+    for stamped in gone_back_often(50).events:
+        checks.on_event(stamped)
+    checks.finish()
+    rows = {row["invariant"]: row for row in checks.invariants()}
+    assert (rows["linearisable"]["state"], rows["linearisable"]["checked"]) == ("green", 50)
+    assert checks.failures == [] and len(checks._incarnations) == registry.INCARNATIONS_KEPT
