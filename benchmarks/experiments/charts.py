@@ -10,6 +10,8 @@ from pygal.style import Style
 from benchmarks._model import Chart
 
 COLOURS = ("#1f6feb", "#d1242f", "#1a7f37", "#8250df", "#bc4c00", "#57606a", "#0a7ea4", "#bf3989")
+LEGEND_MARGIN = 48
+"""Room below the plot: the library puts the legend lower by the height of the x axis' title, which it does not count."""
 STYLE = Style(
     background="#ffffff",
     plot_background="#ffffff",
@@ -40,6 +42,7 @@ def _settings(chart: Chart) -> dict[str, object]:
         "height": 520,
         "js": [],
         "style": STYLE,
+        "margin_bottom": LEGEND_MARGIN,
         "legend_at_bottom": True,
         "legend_at_bottom_columns": 3,
         "truncate_legend": -1,

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
 from backend.cli import entry
@@ -40,6 +41,17 @@ def test_a_plot_is_the_same_for_the_same_figures_and_fetches_nothing() -> None:
             label in drawn(chart).replace("&#39;", "'") for label in chart.series
         )
         assert not re.search(r"(href|src)=.https?:", drawn(chart))
+
+
+def test_the_whole_legend_of_a_plot_is_in_the_picture() -> None:
+    many = msgspec.structs.replace(CURVES, series={f"series {number}": [(1, 2.0)] for number in range(9)})
+    for chart in (CURVES, BARS, many):
+        drawing = drawn(chart)
+        [height] = re.findall(r'viewBox="0 0 \d+ (\d+)"', drawing)
+        [top] = re.findall(r'translate\([\d.]+, ([\d.]+)\)" class="legends"', drawing)
+        legend = drawing[drawing.index('class="legends"') :]
+        last = max(float(y) for y in re.findall(r'<rect x="[\d.]+" y="([\d.]+)" width="12"', legend))
+        assert float(top) + last + 12 <= float(height), chart.title
 
 
 def test_figures_stand_beside_the_papers_and_are_kept_with_the_plot(
