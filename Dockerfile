@@ -28,6 +28,7 @@ COPY nodes nodes
 COPY backend backend
 COPY benchmarks benchmarks
 COPY labs labs
+COPY papers papers
 COPY scenarios scenarios
 COPY --from=page /page/dist frontend/dist
 RUN python3 -m compileall -q nodes backend

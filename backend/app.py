@@ -35,6 +35,8 @@ from backend.headers import Headers
 from backend.key import key_in
 from backend.labs.router import router as labs
 from backend.page_files import answer
+from backend.papers.router import router as papers
+from backend.papers.service import PaperClusters
 from backend.played_failures.router import router as played_failures
 from backend.pool.router import router as pool
 from backend.removal.router import router as removal
@@ -53,15 +55,18 @@ PAGES = frozenset(
         "compare",
         "explore",
         "labs",
+        "papers",
     }
 )
 """Addresses that the page gives its parts (frontend/src/store/url.ts)."""
-PART = re.compile(r"^(labs/[a-z][a-z0-9-]{0,39}|scenarios/[a-z][a-z0-9-]{0,39}/[a-z][a-z0-9-]{0,79})$")
-"""The address of a lab or of a scenario on the page."""
+PART = re.compile(
+    r"^(labs/[a-z][a-z0-9-]{0,39}|scenarios/[a-z][a-z0-9-]{0,39}/[a-z][a-z0-9-]{0,79}|papers/[a-z][a-z0-9-]{0,39}/[a-z][a-z0-9.-]{0,39})$"
+)
+"""The address of a lab, a scenario, a mechanism or an experiment on the page."""
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 ROUTERS = (
-    attempts, backup, checkpoints, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, labs, pool, removal,
-    scenarios, searches, played_failures, stream,
+    attempts, backup, checkpoints, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, labs, papers, pool,
+    removal, scenarios, searches, played_failures, stream,
     metrics.router, probes.router, api_page.router,
 )  # fmt: skip
 
@@ -83,6 +88,7 @@ def create_app(fleet: Fleet) -> FastAPI:
     app = routes()
     lab, app.state.fleet = fleet.main, fleet
     app.state.attempts = Attempts(fleet)
+    app.state.paper_clusters = PaperClusters(fleet)
     app.add_exception_handler(LabError, lab_error)
     app.add_exception_handler(FsError, fs_error)
     app.add_exception_handler(RequestValidationError, malformed)

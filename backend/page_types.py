@@ -24,6 +24,7 @@ from backend.faults import models as faults
 from backend.fleet import models as fleet
 from backend.fs import models as fs
 from backend.labs import models as labs
+from backend.papers import models as papers
 from backend.pool import models as pool
 from backend.pool.volume import State
 from backend.scenario_runs import models as scenarios
@@ -68,6 +69,7 @@ MODULES = (
     labs,
     attempts,
     searches,
+    papers,
 )
 NAMES = {kind: name for name, kind in ALIASES.items()}
 

@@ -15,3 +15,8 @@ def default_data() -> Path:
 def running_file(port: int) -> Path:
     """The entry of the control plane at a port of this machine, while it runs."""
     return default_data() / "running" / f"{port}.json"
+
+
+def reproduced() -> Path:
+    """The last outcome of each experiment of the papers, as the page shows it."""
+    return default_data() / "reproduced"

@@ -27,6 +27,10 @@ MAIN = "main"
 NAME = re.compile(r"^[a-z][a-z0-9-]{0,31}$")
 OF_LABS = "lab-"
 """What the names of the clusters of attempts at labs begin with."""
+OF_PAPERS = "paper-"
+"""What the names of the clusters of papers' mechanisms begin with."""
+PASSING = (OF_LABS, OF_PAPERS)
+"""Clusters that end with the control plane."""
 DIRECTORY = "beside"
 CLUSTERS_MAX = 64
 MEMORY_MOST = 0.8
@@ -65,11 +69,12 @@ class Fleet:
     async def start(self) -> None:
         """Starts the clusters that were created before; one that cannot start is reported, and stays as it is.
 
-        Those of attempts at labs are removed: they have no load of their own, unlike one that a person called so when the name was free.
+        Those of labs and papers are removed: they have no file with a load, unlike one that a person called so when the name was free.
         """
-        for path in self._root.glob(f"{OF_LABS}*"):
-            if not (path / LOAD_FILE).exists():
-                shutil.rmtree(path, ignore_errors=True)
+        for beginning in PASSING:
+            for path in self._root.glob(f"{beginning}*"):
+                if not (path / LOAD_FILE).exists():
+                    shutil.rmtree(path, ignore_errors=True)
         for path in sorted(self._root.glob("*/cluster.json")):
             async with self._changing:
                 try:
@@ -80,19 +85,27 @@ class Fleet:
 
     async def create(self, name: str, shape: Shape, seed: int | None, load: WorkloadConfig) -> Lab:
         """Creates a simulated cluster and starts it. Raises Malformed, Impossible, Unavailable, CannotStart."""
-        if not NAME.match(name) or name == MAIN or name.startswith(OF_LABS):
+        if not NAME.match(name) or name == MAIN or name.startswith(PASSING):
             raise Malformed(
-                f"the name {name[:40]!r}: small letters, digits and `-`, at most 32, not {MAIN!r}, and not {OF_LABS}…"
+                f"the name {name[:40]!r}: small letters, digits and `-`, at most 32, not {MAIN!r}, and not {'… or '.join(PASSING)}…"
             )
         return await self._create(name, lambda: self._open(name, shape, seed, load), load)
 
-    async def create_exactly(self, name: str, cluster: ClusterConfig, seed: int, follow: OnEvents) -> Lab:
-        """Creates a cluster of exactly this configuration, without load, and starts it. `follow` receives all of its events. Raises LabError."""
+    async def create_exactly(
+        self,
+        name: str,
+        cluster: ClusterConfig,
+        seed: int,
+        follow: OnEvents | None = None,
+        load: WorkloadConfig | None = None,
+    ) -> Lab:
+        """Creates a cluster of exactly this configuration, which ends with the control plane, and starts it. `follow` receives all of its events.
+        Raises LabError."""
 
         async def opened() -> Lab:
             file = ClusterFile(seed=seed, simulated=True, cluster=cluster)
             replace_file(self._root / name / "cluster.json", msgspec.json.encode(file))
-            return await self._open(name, Shape(), None, None, follow)
+            return await self._open(name, Shape(), None, load, follow)
 
         return await self._create(name, opened)
 

@@ -8,7 +8,7 @@ from backend.dependencies import CLUSTER
 from backend.fleet.fleet import Fleet
 
 PREFIX = "/api/clusters/"
-OF_ALL = ("attempts", "clusters", "compare", "explore", "labs")
+OF_ALL = ("attempts", "clusters", "compare", "experiments", "explore", "labs", "paper-clusters", "papers")
 """Routes that are not of one cluster."""
 
 

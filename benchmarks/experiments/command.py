@@ -1,4 +1,5 @@
-"""`./cloverlab reproduce`: runs one experiment, prints its figures beside the paper's, and writes both and the plot to files."""
+"""`./cloverlab reproduce`: runs one experiment, prints its figures beside the paper's, and writes both and the plot to files, once more for
+the page Papers."""
 
 from __future__ import annotations
 
@@ -9,10 +10,12 @@ from rich.console import Console
 from rich.table import Table
 
 from backend.errors import Malformed, reason_of
+from backend.places import reproduced
 from benchmarks._cluster import described
 from benchmarks._model import ExperimentOutcome
 from benchmarks.experiments.charts import svg
 from benchmarks.experiments.registry import experiment_named
+from nodes.real.private_files import private_directory, replace_file
 
 
 def reproduce(name: str, into: Path, quick: bool) -> int:
@@ -28,20 +31,30 @@ def reproduce(name: str, into: Path, quick: bool) -> int:
     config = {**outcome.config, "quick": quick}
     figures = described(name, config, outcome.figures, outcome.paper)
     whole = {**figures, "notes": outcome.notes, "curves": outcome.chart.series}
-    kept = {
-        into / f"{name}.json": json.dumps(whole, indent=1) + "\n",
-        into / f"{name}.svg": svg(name, outcome.chart),
-    }
-    for path, content in kept.items():
-        try:
-            path.write_text(content)
-        except OSError as error:
-            raise Malformed(f"--to {into}: {reason_of(error)}") from None
+    contents = {f"{name}.json": json.dumps(whole, indent=1) + "\n", f"{name}.svg": svg(name, outcome.chart)}
+    try:
+        for file, content in contents.items():
+            (into / file).write_text(content)
+    except OSError as error:
+        raise Malformed(f"--to {into}: {reason_of(error)}") from None
     reported.print(table(outcome))
-    for note in [*outcome.notes, f"kept as {' and '.join(str(path) for path in kept)}"]:
+    paths = " and ".join(str(into / file) for file in contents)
+    for note in [*outcome.notes, f"kept as {paths}", kept_for_page(contents)]:
         reported.print(note)
     print(json.dumps(figures, indent=1))
     return 0
+
+
+def kept_for_page(contents: dict[str, str]) -> str:
+    """Replaces the outcome that the page shows; returns what a person should know of that."""
+    place = reproduced()
+    try:
+        private_directory(place)
+        for file, content in contents.items():
+            replace_file(place / file, content.encode())
+    except OSError as error:
+        return f"the page does not show it: {place}: {reason_of(error)}"
+    return "the page Papers shows it"
 
 
 def table(outcome: ExperimentOutcome) -> Table:

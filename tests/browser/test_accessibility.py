@@ -24,6 +24,9 @@ PAGES = (
     "explore",
     "labs",
     "labs/what-is-a-standby",
+    "papers",
+    "papers/cfs/election",
+    "papers/experiments/cfs-table2",
 )
 PROJECTOR = (1024, 768)
 LEAST_PX = 11.5

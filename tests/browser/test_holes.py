@@ -12,7 +12,16 @@ from tests.browser.looking import opened, visit
 from tests.browser.running import Running, living
 
 HOLES = ("no_fencing", "async_flush")
-PAGES = ("namespace", "storage-pool", "checkpoints", "coordination", "scenarios", "compare", "explore")
+PAGES = (
+    "namespace",
+    "storage-pool",
+    "checkpoints",
+    "coordination",
+    "scenarios",
+    "compare",
+    "explore",
+    "papers",
+)
 SHAPE = ("--standbys", "1", "--data-nodes", "0", *(word for hole in HOLES for word in ("--hole", hole)))
 
 

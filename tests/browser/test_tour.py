@@ -85,7 +85,17 @@ def seen_in_slow_steps(page: Page, old: str, new: str) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    ["", "namespace", "storage-pool", "checkpoints", "coordination", "scenarios", "compare", "explore"],
+    [
+        "",
+        "namespace",
+        "storage-pool",
+        "checkpoints",
+        "coordination",
+        "scenarios",
+        "compare",
+        "explore",
+        "papers",
+    ],
 )
 def test_every_page_has_its_keys_and_the_words(page: Page, lab: Running, path: str) -> None:
     visit(page, lab.url + path)

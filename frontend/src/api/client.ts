@@ -16,6 +16,7 @@ import type {
   ErrorLine,
   EventPage,
   Evidence,
+  ExperimentPage,
   Failover,
   Failure,
   FaultDone,
@@ -29,8 +30,11 @@ import type {
   Lab,
   LabRow,
   Looked,
+  MechanismPage,
   Ordered,
   PageRun,
+  PaperCluster,
+  PaperRow,
   Picture,
   Pool,
   PoolOrder,
@@ -165,6 +169,13 @@ export const api = {
   hint: (name: string, step: string) => post<Attempt>(`/attempts/${name}/hints`, { step }),
   /** Ends the run and grades it. */
   verdict: (name: string) => post<Attempt>(`/attempts/${name}/verdict`, {}),
+  papers: () => get<PaperRow[]>("/papers"),
+  /** A mechanism, as "paper/mechanism". */
+  mechanism: (paper: string) => get<MechanismPage>(`/papers/${paper}`),
+  experiment: (name: string) => get<ExperimentPage>(`/experiments/${name}`),
+  openPaperCluster: (paper: string, mechanism: string) =>
+    post<PaperCluster>("/paper-clusters", { paper, mechanism }),
+  paperCluster: (name: string) => get<PaperCluster>(`/paper-clusters/${name}`),
   scenarios: () => get<ScenarioRow[]>("/scenarios"),
   /** A shipped scenario, as "folder/name". */
   scenario: (file: string) => get<ScenarioFile>(`/scenarios/${file}`),
@@ -195,6 +206,11 @@ export const api = {
 /** URL of the scenario file of a failure. */
 export function failureFile(number: number): string {
   return address(`/explore/failures/${number}/file`);
+}
+
+/** URL of an experiment's plot; the time of the run keeps browsers from showing an older one. */
+export function plotAddress(name: string, ran_at_s: number): string {
+  return address(`/experiments/${name}/plot`, { ran: Math.round(ran_at_s) });
 }
 
 /** URL of a file's content. */

@@ -3,7 +3,16 @@
 export const MAIN = "main";
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 /** Parts of the API that are not of one cluster. */
-const OF_ALL = ["/attempts", "/clusters", "/compare", "/explore", "/labs"];
+const OF_ALL = [
+  "/attempts",
+  "/clusters",
+  "/compare",
+  "/experiments",
+  "/explore",
+  "/labs",
+  "/paper-clusters",
+  "/papers",
+];
 
 /** The cluster of a URL's query. */
 export function clusterOf(search: string): string {

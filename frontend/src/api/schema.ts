@@ -139,6 +139,17 @@ export interface SearchChoices { families: SearchedFamily[]; bugs: SearchedBug[]
 export interface FailureRow { number: number; family: string; invariant: string; place: string; count: number; explanation: string; faults: number; calls: number; state: "found" | "shrinking" | "shrunk" | "partly shrunk"; trials: number; note: string }
 export interface Search { state: "none" | "running" | "ended" | "stopped" | "failed"; note: string; family: string | null; bug: string | null; minutes: number | null; seeds_asked: number | null; first_seed: number; jobs: number; took_s: number; left_s: number | null; seeds: number; seeds_per_s: number; coverage: number; beyond: number; calls: number; answered: number; checked: number; failed: number; curve: CurvePoint[]; failures: FailureRow[] }
 export interface Failure { number: number; seed: number; explanation: string; schedule: Schedule; story: string[]; file: string; yaml: string; command: string }
+export interface MechanismRow { paper: string; mechanism: string; name: string; about: string; sections: string[]; protocol: string }
+export interface ExperimentRow { name: string; section: string; asks: string; ran_at_s: number }
+export interface PaperRow { paper: string; short: string; title: string; authors: string; published: string; about: string; mechanisms: MechanismRow[]; experiments: ExperimentRow[] }
+export interface FaultOrder { verb: string; targets: string[]; options: Record<string, unknown> }
+export interface LoadOrder { rate_per_s: number | null; paused: boolean | null }
+export interface ShownStep { text: string; see: string; fault: FaultOrder | null; load: LoadOrder | null; mark: string; recover: string }
+export interface MechanismPage { paper: string; mechanism: string; name: string; about: string; page: string; cites: Record<string, string>[]; protocol: string; servers: number; look: ("journals" | "timeline" | "costs" | "namespace" | "pool" | "checkpoints" | "coordination")[]; steps: ShownStep[]; modelled: string }
+export interface BothFigures { figure: string; theirs: number | null; ours: number | null }
+export interface ExperimentPage { paper: string; short: string; name: string; section: string; asks: string; saw: string; modelled: string; command: string; ran_at_s: number; quick: boolean; figures: BothFigures[]; notes: string[] }
+export interface PaperCluster { name: string; paper: string; mechanism: string; settled: boolean; trouble: string }
+export interface PaperClusterRequest { paper: string; mechanism: string }
 export interface Column { field: string; label: string; unit: "count" | "bytes"; summed: boolean; bad: boolean }
 export interface Lane { kind: string; label: string; says: string; sign: string; linked: "servers" | "clients"; counted: boolean; columns: Column[] }
 export interface HelloFrame { type: "hello"; run: number; seq: number; picture: Picture; verbs: Verb[]; lanes: Lane[]; invariants: InvariantStatus[]; now_ns: number; clock: ClockState | null; left_out: number }

@@ -8,6 +8,7 @@ import { ExplorePage } from "./explore/ExplorePage";
 import { LabsPage } from "./labs/LabsPage";
 import { NotHere } from "./NotHere";
 import { NamespacePage } from "./namespace/NamespacePage";
+import { PapersPage } from "./papers/PapersPage";
 import { PoolPage } from "./pool/PoolPage";
 import { ScenariosPage } from "./scenarios/ScenariosPage";
 
@@ -21,6 +22,7 @@ const PAGES: Record<PageName, ComponentType> = {
   compare: ComparePage,
   explore: ExplorePage,
   labs: LabsPage,
+  papers: PapersPage,
 };
 
 /** The page of the URL. */

@@ -13,6 +13,7 @@ const PAGES: [PageName, string][] = [
   ["compare", "Compare"],
   ["explore", "Explore"],
   ["labs", "Labs"],
+  ["papers", "Papers"],
 ];
 
 /** Links to the other pages; a click with a modifier key opens a new tab as usual. */

@@ -34,4 +34,5 @@ export const PAGE_KEYS: Record<Exclude<PageName, "cluster">, KeyLine[]> = {
   compare: ANYWHERE,
   explore: ANYWHERE,
   labs: ANYWHERE,
+  papers: ANYWHERE,
 };

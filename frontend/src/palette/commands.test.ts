@@ -44,6 +44,7 @@ describe("the palette", () => {
       "Go to Compare",
       "Go to Explore",
       "Go to Labs",
+      "Go to Papers",
     ]);
     expect(titles("go to", ["checkpoints"])).not.toContain("Go to Checkpoints");
   });

@@ -23,6 +23,7 @@ const PAGES: readonly (readonly [PageName, string])[] = [
   ["compare", "Compare"],
   ["explore", "Explore"],
   ["labs", "Labs"],
+  ["papers", "Papers"],
 ];
 
 function faults({ verbs, live, processes }: LabState): Command[] {

@@ -91,7 +91,8 @@ export type PageName =
   | "scenarios"
   | "compare"
   | "explore"
-  | "labs";
+  | "labs"
+  | "papers";
 
 export interface LabState {
   page: PageName;
@@ -101,6 +102,8 @@ export interface LabState {
   spot: string;
   /** The lab on the page of labs; empty for their list. */
   lab: string;
+  /** The mechanism on the page of papers, as "paper/mechanism", or "experiments/name"; empty for their list. */
+  paper: string;
   /** The scenario on the page of scenarios, as "folder/name"; empty for their list. */
   scenario: string;
   /** Request of the compare page, as in its URL. */
@@ -147,6 +150,7 @@ export const useLab = create<LabState>()(() => ({
   path: "/",
   spot: "",
   lab: "",
+  paper: "",
   scenario: "",
   compare: "",
   connection: { state: "connecting", since_ms: 0, retry_at_ms: 0 },

@@ -11,6 +11,7 @@ describe("addresses", () => {
         path,
         spot: "",
         lab: "",
+        paper: "",
         scenario: "",
         compare: "",
       });
@@ -21,20 +22,20 @@ describe("addresses", () => {
     const spot = "g1/mds1/000000-0000000001-00000000000000000416-829ec90c";
     const address = new URL(addressOf("pool", { ...useLab.getState(), spot }), "http://here");
     expect(address.pathname).toBe("/storage-pool");
-    expect(pageOf(address)).toEqual({ page: "pool", path: "/", spot, lab: "", scenario: "", compare: "" });
+    expect(pageOf(address)).toMatchObject({ page: "pool", path: "/", spot, lab: "", scenario: "" });
     expect(addressOf("checkpoints", { ...useLab.getState(), spot })).toBe("/checkpoints");
   });
 
   it("hold what is compared", () => {
     const compare = "?scenario=faults/calm&seed=1&with=standbys:1&with=standbys:3";
     const address = new URL(addressOf("compare", { ...useLab.getState(), compare }), "http://here");
-    expect(pageOf(address)).toEqual({ page: "compare", path: "/", spot: "", lab: "", scenario: "", compare });
+    expect(pageOf(address)).toMatchObject({ page: "compare", path: "/", spot: "", lab: "", compare });
   });
 
   it("name a lab, and the list of labs", () => {
     for (const lab of ["", "what-is-a-standby"]) {
       const address = new URL(addressOf("labs", { ...useLab.getState(), lab }), "http://here");
-      expect(pageOf(address)).toEqual({ page: "labs", path: "/", spot: "", lab, scenario: "", compare: "" });
+      expect(pageOf(address)).toMatchObject({ page: "labs", path: "/", lab, paper: "", scenario: "" });
     }
     expect(pageOf({ pathname: "/labs/..", search: "" }).page).toBe("cluster");
   });
@@ -47,6 +48,14 @@ describe("addresses", () => {
     expect(pageOf({ pathname: "/scenarios/../faults", search: "" }).page).toBe("cluster");
   });
 
+  it("name a mechanism or an experiment of a paper, and the list of papers", () => {
+    for (const paper of ["", "cfs/election", "experiments/saa-7.3"]) {
+      const address = new URL(addressOf("papers", { ...useLab.getState(), paper }), "http://here");
+      expect(pageOf(address)).toMatchObject({ page: "papers", paper, lab: "", scenario: "" });
+    }
+    expect(pageOf({ pathname: "/papers/cfs/election/more", search: "" }).page).toBe("cluster");
+  });
+
   it("fall back to the root and to the cluster page", () => {
     expect(pageOf({ pathname: "/namespace", search: "?path=a/b" }).path).toBe("/");
     expect(pageOf({ pathname: "/namespace", search: "?path=/a/b//" }).path).toBe("/a/b");
@@ -55,6 +64,7 @@ describe("addresses", () => {
       path: "/",
       spot: "",
       lab: "",
+      paper: "",
       scenario: "",
       compare: "",
     });

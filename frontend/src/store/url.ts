@@ -9,6 +9,7 @@ import { type LabState, type PageName, type Selection, useLab } from "./store";
 
 const WRITE_MS = 300;
 const LAB = /^\/labs\/([a-z][a-z0-9-]{0,39})$/;
+const PAPER = /^\/papers\/([a-z][a-z0-9-]{0,39}\/[a-z][a-z0-9.-]{0,39})$/;
 const SCENARIO = /^\/scenarios\/([a-z][a-z0-9-]{0,39}\/[a-z][a-z0-9-]{0,79})$/;
 
 function selectionText(selection: Selection | null): string {
@@ -43,6 +44,7 @@ const ADDRESSES: Record<PageName, string> = {
   compare: "/compare",
   explore: "/explore",
   labs: "/labs",
+  papers: "/papers",
 };
 
 /** The URL of a page in its present state. The pages of comparisons and scenarios are of no cluster. */
@@ -54,6 +56,7 @@ export function addressOf(page: PageName, state: LabState): string {
 
 function addressWithin(page: PageName, state: LabState): string {
   if (page === "labs" && state.lab !== "") return `${ADDRESSES.labs}/${state.lab}`;
+  if (page === "papers" && state.paper !== "") return `${ADDRESSES.papers}/${state.paper}`;
   const address = ADDRESSES[page];
   if (page === "cluster") return `${address}${searchOf(state)}`;
   const query = new URLSearchParams();
@@ -70,16 +73,17 @@ export function pageOf({
 }: {
   pathname: string;
   search: string;
-}): Pick<LabState, "page" | "path" | "spot" | "compare" | "lab" | "scenario"> {
+}): Pick<LabState, "page" | "path" | "spot" | "compare" | "lab" | "paper" | "scenario"> {
   const lab = LAB.exec(pathname)?.[1] ?? "";
   const scenario = SCENARIO.exec(pathname)?.[1] ?? "";
-  const top = scenario !== "" ? ADDRESSES.scenarios : lab !== "" ? ADDRESSES.labs : pathname;
+  const paper = PAPER.exec(pathname)?.[1] ?? "";
+  const top = `${lab}${scenario}${paper}` === "" ? pathname : `/${pathname.split("/")[1]}`;
   const named = (Object.keys(ADDRESSES) as PageName[]).find((page) => ADDRESSES[page] === top);
   const [page, query] = [named ?? "cluster", new URLSearchParams(search)];
   const path = (page === "namespace" && query.get("path")) || "/";
   const clean = path.startsWith("/") ? path.replace(/\/+$/, "") || "/" : "/";
   const spot = (page === "pool" && query.get("select")) || "";
-  return { page, path: clean, spot, lab, scenario, compare: page === "compare" ? search : "" };
+  return { page, path: clean, spot, lab, paper, scenario, compare: page === "compare" ? search : "" };
 }
 
 /** Goes to another page; Back returns to this one. */
@@ -87,6 +91,7 @@ export function goTo(page: PageName): void {
   const state = useLab.getState();
   if (state.page === page) {
     if (page === "labs" && state.lab !== "") openLab("");
+    if (page === "papers" && state.paper !== "") openPaper("");
     if (page === "scenarios" && state.scenario !== "") openScenario("");
     return;
   }
@@ -98,6 +103,12 @@ export function goTo(page: PageName): void {
 export function openLab(lab: string): void {
   history.pushState(null, "", addressOf("labs", { ...useLab.getState(), lab }));
   useLab.setState({ page: "labs", lab, menu: null });
+}
+
+/** Goes to a mechanism or an experiment, or to the list of papers for an empty name. */
+export function openPaper(paper: string): void {
+  history.pushState(null, "", addressOf("papers", { ...useLab.getState(), paper }));
+  useLab.setState({ page: "papers", paper, menu: null });
 }
 
 /** Goes to a scenario, or to the list of scenarios for an empty name. */

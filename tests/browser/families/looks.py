@@ -11,7 +11,16 @@ from tests.browser.running import Running
 from tests.browser.test_access import violations
 
 SIZES: list[tuple[int, Any]] = [(1280, "light"), (400, "dark")]
-OTHERS = ("namespace", "storage-pool", "checkpoints", "coordination", "scenarios", "compare", "explore")
+OTHERS = (
+    "namespace",
+    "storage-pool",
+    "checkpoints",
+    "coordination",
+    "scenarios",
+    "compare",
+    "explore",
+    "papers",
+)
 
 
 def looks_well(browser: Browser, running: Running, called: str) -> None:

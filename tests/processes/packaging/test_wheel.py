@@ -47,7 +47,13 @@ def environment(home: Path) -> dict[str, str]:
 
 def test_the_wheel_has_the_page_the_scenarios_and_the_docs(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    for wanted in ("frontend/dist/index.html", "scenarios/faults/calm.yaml", "docs/faults.md", "nodes/__main__.py"):  # fmt: skip
+    for wanted in (
+        "frontend/dist/index.html",
+        "scenarios/faults/calm.yaml",
+        "papers/cfs/election.md",
+        "docs/faults.md",
+        "nodes/__main__.py",
+    ):
         assert f"cloverlab/{wanted}" in names, wanted
     assert not [name for name in names if not name.startswith(("cloverlab/", "cloverlab-"))]
     assert not [name for name in names if "__pycache__" in name or name.startswith("cloverlab/tests")]

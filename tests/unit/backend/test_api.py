@@ -337,7 +337,7 @@ def test_the_api_describes_itself_with_named_models(tmp_path: Path) -> None:
         for path, methods in schema["paths"].items():
             for method, operation in methods.items():
                 kinds = operation["responses"]["200"]["content"]
-                if "application/byte-stream" in kinds:
+                if kinds.keys() in ({"application/byte-stream"}, {"image/svg+xml"}):
                     continue
                 content = kinds["application/json"]["schema"]
                 assert "$ref" in content or "$ref" in content["items"], (path, method)

@@ -12,8 +12,15 @@ import pytest
 from backend.fleet.fleet import LOAD_FILE, Fleet
 
 
-def test_only_the_clusters_of_attempts_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, files in {"lab-0a": ["cluster.json"], "lab-mine": ["cluster.json", LOAD_FILE]}.items():
+def test_only_the_clusters_of_labs_and_papers_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = {
+        "lab-0a": ["cluster.json"],
+        "paper-0a": ["cluster.json"],
+        "lab-mine": ["cluster.json", LOAD_FILE],
+    }
+    for name, files in there.items():
         (tmp_path / "beside" / name).mkdir(parents=True)
         for file in files:
             (tmp_path / "beside" / name / file).write_bytes(b"{}")

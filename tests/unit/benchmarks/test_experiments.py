@@ -22,6 +22,11 @@ CURVES = Chart(
 BARS = Chart("Bars", "records", "share", {"ours": [(0, 0.25), (1, 0.75)], "the paper's": [(1, 1.0)]}, "bars")
 
 
+@pytest.fixture(autouse=True)
+def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+
+
 def drawn(chart: Chart) -> str:
     ElementTree.fromstring(svg("x", chart))
     return svg("x", chart)

@@ -1,0 +1,55 @@
+import type { BothFigures as Figures } from "../../api/schema";
+import { amount, sharesOf } from "./figures";
+
+/** The paper's figures and ours, a row each, with bars that share a scale within the row. */
+export function BothFigures({ figures, ran }: { figures: readonly Figures[]; ran: boolean }) {
+  if (figures.length === 0)
+    return (
+      <p className="soft" data-testid="no-figures">
+        The paper's text gives no figures, only a curve.
+      </p>
+    );
+  return (
+    <table data-testid="figures">
+      <thead>
+        <tr>
+          <th scope="col">Figure</th>
+          <th scope="col">The paper's</th>
+          {ran && <th scope="col">Ours</th>}
+          <th scope="col">
+            <span className="experiment-key" data-whose="theirs">
+              theirs
+            </span>{" "}
+            {ran && (
+              <span className="experiment-key" data-whose="ours">
+                ours
+              </span>
+            )}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {figures.map((row) => (
+          <tr key={row.figure}>
+            <th scope="row">{row.figure.replaceAll("_", " ")}</th>
+            <td>{amount(row.theirs)}</td>
+            {ran && <td>{amount(row.ours)}</td>}
+            <td aria-hidden="true">
+              <Bars row={row} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Bars({ row }: { row: Figures }) {
+  const shares = sharesOf(row);
+  return (
+    <div className="experiment-bars">
+      {row.theirs !== null && <i data-whose="theirs" style={{ inlineSize: `${shares.theirs * 100}%` }} />}
+      {row.ours !== null && <i data-whose="ours" style={{ inlineSize: `${shares.ours * 100}%` }} />}
+    </div>
+  );
+}

@@ -1,0 +1,110 @@
+import { type ReactNode, useCallback, useState } from "react";
+import { api } from "../../api/client";
+import { shownCluster } from "../../api/fleet";
+import type { MechanismPage } from "../../api/schema";
+import { Costs } from "../../instruments/costs";
+import { Journals } from "../../instruments/journals";
+import { Timeline } from "../../instruments/timeline";
+import { Topology } from "../../instruments/topology";
+import { Palette } from "../../palette/Palette";
+import { isLive, useLab } from "../../store/store";
+import { Failed } from "../../ui/Failed";
+import { Toasts } from "../../ui/Toasts";
+import { useAsked } from "../../ui/useAsked";
+import { Banner } from "../Banner";
+import { Header } from "../Header";
+import { Help } from "../Help";
+import { Invariants } from "../Invariants";
+import { MomentBar } from "../MomentBar";
+import { TimeControl } from "../TimeControl";
+import { useKeys } from "../useKeys";
+import { MechanismText } from "./MechanismText";
+import { MechanismView } from "./MechanismView";
+import { OtherPages } from "./OtherPages";
+import { ShownSteps } from "./ShownSteps";
+
+const EVERY_MS = 5_000;
+const NOT_THERE = 404;
+
+/** A mechanism beside a cluster that shows it. */
+export function ShownPage({ paper }: { paper: string }) {
+  const [help, setHelp] = useState(false);
+  const live = useLab(isLive);
+  useKeys(useCallback(() => setHelp((shown) => !shown), []));
+  const askCluster = useCallback(() => api.paperCluster(shownCluster), []);
+  const cluster = useAsked(askCluster, EVERY_MS);
+  const ask = useCallback(() => api.mechanism(paper), [paper]);
+  const { answer, failed } = useAsked(ask);
+  const gone = cluster.failed !== "" && cluster.status === NOT_THERE;
+  const another = cluster.answer !== null && `${cluster.answer.paper}/${cluster.answer.mechanism}` !== paper;
+  return (
+    <div className="page">
+      <Header onHelp={() => setHelp(true)} />
+      <div className="strip">
+        <TimeControl />
+        <nav aria-label="Invariants">
+          <Invariants />
+        </nav>
+      </div>
+      {!live && <MomentBar />}
+      {gone ? <Gone /> : <Banner />}
+      {gone || another ? (
+        <main className="papers">
+          <MechanismView paper={paper} />
+        </main>
+      ) : (
+        <main className="paper-shown">
+          <section className="panel lesson" aria-label="Mechanism">
+            <Failed why={failed} />
+            {answer !== null && <Explained mechanism={answer} />}
+          </section>
+          <div className="paper-instruments">
+            <Topology />
+            {answer?.look.map((place) => INSTRUMENTS[place]?.())}
+          </div>
+        </main>
+      )}
+      <Help opened={help} onClose={() => setHelp(false)} />
+      <Palette />
+      <Toasts />
+    </div>
+  );
+}
+
+/** The instruments below the picture; other places are pages of their own. */
+const INSTRUMENTS: Partial<Record<MechanismPage["look"][number], () => ReactNode>> = {
+  journals: () => (
+    <section key="journals" className="panel journals" aria-label="Journals">
+      <Journals />
+    </section>
+  ),
+  timeline: () => (
+    <section key="timeline" className="panel" aria-label="Timeline">
+      <Timeline />
+    </section>
+  ),
+  costs: () => <Costs key="costs" />,
+};
+
+function Explained({ mechanism }: { mechanism: MechanismPage }) {
+  return (
+    <>
+      <h2 className="lab-title">{mechanism.name}</h2>
+      <p className="lab-goal">{mechanism.about}</p>
+      <ShownSteps steps={mechanism.steps} />
+      <OtherPages look={mechanism.look} />
+      <details className="lab-more" open>
+        <summary>How it works</summary>
+        <MechanismText mechanism={mechanism} />
+      </details>
+    </>
+  );
+}
+
+function Gone() {
+  return (
+    <div className="banner" role="alert" data-testid="cluster-gone">
+      <p>This cluster has ended. Start it again below.</p>
+    </div>
+  );
+}
