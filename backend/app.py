@@ -13,9 +13,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from backend import api_page, metrics, probes
 from backend.access import Access
 from backend.attempts.router import router as attempts
-from backend.attempts.service import Attempts
 from backend.backup.router import router as backup
 from backend.checkpoints.router import router as checkpoints
+from backend.classes.router import router as classes
+from backend.classes.service import Classes
 from backend.clock.router import router as clock
 from backend.clusters.models import ErrorLine
 from backend.clusters.router import router as clusters
@@ -56,6 +57,7 @@ PAGES = frozenset(
         "explore",
         "labs",
         "papers",
+        "class",
     }
 )
 """Addresses that the page gives its parts (frontend/src/store/url.ts)."""
@@ -65,7 +67,7 @@ PART = re.compile(
 """The address of a lab, a scenario, a mechanism or an experiment on the page."""
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 ROUTERS = (
-    attempts, backup, checkpoints, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, labs, papers, pool,
+    attempts, backup, checkpoints, classes, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, labs, papers, pool,
     removal, scenarios, searches, played_failures, stream,
     metrics.router, probes.router, api_page.router,
 )  # fmt: skip
@@ -83,20 +85,22 @@ def routes() -> FastAPI:
     return app
 
 
-def create_app(fleet: Fleet) -> FastAPI:
-    """Raises CannotStart when the key of the API cannot be read or made."""
+def create_app(fleet: Fleet, class_service: Classes | None = None) -> FastAPI:
+    """Raises CannotStart when the key of the API, or the class, cannot be read or made."""
     app = routes()
     lab, app.state.fleet = fleet.main, fleet
-    app.state.attempts = Attempts(fleet)
+    app.state.classes = class_service or Classes(fleet)
+    app.state.attempts = app.state.classes.attempts
     app.state.paper_clusters = PaperClusters(fleet)
+    reach = lab.settings.reach
     app.add_exception_handler(LabError, lab_error)
     app.add_exception_handler(FsError, fs_error)
     app.add_exception_handler(RequestValidationError, malformed)
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(Exception, bug)
     serve_page(app, lab.settings.page)
-    app.add_middleware(Access, key=key_in(lab.home.path))
-    app.add_middleware(Gate)
+    app.add_middleware(Access, key=key_in(lab.home.path), classes=app.state.classes, reach=reach)
+    app.add_middleware(Gate, reach=reach)
     app.add_middleware(Headers)
     app.add_middleware(ClusterPrefix, fleet=fleet)
     return app

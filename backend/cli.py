@@ -39,6 +39,7 @@ MODULES = {
     "image": "dump",
     "lab": "labs",
     "grade": "grade",
+    "class": "classes",
     "run": "trials",
     "explore": "trials",
     "test": "benchmarks",

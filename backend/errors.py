@@ -80,6 +80,12 @@ class TooLarge(LabError):
     exit_code = Exit.USAGE
 
 
+class TooMany(LabError):
+    """More tries or requests than one caller may make in this time."""
+
+    status = 429
+
+
 class Unavailable(LabError):
     """The cluster cannot answer now; a retry may help."""
 

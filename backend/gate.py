@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import re
-
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.errors import Forbidden, LabError, TooLarge
+from backend.reach import LOCAL_REACH, NetworkReach
 
 BODY_BYTES = 1024 * 1024
 CONTENT_BYTES = 1 << 36
 """Largest file or backup that a request may send, in bytes; it is streamed and never held."""
 STREAMED = frozenset({"/api/fs/content", "/api/checkpoints/import"})
-LOCAL = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::(?P<port>\d{1,5}))?", re.IGNORECASE)
-SCHEME = "http://"
-HTTP_PORT = 80
 OWN_SITE = ("same-origin", "none")
 """Values of Sec-Fetch-Site for requests of this page, and for those of a person: a typed address, a bookmark."""
 
 
 class Gate:
-    """Keeps pages of other sites from reaching the cluster through a person's browser: Host and Origin must name this machine."""
+    """Keeps pages of other sites from reaching the cluster through a person's browser: Host and Origin must name this machine, or the
+    address that it has in a network or behind a proxy."""
 
-    def __init__(self, app: ASGIApp):
+    def __init__(self, app: ASGIApp, reach: NetworkReach = LOCAL_REACH):
         self._app = app
+        self._reach = reach
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
         try:
-            check_origin(scope)
+            check_origin(scope, self._reach)
             check_length(scope)
         except LabError as error:
             await refuse(scope, receive, send, error)
@@ -47,27 +45,15 @@ def header(scope: Scope, name: bytes) -> str | None:
     return None
 
 
-def check_origin(scope: Scope) -> None:
+def check_origin(scope: Scope, reach: NetworkReach = LOCAL_REACH) -> None:
+    """Raises Forbidden."""
     host, origin, site = header(scope, b"host"), header(scope, b"origin"), header(scope, b"sec-fetch-site")
-    if local_port(host or "") is None:
+    if reach.port_of(host or "") is None:
         raise Forbidden(f"host {(host or '')[:80]!r} is not this machine: use 127.0.0.1 or localhost")
-    if origin is not None and not same_place(origin, host or ""):
+    if origin is not None and not reach.same_place(origin, host or ""):
         raise Forbidden(f"a page of {origin[:80]!r} may not use this control plane")
     if site is not None and site not in OWN_SITE and not opens_a_page(scope):
         raise Forbidden("a page of another site may not use this control plane")
-
-
-def local_port(host: str) -> int | None:
-    """The port of an address of this machine; None for any other address."""
-    found = LOCAL.fullmatch(host)
-    return int(found["port"] or HTTP_PORT) if found else None
-
-
-def same_place(origin: str, host: str) -> bool:
-    """Whether an origin and a host are the same. Names of this machine may differ (localhost, 127.0.0.1), ports must not."""
-    scheme, address = origin[: len(SCHEME)], origin[len(SCHEME) :]
-    port = local_port(address)
-    return scheme.lower() == SCHEME and port is not None and port == local_port(host)
 
 
 def opens_a_page(scope: Scope) -> bool:

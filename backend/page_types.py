@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from backend.attempts import models as attempts
 from backend.checkpoints import models as checkpoints
+from backend.classes import models as classes
 from backend.clock import models as clock
 from backend.clusters import models as clusters
 from backend.compare import models as compare
@@ -68,6 +69,7 @@ MODULES = (
     scenarios,
     labs,
     attempts,
+    classes,
     searches,
     papers,
 )

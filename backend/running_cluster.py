@@ -60,7 +60,9 @@ def assembled(
     """The cluster of the settings, with the faults and the client of its fabric."""
     workload = settings.workload
     if settings.simulated:
-        simulated = SimulatedFabric(home, on_events, workload, store.run, workers, settings.plan)
+        simulated = SimulatedFabric(
+            home, on_events, workload, store.run, workers, settings.plan, settings.past, settings.bounds
+        )
         return simulated, SimulatedFaults(simulated), SimulatedClient(simulated)
     known = (workload, store.positions, store.run, last)
     fabric: ClusterFabric = (
@@ -103,6 +105,7 @@ class Running:
         self.trouble = ""
         self.no_faults = ""
         """Why nobody may cause a fault now; empty when everybody may."""
+        self.bounds = settings.bounds
         self.followers: list[Callable[[list[Stamped]], None]] = []
         """Further receivers of the events."""
 

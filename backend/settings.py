@@ -7,13 +7,16 @@ from pathlib import Path
 
 import msgspec
 
+from backend.cluster_bounds import ClusterBounds
 from backend.errors import Malformed
 from backend.fabrics.inventory import Inventory
 from backend.fabrics.watched_cluster import GENTLE
 from backend.names import DEFAULT_PORT
 from backend.places import default_data
+from backend.reach import LOCAL_REACH, NetworkReach
 from backend.repository import REPOSITORY
 from backend.shape import Shape
+from backend.simulated.inputs import PastRun
 from backend.store.retention import KEPT_EVENTS, KEPT_S
 from nodes.config import WorkloadConfig
 from nodes.explore.plan import Plan
@@ -62,3 +65,9 @@ class Settings(msgspec.Struct, frozen=True):
     """A trial that a simulated cluster plays; it has a load and faults of its own."""
     seed: int | None = None
     """The seed of a new cluster; None for a drawn one."""
+    past: PastRun | None = None
+    """What a simulated cluster repeats first."""
+    bounds: ClusterBounds | None = None
+    """What nobody may exceed on a cluster of many; None for a cluster of who started the control plane."""
+    reach: NetworkReach = LOCAL_REACH
+    """Who may call the page and the API, and under which addresses."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import gc
 import logging
@@ -16,6 +17,7 @@ import uvloop
 from rich.console import Console
 
 from backend.app import create_app
+from backend.classes.service import Classes
 from backend.clusters.service import cluster
 from backend.errors import ClusterCannotStart, LabError, reason_of
 from backend.fabrics.watched_cluster import wait_until
@@ -25,6 +27,7 @@ from backend.key import key_in, link
 from backend.lab import Lab
 from backend.metrics import serve_metrics
 from backend.names import CONTROL
+from backend.reach import EVERY_ADDRESS, LOOPBACK, NETWORK_WARNING
 from backend.registry import ControlPlane, registered
 from backend.service_manager import READY, STOPPING, notify
 from backend.settings import Settings
@@ -38,7 +41,7 @@ GREEN_TIMEOUT_S = 60.0
 BEAT_S = 1.0
 BACKLOG = 128
 CONNECTIONS_MAX = 256
-"""More get 503 at once."""
+"""More get 503 at once; in a network there may be twice as many."""
 GC_THRESHOLDS = (200_000, 50, 1000)
 """The checks keep many small objects without cycles, which the default thresholds would traverse again and again."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -59,8 +62,10 @@ def run_up(settings: Settings) -> int:
 
 
 async def up(settings: Settings) -> int:
-    listener = bind(settings.listen, settings.port)
-    with listener:
+    if settings.reach.network:
+        say(NETWORK_WARNING)
+    with contextlib.ExitStack() as stack:
+        listeners = [stack.enter_context(bind(host, settings.port)) for host in hosts_of(settings.listen)]
         workers = Workers()
         lab = await Lab.open(settings, say, workers)
         ending = asyncio.Event()
@@ -68,21 +73,30 @@ async def up(settings: Settings) -> int:
             asyncio.get_running_loop().add_signal_handler(number, ending.set)
         exposition = await serve_metrics(lab) if settings.metrics_port else None
         fleet = Fleet(lab, say)
-        web = WebServer(web_config(fleet))
+        classes = Classes(fleet)
+        web = WebServer(web_config(fleet, classes))
         plane = ControlPlane.here(settings.port, settings.data, lab.home.file.cluster.protocol)
         with registered(plane):
-            listen(listener)
-            serving = asyncio.create_task(web.serve(sockets=[listener]))
+            for listener in listeners:
+                listen(listener)
+            serving = asyncio.create_task(web.serve(sockets=listeners))
             try:
+                classes.begin_sweeping()
                 return await live(fleet, settings, ending)
             finally:
                 web.should_exit = True
+                await classes.stop()
                 if exposition is not None:
                     exposition.close()
                 await fleet.stop()
                 await lab.stop()
                 await workers.stop()
                 await asyncio.wait_for(asyncio.gather(serving, return_exceptions=True), 5)
+
+
+def hosts_of(address: str) -> list[str]:
+    """The addresses to bind: this machine's own programs always reach the port at the loopback interface."""
+    return [address] if address in (LOOPBACK, EVERY_ADDRESS) else [address, LOOPBACK]
 
 
 def ending_signals() -> list[signal.Signals]:
@@ -185,9 +199,12 @@ def listen(listener: socket.socket) -> None:
         ) from None
 
 
-def web_config(fleet: Fleet) -> uvicorn.Config:
+def web_config(fleet: Fleet, classes: Classes) -> uvicorn.Config:
+    """Which of the headers of a proxy count is decided in backend/reach.py alone."""
+    reach = fleet.main.settings.reach
     return uvicorn.Config(
-        Unfinished(create_app(fleet)),
+        Unfinished(create_app(fleet, classes)),
+        proxy_headers=False,
         lifespan="off",
         log_config=None,
         log_level="warning",
@@ -197,5 +214,5 @@ def web_config(fleet: Fleet) -> uvicorn.Config:
         timeout_graceful_shutdown=2,
         h11_max_incomplete_event_size=64 * 1024,
         server_header=False,
-        limit_concurrency=CONNECTIONS_MAX,
+        limit_concurrency=CONNECTIONS_MAX * (2 if reach.network or reach.public is not None else 1),
     )

@@ -42,6 +42,18 @@ class StepState(msgspec.Struct, frozen=True):
     hints_left: int = 0
 
 
+class AttemptRun(msgspec.Struct, frozen=True):
+    """What an attempt needs to go on after a new start, beside what its cluster left."""
+
+    cluster: str
+    lab: str
+    student: str
+    began_ns: int
+    """Virtual instant at which the workload began."""
+    answers: dict[str, Answer] = {}
+    hints: dict[str, int] = {}
+
+
 class Attempt:
     """Receives the events of its cluster, and grades them as `lab check` does."""
 

@@ -9,6 +9,7 @@ from starlette.requests import HTTPConnection
 
 from backend.attempts.models import AttemptOut, AttemptRequest, HintRequest, Predictions
 from backend.attempts.service import Attempts
+from backend.person import Person, person_of
 
 router = APIRouter(prefix="/api/attempts", tags=["attempts"])
 
@@ -19,16 +20,20 @@ def the_attempts(connection: HTTPConnection) -> Attempts:
 
 
 TheAttempts = Annotated[Attempts, Depends(the_attempts)]
+ThePerson = Annotated[Person | None, Depends(person_of)]
 
 
 @router.get("", response_model=list[AttemptOut])
-async def read_attempts(attempts: TheAttempts) -> list[dict[str, Any]]:
-    return attempts.listed()
+async def read_attempts(attempts: TheAttempts, person: ThePerson) -> list[dict[str, Any]]:
+    """For a student of a class, their own one; else those outside of classes."""
+    return attempts.listed(person.id if person is not None else "")
 
 
 @router.post("", response_model=AttemptOut)
-async def start_attempt(request: AttemptRequest, attempts: TheAttempts) -> dict[str, Any]:
-    """Creates the lab's cluster, without load. An earlier attempt of the student at this lab ends."""
+async def start_attempt(request: AttemptRequest, attempts: TheAttempts, person: ThePerson) -> dict[str, Any]:
+    """Creates the lab's cluster, without load. An earlier attempt of the student at this lab ends; in a class, any other cluster of theirs."""
+    if person is not None:
+        return await attempts.start(request.lab, person.name, person.id)
     return await attempts.start(request.lab, request.student)
 
 
@@ -57,6 +62,7 @@ async def finish_attempt(name: str, attempts: TheAttempts) -> dict[str, Any]:
 
 
 @router.delete("/{name}", response_model=list[AttemptOut])
-async def end_attempt(name: str, attempts: TheAttempts) -> list[dict[str, Any]]:
+async def end_attempt(name: str, attempts: TheAttempts, person: ThePerson) -> list[dict[str, Any]]:
     """Ends an attempt and deletes its cluster; returns those that are left."""
-    return await attempts.end(name)
+    await attempts.end(name)
+    return attempts.listed(person.id if person is not None else "")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import secrets
 import time
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
-from backend.attempts.attempt import Attempt
+from backend.attempts.attempt import Attempt, AttemptRun
+from backend.cluster_bounds import ClusterBounds
 from backend.errors import Impossible, LabError, NotThere, Unavailable
 from backend.fleet.fleet import OF_LABS, Fleet
 from backend.lab import Lab
@@ -23,6 +24,7 @@ from backend.simulated.fabric import SimulatedFabric
 from nodes.config import SECOND
 
 ATTEMPTS_MAX = 12
+"""Attempts of people who use the page with the instructor's key; students of a class have one each."""
 IDLE_S = 900.0
 """An attempt that nobody looked at for so long makes room for a new one."""
 SETTLES_S = 20.0
@@ -39,62 +41,113 @@ class RunningAttempt(msgspec.Struct):
     asked_s: float
     changing: asyncio.Lock
     trouble: str = ""
+    owner: str = ""
+    """The student of a class whose attempt it is; empty outside of classes."""
+
+
+class AttemptOwners(Protocol):
+    """The class whose students own attempts."""
+
+    bounds: ClusterBounds
+    """Of their clusters."""
+
+    async def make_room(self, owner: str) -> None:
+        """Ends another cluster of this student. Raises LabError when there is no such student any more."""
+
+    def note(self, owner: str, attempt: Attempt) -> str:
+        """Keeps the state of an attempt; returns why that is impossible, or an empty text."""
 
 
 class Attempts:
     """Kept in memory; a control plane that starts again begins without any, and removes their clusters."""
 
-    def __init__(self, fleet: Fleet):
+    def __init__(self, fleet: Fleet, owners: AttemptOwners | None = None):
         self._fleet = fleet
+        self._owners = owners
         self._all: dict[str, RunningAttempt] = {}
-        self._changing = asyncio.Lock()
+        self.changing = asyncio.Lock()
+        """Held while clusters of attempts, or of students, begin and end."""
 
-    async def start(self, lab_name: str, student: str) -> dict[str, Any]:
-        """Begins an attempt, in the place of an earlier one of this student at this lab. Raises LabError."""
+    async def start(self, lab_name: str, student: str, owner: str = "") -> dict[str, Any]:
+        """Begins an attempt, in the place of an earlier one of this student at this lab, or of this owner. Raises LabError."""
         lab = lab_of(lab_name, student)
-        store.file_of(lab.key, student)
-        async with self._changing:
-            for name in self._superseded(lab, student):
+        if not owner:
+            store.file_of(lab.key, student)
+        async with self.changing:
+            if owner and self._owners is not None:
+                await self._owners.make_room(owner)
+            for name in self._superseded(lab, student, owner):
                 await self._end(name)
-            if len(self._all) >= ATTEMPTS_MAX:
+            if not owner and len(self.of("")) >= ATTEMPTS_MAX:
                 raise Impossible(f"{ATTEMPTS_MAX} attempts are under way: end one, or wait for a free one")
             name = f"{OF_LABS}{secrets.token_hex(4)}"
             config = msgspec.structs.replace(cluster_config(lab.file.cluster, 1.0), cluster=f"clover-{name}")
             attempt = Attempt(name, lab, student, config)
             cluster = await self._fleet.create_exactly(
-                name, config, seed_of(lab.key, student), attempt.on_events
+                name, config, seed_of(lab.key, student), attempt.on_events, self._bounds(owner)
             )
             cluster.no_faults = WAITS
-            self._all[name] = RunningAttempt(attempt, cluster, time.monotonic(), asyncio.Lock())
+            self._all[name] = RunningAttempt(attempt, cluster, time.monotonic(), asyncio.Lock(), owner=owner)
         return self.view(name)
 
-    def _superseded(self, lab: StudentLab, student: str) -> list[str]:
-        """The student's earlier attempt at the lab and, when there is no room, the one that was idle for longest."""
+    def _bounds(self, owner: str) -> ClusterBounds | None:
+        return self._owners.bounds if owner and self._owners is not None else None
+
+    def of(self, owner: str) -> dict[str, RunningAttempt]:
+        """The attempts of a student of a class, at most one; for an empty name those outside of classes."""
+        return {name: each for name, each in self._all.items() if each.owner == owner}
+
+    def _superseded(self, lab: StudentLab, student: str, owner: str) -> list[str]:
+        """The student's earlier attempt at the lab, those of the owner and, when there is no room, the one that was idle for longest."""
         who = student.strip().lower()
-        found = [
+        same = {
             name
-            for name, each in self._all.items()
-            if self._fleet.find(name) is None
+            for name, each in self.of(owner).items()
+            if owner
             or (each.attempt.lab.key == lab.key and each.attempt.progress.student.strip().lower() == who)
-        ]
-        left = [name for name in self._all if name not in found]
-        if len(left) >= ATTEMPTS_MAX:
+        }
+        found = [name for name in self._all if name in same or self._fleet.find(name) is None]
+        left = [name for name in self.of("") if name not in found]
+        if not owner and len(left) >= ATTEMPTS_MAX:
             oldest = min(left, key=lambda name: self._all[name].asked_s)
             if time.monotonic() - self._all[oldest].asked_s > IDLE_S:
                 found.append(oldest)
         return found
 
-    def listed(self) -> list[dict[str, Any]]:
-        return [self._shown(each) for name, each in self._all.items() if self._fleet.find(name) is not None]
+    def listed(self, owner: str = "") -> list[dict[str, Any]]:
+        """Those of one student of a class, or those outside of classes."""
+        return [
+            self._shown(each)
+            for name, each in self._all.items()
+            if self._fleet.find(name) is not None and each.owner == owner
+        ]
 
     def view(self, name: str) -> dict[str, Any]:
         """Raises NotThere."""
         running = self._found(name)
         running.asked_s = time.monotonic()
-        if running.attempt.grade is not None and running.cluster.no_faults != OVER:
-            running.cluster.no_faults = OVER
-            running.trouble = kept(running.attempt.grade)
+        self._settle(running)
         return self._shown(running)
+
+    def shown_to_instructor(self, owner: str) -> dict[str, Any] | None:
+        """The attempt of a student as it is now. Looking at it keeps nothing awake."""
+        for name, running in self.of(owner).items():
+            if self._fleet.find(name) is running.cluster:
+                self._settle(running)
+                return self._shown(running)
+        return None
+
+    def _settle(self, running: RunningAttempt) -> None:
+        """Keeps the verdict of a run that is over."""
+        grade = running.attempt.grade
+        if grade is not None and running.cluster.no_faults != OVER:
+            running.cluster.no_faults = OVER
+            running.trouble = self._note(running) if running.owner else kept(grade)
+
+    def _note(self, running: RunningAttempt) -> str:
+        if not running.owner or self._owners is None:
+            return ""
+        return self._owners.note(running.owner, running.attempt)
 
     def _found(self, name: str) -> RunningAttempt:
         """Raises NotThere for an attempt that has ended."""
@@ -130,11 +183,15 @@ class Attempts:
             attempt.begin(fabric.now_ns)
             await fabric.replace_client(workload_config(attempt.lab.file.workload, 1.0))
             running.cluster.no_faults = ""
+            running.trouble = self._note(running)
         return self.view(name)
 
     def hint(self, name: str, step: str) -> dict[str, Any]:
         """Raises NotThere, Impossible."""
-        self._found(name).attempt.hint(step)
+        running = self._found(name)
+        running.attempt.hint(step)
+        if running.attempt.phase == "run":
+            running.trouble = self._note(running)
         return self.view(name)
 
     async def finish(self, name: str) -> dict[str, Any]:
@@ -151,12 +208,33 @@ class Attempts:
                 running.attempt.finish(fabric.now_ns)
         return self.view(name)
 
-    async def end(self, name: str) -> list[dict[str, Any]]:
+    async def end(self, name: str) -> None:
         """Ends an attempt and deletes its cluster. Raises NotThere."""
-        async with self._changing:
+        async with self.changing:
             self._found(name)
             await self._end(name)
-        return self.listed()
+
+    async def resume(self, run: AttemptRun, owner: str) -> tuple[str, int]:
+        """Goes on with an attempt of a student whose cluster ended with the control plane; returns its new name, and the instant at which its
+        clock pauses. Only for who holds `changing`. Raises LabError."""
+        lab = lab_of(run.lab, run.student)
+        name = f"{OF_LABS}{secrets.token_hex(4)}"
+        config = msgspec.structs.replace(cluster_config(lab.file.cluster, 1.0), cluster=f"clover-{name}")
+        attempt = Attempt(name, lab, run.student, config)
+        attempt.answer(dict(run.answers))
+        attempt.progress = msgspec.structs.replace(attempt.progress, hints=dict(run.hints))
+        attempt.begin(run.began_ns)
+        load = workload_config(lab.file.workload, 1.0)
+        cluster, until_ns = await self._fleet.repeat(
+            run.cluster, name, load, attempt.on_events, self._bounds(owner)
+        )
+        self._all[name] = RunningAttempt(attempt, cluster, time.monotonic(), asyncio.Lock(), owner=owner)
+        return name, until_ns
+
+    async def end_of(self, owner: str) -> None:
+        """Ends the attempt of a student of a class, if there is one. Only for who holds `changing`."""
+        for name in self.of(owner):
+            await self._end(name)
 
     async def _end(self, name: str) -> None:
         del self._all[name]

@@ -8,6 +8,7 @@ import msgspec
 from fastapi import APIRouter
 
 from backend.clock.models import ClockChange, ClockOut
+from backend.cluster_bounds import ClusterBounds
 from backend.dependencies import TheLab
 from backend.errors import Impossible, Malformed
 from backend.fabrics.clock import ClockState
@@ -26,7 +27,7 @@ async def read_clock(lab: TheLab) -> dict[str, Any]:
 @router.post("/clock", response_model=ClockOut)
 async def change_clock(change: ClockChange, lab: TheLab) -> dict[str, Any]:
     """Plays, pauses, steps, or changes the speed."""
-    return msgspec.structs.asdict(await changed(simulated(lab), change))
+    return msgspec.structs.asdict(await changed(simulated(lab), change, lab.bounds))
 
 
 def simulated(lab: Running) -> SimulatedFabric:
@@ -36,8 +37,12 @@ def simulated(lab: Running) -> SimulatedFabric:
     return lab.fabric
 
 
-async def changed(fabric: SimulatedFabric, change: ClockChange) -> ClockState:
+async def changed(
+    fabric: SimulatedFabric, change: ClockChange, bounds: ClusterBounds | None = None
+) -> ClockState:
     """Raises Malformed, Impossible, Unavailable."""
+    if bounds is not None:
+        bounds.check_time(fabric.now_ns)
     until = bool(change.until_ns or change.until_event)
     if change.until_event and change.until_event not in KINDS:
         raise Malformed(f"no event is called {change.until_event!r}; there are {', '.join(sorted(KINDS))}")
@@ -49,4 +54,8 @@ async def changed(fabric: SimulatedFabric, change: ClockChange) -> ClockState:
         raise Malformed("until plays the clock: leave playing out")
     playing = until or (fabric.clock.playing if change.playing is None else change.playing)
     speed = fabric.clock.speed if change.speed is None else change.speed
-    return await fabric.set_clock(playing, speed, change.until_ns, change.until_event)
+    until_ns = change.until_ns
+    if bounds is not None:
+        bounds.check_speed(speed)
+        until_ns = min(until_ns or bounds.until_ns, bounds.until_ns)
+    return await fabric.set_clock(playing, speed, until_ns, change.until_event)

@@ -34,6 +34,8 @@ async def change_workload(change: WorkloadChange, lab: TheLab) -> dict[str, Any]
     fabric = lab.fabric
     if fabric.workload is None:
         raise Impossible("this cluster has no workload")
+    if lab.bounds is not None:
+        lab.bounds.check_load(change.rate_per_s, change.clients)
     if change.clients is not None and change.clients != fabric.workload.clients:
         rate = fabric.throttle["rate_per_s"] if change.rate_per_s is None else change.rate_per_s
         async with lab.fault_lock:

@@ -14,6 +14,7 @@ import typer
 from backend.commands.options import Port, port_of
 from backend.errors import ClusterCannotStart, Malformed, reason_of
 from backend.places import default_data
+from backend.reach import checked_listen, reach_of
 from backend.settings import Settings, data_of
 from backend.shape import Shape, new_config
 from backend.store.retention import KEPT_S, seconds_of
@@ -187,6 +188,17 @@ def up(
         bool,
         typer.Option("--detach", "-d", help="Return when the cluster is ready; ./cloverlab down stops it."),
     ] = False,
+    listen: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="For a class: an address of this machine that others reach (127.0.0.1). Nothing is encrypted.",
+        ),
+    ] = "127.0.0.1",
+    public: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="https://NAME that a reverse proxy on this machine gives the page."),
+    ] = None,
     keep: Annotated[
         str | None,
         typer.Option(
@@ -233,7 +245,10 @@ def up(
     where = data or directory_of(name, shape, simulated)
     if fresh:
         clear(where)
-    settings = Settings(where, port_of(context, port), shape, zookeeper, simulated, kept_s=age(keep))
+    settings = Settings(
+        where, port_of(context, port), shape, zookeeper, simulated, kept_s=age(keep),
+        listen=checked_listen(listen), reach=reach_of(checked_listen(listen), public),
+    )  # fmt: skip
     raise typer.Exit((run_detached if detach else run_up)(settings))
 
 

@@ -26,6 +26,8 @@ async def do_fault(request: FaultRequest, lab: TheLab) -> dict[str, Any]:
     if lab.no_faults:
         raise Impossible(lab.no_faults)
     async with lab.fault_lock:
+        if lab.bounds is not None:
+            lab.bounds.check_servers(request.verb, len(lab.fabric.picture.servers))
         fault = await lab.faults.do(request.verb, request.targets, request.options)
     lab.fabric.on_states()
     detail = lab.faults.forced if request.verb == "force" else None

@@ -6,16 +6,20 @@ import asyncio
 import itertools
 import re
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 import msgspec
 
+from backend.cluster_bounds import ClusterBounds
 from backend.errors import Impossible, LabError, Malformed, NotThere, Unavailable
 from backend.fabrics.home import ClusterFile
+from backend.fleet.left_run import left_run
 from backend.lab import Lab
 from backend.settings import Settings
 from backend.shape import Shape
+from backend.simulated.fabric import SimulatedFabric, know_load, log_of
+from backend.simulated.inputs import PastRun
 from nodes.config import ClusterConfig, WorkloadConfig
 from nodes.explore.plan import Plan
 from nodes.real.memory import used_share
@@ -29,8 +33,11 @@ OF_LABS = "lab-"
 """What the names of the clusters of attempts at labs begin with."""
 OF_PAPERS = "paper-"
 """What the names of the clusters of papers' mechanisms begin with."""
-PASSING = (OF_LABS, OF_PAPERS)
-"""Clusters that end with the control plane."""
+OF_STUDENTS = "class-"
+"""The same of the free clusters of students of a class."""
+FORK = "fork-"
+PASSING = (OF_LABS, OF_PAPERS, OF_STUDENTS, FORK)
+"""Clusters with these names end with the control plane."""
 DIRECTORY = "beside"
 CLUSTERS_MAX = 64
 MEMORY_MOST = 0.8
@@ -54,6 +61,7 @@ class Fleet:
         self._on_trouble = on_trouble
         self._changing = asyncio.Lock()
         self._stopped = False
+        self._left: frozenset[str] = frozenset()
 
     @property
     def _root(self) -> Path:
@@ -69,13 +77,15 @@ class Fleet:
     async def start(self) -> None:
         """Starts the clusters that were created before; one that cannot start is reported, and stays as it is.
 
-        Those of labs and papers are removed: they have no file with a load, unlike one that a person called so when the name was free.
+        Those of labs, papers and classes are removed: they have no file with a load, unlike one that a person called so when the name was free.
         """
         for beginning in PASSING:
             for path in self._root.glob(f"{beginning}*"):
-                if not (path / LOAD_FILE).exists():
+                if not (path / LOAD_FILE).exists() and path.name not in self._left:
                     shutil.rmtree(path, ignore_errors=True)
         for path in sorted(self._root.glob("*/cluster.json")):
+            if path.parent.name in self._left:
+                continue
             async with self._changing:
                 try:
                     load, plan = read_load(path.parent), read_plan(path.parent)
@@ -83,11 +93,16 @@ class Fleet:
                 except LabError as error:
                     self._on_trouble(f"the cluster {path.parent.name} does not start: {error.message}")
 
+    def leave(self, names: Iterable[str]) -> None:
+        """Before the start: the directories of these clusters stay, whose runs somebody will repeat."""
+        self._left = frozenset(names)
+
     async def create(self, name: str, shape: Shape, seed: int | None, load: WorkloadConfig) -> Lab:
         """Creates a simulated cluster and starts it. Raises Malformed, Impossible, Unavailable, CannotStart."""
         if not NAME.match(name) or name == MAIN or name.startswith(PASSING):
+            taken = ", ".join((MAIN, *(f"{each}…" for each in PASSING)))
             raise Malformed(
-                f"the name {name[:40]!r}: small letters, digits and `-`, at most 32, not {MAIN!r}, and not {'… or '.join(PASSING)}…"
+                f"the name {name[:40]!r}: small letters, digits and `-`, at most 32, and none of {taken}"
             )
         return await self._create(name, lambda: self._open(name, shape, seed, load), load)
 
@@ -97,15 +112,17 @@ class Fleet:
         cluster: ClusterConfig,
         seed: int,
         follow: OnEvents | None = None,
+        bounds: ClusterBounds | None = None,
+        past: PastRun | None = None,
         load: WorkloadConfig | None = None,
     ) -> Lab:
         """Creates a cluster of exactly this configuration, which ends with the control plane, and starts it. `follow` receives all of its events.
-        Raises LabError."""
+        With a past it repeats another run first, and then pauses. Raises LabError."""
 
         async def opened() -> Lab:
             file = ClusterFile(seed=seed, simulated=True, cluster=cluster)
             replace_file(self._root / name / "cluster.json", msgspec.json.encode(file))
-            return await self._open(name, Shape(), None, load, follow)
+            return await self._open(name, Shape(), None, load, follow, bounds=bounds, past=past)
 
         return await self._create(name, opened)
 
@@ -124,6 +141,29 @@ class Fleet:
 
     def _is_taken(self, name: str) -> bool:
         return name in self._beside or (self._root / name / "cluster.json").exists()
+
+    async def fork(self, source: Lab, name: str) -> Lab:
+        """Repeats the run of a simulated cluster, from its input log, in a new cluster that pauses at the present instant of the other. That one
+        receives no request for it. Raises Impossible, Unavailable."""
+        fabric = source.fabric
+        if not isinstance(fabric, SimulatedFabric):
+            raise Impossible("only a simulated cluster can be forked: real time does not repeat")
+        file, past = source.home.file, PastRun(str(log_of(fabric)), fabric.now_ns)
+        fork = await self.create_exactly(name, file.cluster, file.seed, lambda events: None, past=past)
+        if fabric.workload is not None:
+            take_load(fork, fabric.workload)
+        return fork
+
+    async def repeat(
+        self, left: str, name: str, load: WorkloadConfig, follow: OnEvents, bounds: ClusterBounds | None
+    ) -> tuple[Lab, int]:
+        """Repeats the run that a cluster left behind when the control plane ended; returns the new one, and the instant at which it pauses.
+        Raises NotThere when nothing is left of it, and LabError like `create_exactly`."""
+        found = await asyncio.to_thread(left_run, self._root / left)
+        file = found.file
+        lab = await self.create_exactly(name, file.cluster, file.seed, follow, bounds=bounds, past=found.past)
+        take_load(lab, load)
+        return lab, found.past.until_ns
 
     async def _create(
         self, name: str, opened: Callable[[], Awaitable[Lab]], load: WorkloadConfig | None = None
@@ -155,12 +195,15 @@ class Fleet:
         load: WorkloadConfig | None,
         follow: OnEvents | None = None,
         plan: Plan | None = None,
+        bounds: ClusterBounds | None = None,
+        past: PastRun | None = None,
     ) -> Lab:
         if self._stopped:
             raise Unavailable("the control plane is stopping")
         settings = Settings(
             self._root / name, self.main.settings.port, shape, simulated=True, seed=seed, workload=load, plan=plan,
-            page=self.main.settings.page, kept_s=self.main.settings.kept_s, kept_events=KEPT_EVENTS, ring=RING,
+            page=self.main.settings.page, kept_s=self.main.settings.kept_s, kept_events=KEPT_EVENTS, ring=RING, past=past,
+            bounds=bounds,
         )  # fmt: skip
         lab = await Lab.open(settings, self._on_trouble, self.main.workers)
         if follow is not None:
@@ -190,6 +233,12 @@ class Fleet:
         async with self._changing:
             labs, self._beside = list(self._beside.values()), {}
             await asyncio.gather(*(lab.stop() for lab in labs))
+
+
+def take_load(lab: Lab, load: WorkloadConfig) -> None:
+    """Takes note of the load that a repeated run brings with it."""
+    assert isinstance(lab.fabric, SimulatedFabric)
+    know_load(lab.fabric, load)
 
 
 def read_load(directory: Path) -> WorkloadConfig | None:

@@ -8,7 +8,9 @@ from backend.dependencies import CLUSTER
 from backend.fleet.fleet import Fleet
 
 PREFIX = "/api/clusters/"
-OF_ALL = ("attempts", "clusters", "compare", "experiments", "explore", "labs", "paper-clusters", "papers")
+OF_ALL = (
+    "attempts", "class", "clusters", "compare", "experiments", "explore", "labs", "paper-clusters", "papers",
+)  # fmt: skip
 """Routes that are not of one cluster."""
 
 

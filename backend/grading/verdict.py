@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from backend.errors import Malformed
+from backend.grading.join_code import canonical
 from backend.grading.supervisor import Graded
 from backend.version import version
 
@@ -46,12 +47,12 @@ def signed(verdict: GradeVerdict, code: str) -> GradeVerdict:
 
 def signature_of(verdict: GradeVerdict, code: str) -> str:
     bare = msgspec.structs.replace(verdict, signature="")
-    return hmac.new(code.encode(), msgspec.json.encode(bare), hashlib.sha256).hexdigest()
+    return hmac.new(canonical(code).encode(), msgspec.json.encode(bare), hashlib.sha256).hexdigest()
 
 
 def is_signed(verdict: GradeVerdict, code: str) -> bool:
     """Whether the verdict was signed with this code, and not changed since."""
-    return hmac.compare_digest(verdict.signature, signature_of(verdict, code))
+    return hmac.compare_digest(verdict.signature.encode(), signature_of(verdict, code).encode())
 
 
 def read_verdict(path: Path) -> GradeVerdict:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
 from backend import errors
+from backend.cluster_bounds import ClusterBounds
 from backend.errors import Impossible, LabError, Unavailable, reason_of
 from backend.fabrics.clock import ClockState, Step
 from backend.fabrics.home import Home
@@ -19,9 +21,11 @@ from backend.names import CLIENT, COORDINATION
 from backend.picture import ClientState
 from backend.simulated.cluster import CONSOLE, OBSERVING
 from backend.simulated.inputs import (
+    LOG_BYTES,
     AskServer,
     ClusterOrigin,
     Input,
+    PastRun,
     ReplaceWorkload,
     ThrottleWorkload,
     forget_logs,
@@ -86,6 +90,8 @@ class SimulatedFabric(WatchedCluster):
         boot: int,
         workers: Workers,
         plan: Plan | None = None,
+        past: PastRun | None = None,
+        bounds: ClusterBounds | None = None,
     ):
         super().__init__(home, on_events, workload, boot)
         self.picture.ensemble = list(MEMBERS)
@@ -95,6 +101,8 @@ class SimulatedFabric(WatchedCluster):
         self.active = ""
         self._workers = workers
         self._plan = plan
+        self._past = past
+        self._log_bytes = bounds.log_bytes if bounds is not None else LOG_BYTES
         self._worker: WorkerLink | None = None
         self._key = f"{home.path}/{boot}"
         self._service = SimulatedCoordination(self)
@@ -109,13 +117,13 @@ class SimulatedFabric(WatchedCluster):
     async def start(self) -> None:
         """Begins the cluster afresh by its seed, whatever an earlier run did. Raises CannotStart, Unavailable."""
         try:
-            directory = self.home.directory("inputs")
-            forget_logs(directory)
+            log = log_of(self)
+            forget_logs(log.parent)
         except OSError as error:
             raise Unavailable(f"cannot use {self.home.path / 'inputs'}: {reason_of(error)}") from None
         origin = ClusterOrigin(self.home.file.cluster, self.home.file.seed, self.workload, self._plan)
         self._worker = await self._workers.place(self._key, self._on_report)
-        self._worker.send(CreateCluster(self._key, origin, str(directory / f"{self.boot}.jsonl")))
+        self._worker.send(CreateCluster(self._key, origin, str(log), self._past, self._log_bytes))
 
     async def stop(self) -> None:
         worker, self._worker = self._worker, None
@@ -245,8 +253,7 @@ class SimulatedFabric(WatchedCluster):
     async def replace_client(self, workload: WorkloadConfig) -> None:
         self.picture.clients.setdefault(CLIENT, ClientState(CLIENT))
         await self.apply(ReplaceWorkload(workload))
-        self.workload = workload
-        self.throttle = {"rate_per_s": workload.rate_per_s, "paused": False}
+        know_load(self, workload)
 
     async def set_throttle(self, rate_per_s: float | None, paused: bool | None) -> None:
         await self.apply(ThrottleWorkload(rate_per_s, paused))
@@ -268,6 +275,18 @@ class SimulatedFabric(WatchedCluster):
         return msgspec.json.decode(
             await self._request(StepClock(self._key, next(self._ids), step)), type=ClockState
         )
+
+
+def log_of(fabric: SimulatedFabric) -> Path:
+    """The input log of the present run. Raises OSError."""
+    return fabric.home.directory("inputs") / f"{fabric.boot}.jsonl"
+
+
+def know_load(fabric: SimulatedFabric, workload: WorkloadConfig) -> None:
+    """Takes note of the load that the run has, also one that came with a repeated run."""
+    fabric.picture.clients.setdefault(CLIENT, ClientState(CLIENT))
+    fabric.workload = workload
+    fabric.throttle = {"rate_per_s": workload.rate_per_s, "paused": False}
 
 
 def is_own_client(stamped: Stamped) -> bool:

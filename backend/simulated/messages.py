@@ -8,7 +8,7 @@ import msgspec
 
 from backend.fabrics.clock import ClockState, Step
 from backend.fabrics.links import LinkFault
-from backend.simulated.inputs import ClusterOrigin, Input
+from backend.simulated.inputs import LOG_BYTES, ClusterOrigin, Input, PastRun
 from nodes.states import ProcessState
 from nodes.trace.events import Stamped
 
@@ -22,6 +22,9 @@ class CreateCluster(msgspec.Struct, tag="create", frozen=True):
     origin: ClusterOrigin
     log: str
     """Path of its input log."""
+    past: PastRun | None = None
+    """What it repeats first, as fast as it can; then it pauses."""
+    log_bytes: int = LOG_BYTES
 
 
 class DropCluster(msgspec.Struct, tag="drop", frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from backend.errors import LabError, Unavailable
+from backend.errors import Impossible, LabError, Unavailable
 from backend.fabrics.clock import ClockState
 from backend.fabrics.links import LinkFault
 from backend.simulated.cluster import VirtualCluster
@@ -28,6 +29,7 @@ from backend.simulated.messages import (
     StepClock,
 )
 from backend.simulated.pace import Pace
+from backend.simulated.past import PastInputs
 from nodes.config import SECOND
 from nodes.errors import FsError
 from nodes.trace.events import Stamped
@@ -60,11 +62,12 @@ class ClusterRunner:
     def __init__(self, request: CreateCluster, send: Callable[[Report], None], wall_ns: int):
         """Raises LabError."""
         try:
-            self._log = InputLog(Path(request.log), request.origin)
+            self._log = InputLog(Path(request.log), request.origin, request.log_bytes)
         except OSError as error:
             raise Unavailable(f"{request.log} cannot be written: {error.strerror}") from None
         self.name = request.cluster
         self.cluster = VirtualCluster(request.origin, self._log)
+        self._past = PastInputs.of(request) if request.past is not None else None
         self._send = send
         self._pace = Pace(1.0, wall_ns, 0)
         self._playing = True
@@ -96,7 +99,9 @@ class ClusterRunner:
 
     def advance(self, wall_ns: int, share_ns: int) -> None:
         """Advances to the instant that is due, or as far as `share_ns` of wall time takes it. Raises errors of a server's code."""
-        if self._playing:
+        if self._past is not None:
+            self._repeat(self._past, lambda: time.monotonic_ns() - wall_ns > share_ns)
+        elif self._playing:
             self._pace = self._pace.kept(wall_ns, self.cluster.now_ns)
             due_ns = self._pace.due_ns(wall_ns)
             if self._until_ns:
@@ -108,6 +113,30 @@ class ClusterRunner:
         if silent_ns >= (BATCH_NS if self._events else REPORT_NS) and (self._events or self._playing):
             self.report()
         self._answer_pending()
+
+    def _repeat(self, past: PastInputs, is_over: Callable[[], bool]) -> None:
+        """Goes on to repeat another run; pauses at its end."""
+        self._late = True
+        while self._past is not None:
+            self._run(past.due_ns, is_over)
+            if self.cluster.now_ns >= past.due_ns:
+                self._go_on(past)
+            if is_over():
+                return
+
+    def _go_on(self, past: PastInputs) -> None:
+        if past.is_over:
+            self._past = None
+            self._pause()
+            return
+        with contextlib.suppress(LabError):
+            self.cluster.apply(past.take())
+        self._links = faults_of(self.cluster.sim.net.links)
+
+    def check_present(self) -> None:
+        """Raises Impossible while the past is repeated: a new input would change it."""
+        if self._past is not None:
+            raise Impossible("this fork still repeats the run: wait until its clock pauses")
 
     def _run(self, until_ns: int, is_over: Callable[[], bool]) -> None:
         sim, wanted = self.cluster.sim, self._until_event
@@ -136,7 +165,8 @@ class ClusterRunner:
             self._measured = (wall_ns, self.cluster.now_ns)
 
     def change_clock(self, request: SetClock | StepClock, wall_ns: int) -> None:
-        """Raises LabError when the log is full, and errors of a server's code."""
+        """Raises LabError when the log is full or the past is not over, and errors of a server's code."""
+        self.check_present()
         if isinstance(request, StepClock):
             self.cluster.apply(ChangeClock(f"step {request.step}", self._pace.speed))
             self._playing = False
@@ -167,6 +197,7 @@ class ClusterRunner:
 
     def apply(self, request: ApplyInput) -> None:
         """Applies an input; the answer follows, later in virtual time where it takes time. Raises LabError."""
+        self.check_present()
         if len(self._pending) >= AT_ONCE:
             raise Unavailable(f"{AT_ONCE} calls of this cluster are under way already")
         result = self.cluster.apply(request.input)

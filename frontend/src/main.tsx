@@ -3,6 +3,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Page } from "./pages/Page";
 import { stream } from "./store/connect";
+import { knowMe } from "./store/me";
 import { followUrl } from "./store/url";
 import { theme } from "./ui/theme";
 import "./styles/mantine.css";
@@ -13,6 +14,7 @@ if (root === null) throw new Error("the page has no element with the id root");
 
 followUrl();
 stream.open();
+void knowMe();
 
 createRoot(root).render(
   <StrictMode>

@@ -6,10 +6,12 @@ import type {
   CheckpointStory,
   Checkpoints,
   Choices,
+  Class,
   ClockChange,
   ClockState,
   Cluster,
   ClusterChange,
+  ClusterName,
   ClusterRequest,
   Comparison,
   Directory,
@@ -48,9 +50,13 @@ import type {
   Search,
   SearchChoices,
   SearchRequest,
+  Student,
+  StudentKey,
   Timeline,
   TreeChanges,
   TreeView,
+  VerdictRequest,
+  Wall,
   WorkloadChange,
   WorkloadState,
   Written,
@@ -176,6 +182,19 @@ export const api = {
   openPaperCluster: (paper: string, mechanism: string) =>
     post<PaperCluster>("/paper-clusters", { paper, mechanism }),
   paperCluster: (name: string) => get<PaperCluster>(`/paper-clusters/${name}`),
+  /** Who uses the page; without a name it is the instructor. */
+  me: () => get<Student>("/class/me"),
+  /** The student's free cluster, which begins where there is none. */
+  openMyCluster: () => post<ClusterName>("/class/me/cluster", {}),
+  handIn: (verdict: VerdictRequest) => post<Student>("/class/me/verdicts", verdict),
+  wall: () => get<Wall>("/class/wall"),
+  startClass: (name: string) => post<Class>("/class", { name }),
+  endClass: () => post<Class>("/class/end", {}),
+  joining: (joining: boolean) => post<Class>("/class/joining", { joining }),
+  newKey: (student: string) => post<StudentKey>(`/class/students/${student}/key`, {}),
+  /** Repeats the run of a student in a cluster of its own. */
+  forkStudent: (student: string) => post<ClusterName>(`/class/students/${student}/fork`, {}),
+  removeStudent: (student: string) => ask<Class>(address(`/class/students/${student}`), { method: "DELETE" }),
   scenarios: () => get<ScenarioRow[]>("/scenarios"),
   /** A shipped scenario, as "folder/name". */
   scenario: (file: string) => get<ScenarioFile>(`/scenarios/${file}`),
@@ -202,6 +221,9 @@ export const api = {
   record: (server: string, sn: number, signal?: AbortSignal) =>
     get<JournalRecord>(`/journal/${encodeURIComponent(server)}/${sn}`, {}, signal),
 };
+
+/** URL of the results of the class. */
+export const RESULTS = address("/class/results.csv");
 
 /** URL of the scenario file of a failure. */
 export function failureFile(number: number): string {

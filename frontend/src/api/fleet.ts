@@ -5,6 +5,7 @@ const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 /** Parts of the API that are not of one cluster. */
 const OF_ALL = [
   "/attempts",
+  "/class",
   "/clusters",
   "/compare",
   "/experiments",

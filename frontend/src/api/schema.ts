@@ -129,6 +129,21 @@ export interface Predictions { answers: Record<string, boolean | number | number
 export interface HintRequest { step: string }
 export interface AttemptStep { id: string; state: "open" | "answered" | "passed" | "failed"; seen: string; why: string; answer: string; hints: string[]; hints_left: number }
 export interface Attempt { name: string; lab: string; student: string; phase: "predict" | "run" | "over"; passed: boolean; run_s: number; steps: AttemptStep[]; lost: string[]; trouble: string }
+export interface ClassRequest { name?: string }
+export interface JoiningRequest { joining: boolean }
+export interface JoinRequest { code: string; name: string }
+export interface Joined { key: string; name: string }
+export interface Class { number: number; name: string; code: string; open: boolean; joining: boolean; students: number; began_s: number; ended_s: number; network: boolean; address: string }
+export interface HandedIn { lab: string; passed: boolean }
+export interface TileStep { id: string; state: "open" | "answered" | "passed" | "failed"; answer: string }
+export interface TileServer { name: string; group: string; role: string; process: string }
+export interface TileCluster { name: string; protocol: string; now_ns: number; playing: boolean; servers: TileServer[]; unserved: string[]; broken: string[]; trouble: string }
+export interface Tile { id: string; name: string; away_s: number; absent: boolean; stuck: string; passed: string[]; verdicts: HandedIn[]; lab: string; phase: "" | "predict" | "run" | "over"; run_s: number; steps: TileStep[]; cluster: TileCluster | null }
+export interface Wall extends Class { tiles: Tile[] }
+export interface Student { class_name: string; name: string; passed: string[]; verdicts: HandedIn[]; cluster: string; free: boolean }
+export interface ClusterName { name: string }
+export interface StudentKey { key: string }
+export interface VerdictRequest { lab: string; student: string; seeds: string; passed: boolean; seed: number; invariant: string; sha256: string; version: string; signature: string }
 export interface CurvePoint { at_s: number; seeds: number; coverage: number }
 export interface ScheduleStep { when: string; what: string }
 export interface Schedule { cluster: string[]; clients: ScheduleStep[]; faults: ScheduleStep[] }

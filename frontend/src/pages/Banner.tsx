@@ -7,6 +7,13 @@ export function Banner() {
   const connection = useLab((state) => state.connection);
   const trouble = useLab((state) => state.cluster?.trouble ?? "");
   const known = useLab((state) => state.liveRun !== null);
+  const refused = useLab((state) => state.refused);
+  if (refused !== "" && connection.state !== "live")
+    return (
+      <div className="banner" role="alert" data-testid="refused">
+        <p>{refused}</p>
+      </div>
+    );
   if (connection.state === "lost") return <Lost known={known} />;
   if (trouble !== "")
     return (

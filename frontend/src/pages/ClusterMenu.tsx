@@ -17,10 +17,11 @@ function timeWords({ fabric, now_ns, playing }: FleetMember): string {
   return `simulated, ${sinceStart(now_ns, 0, 0)}${playing ? "" : " paused"}`;
 }
 
-/** Which cluster is shown, the other ones, and a new simulated one. */
+/** Which cluster is shown, the other ones, and a new simulated one; a student has one alone. */
 export function ClusterMenu() {
   const cluster = useLab((state) => state.cluster);
   const words = useWords();
+  const student = useLab((state) => state.student);
   const [members, setMembers] = useState<FleetMember[]>([]);
   const [deletes, setDeletes] = useState(false);
   if (cluster === null) return null;
@@ -47,6 +48,18 @@ export function ClusterMenu() {
       complain(error);
     }
   };
+  const shown = (
+    <>
+      <span className="brand-which">{shownCluster === MAIN ? cluster.cluster : shownCluster}: </span>
+      <b>{words.called}</b> on <b>{cluster.fabric}</b>
+    </>
+  );
+  if (student !== "")
+    return (
+      <span className="brand-cluster" data-cluster={shownCluster}>
+        {shown}
+      </span>
+    );
   return (
     <>
       <Menu position="bottom-start" shadow="lg" onOpen={() => void read()}>
@@ -58,8 +71,7 @@ export function ClusterMenu() {
             data-testid="clusters"
             data-cluster={shownCluster}
           >
-            <span className="brand-which">{shownCluster === MAIN ? cluster.cluster : shownCluster}: </span>
-            <b>{words.called}</b> on <b>{cluster.fabric}</b> <span aria-hidden="true">▾</span>
+            {shown} <span aria-hidden="true">▾</span>
           </button>
         </Menu.Target>
         <Menu.Dropdown className="runs">

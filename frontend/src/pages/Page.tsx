@@ -2,6 +2,7 @@ import type { ComponentType } from "react";
 import { type PageName, useLab, useWords } from "../store/store";
 import { ClusterPage } from "./ClusterPage";
 import { CheckpointsPage } from "./checkpoints/CheckpointsPage";
+import { ClassPage } from "./class/ClassPage";
 import { ComparePage } from "./compare/ComparePage";
 import { CoordinationPage } from "./coordination/CoordinationPage";
 import { ExplorePage } from "./explore/ExplorePage";
@@ -23,6 +24,7 @@ const PAGES: Record<PageName, ComponentType> = {
   explore: ExplorePage,
   labs: LabsPage,
   papers: PapersPage,
+  class: ClassPage,
 };
 
 /** The page of the URL. */

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from "react";
+import { isOpen } from "../store/pages";
 import { type PageName, useLab, useWords } from "../store/store";
 import { addressOf, goTo } from "../store/url";
 import { followed } from "./followed";
@@ -14,15 +15,17 @@ const PAGES: [PageName, string][] = [
   ["explore", "Explore"],
   ["labs", "Labs"],
   ["papers", "Papers"],
+  ["class", "Class"],
 ];
 
 /** Links to the other pages; a click with a modifier key opens a new tab as usual. */
 export function PageLinks() {
   const page = useLab((state) => state.page);
+  const student = useLab((state) => state.student);
   const { lacks } = useWords();
   return (
     <nav className="page-links" aria-label="Pages">
-      {PAGES.filter(([name]) => name === page || !lacks.includes(name)).map(([name, label]) => (
+      {PAGES.filter(([name]) => name === page || isOpen(name, student, lacks)).map(([name, label]) => (
         <PageLink key={name} name={name} label={label} current={name === page} />
       ))}
     </nav>

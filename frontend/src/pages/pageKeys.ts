@@ -35,4 +35,5 @@ export const PAGE_KEYS: Record<Exclude<PageName, "cluster">, KeyLine[]> = {
   explore: ANYWHERE,
   labs: ANYWHERE,
   papers: ANYWHERE,
+  class: ANYWHERE,
 };

@@ -45,6 +45,7 @@ describe("the palette", () => {
       "Go to Explore",
       "Go to Labs",
       "Go to Papers",
+      "Go to Class",
     ]);
     expect(titles("go to", ["checkpoints"])).not.toContain("Go to Checkpoints");
   });

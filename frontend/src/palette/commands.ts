@@ -2,6 +2,7 @@
 
 import { perform } from "../actions/perform";
 import { toggleFrozen } from "../store/moment";
+import { isOpen } from "../store/pages";
 import { canAct, type LabState, type PageName, useLab } from "../store/store";
 import { goTo } from "../store/url";
 import { openTour } from "../tour/store";
@@ -24,6 +25,7 @@ const PAGES: readonly (readonly [PageName, string])[] = [
   ["explore", "Explore"],
   ["labs", "Labs"],
   ["papers", "Papers"],
+  ["class", "Class"],
 ];
 
 function faults({ verbs, live, processes }: LabState): Command[] {
@@ -55,7 +57,7 @@ function faults({ verbs, live, processes }: LabState): Command[] {
 
 /** The commands that are possible now. */
 export function commandsOf(state: LabState, lacks: readonly string[]): Command[] {
-  const pages = PAGES.filter(([page]) => page !== state.page && !lacks.includes(page)).map(
+  const pages = PAGES.filter(([page]) => page !== state.page && isOpen(page, state.student, lacks)).map(
     ([page, name]) => ({
       title: `Go to ${name}`,
       key: "",

@@ -11,6 +11,7 @@ import type {
   StreamFrame,
 } from "../api/schema";
 import { Stream } from "../api/socket";
+import { knowMe } from "./me";
 import { clock, events, type LabState, messages, patched, rates, stories, tallies, useLab } from "./store";
 import { complain } from "./toasts";
 
@@ -156,6 +157,7 @@ export const stream = new Stream({
     const [now, known] = [performance.now(), useLab.getState().connection];
     const since_ms = known.state === "lost" ? known.since_ms : now;
     useLab.setState({ connection: { state: "lost", since_ms, retry_at_ms: now + retry_ms } });
+    if (known.state === "lost") void knowMe();
   },
   lastSeq: () => events.last()?.seq ?? (useLab.getState().live.seq || null),
 });

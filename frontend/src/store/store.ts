@@ -92,7 +92,8 @@ export type PageName =
   | "compare"
   | "explore"
   | "labs"
-  | "papers";
+  | "papers"
+  | "class";
 
 export interface LabState {
   page: PageName;
@@ -109,6 +110,10 @@ export interface LabState {
   /** Request of the compare page, as in its URL. */
   compare: string;
   connection: Connection;
+  /** The student who uses the page; empty for the instructor. */
+  student: string;
+  /** Why the control plane admits this page no more; empty while it does. */
+  refused: string;
   /** The clock of a simulated cluster; null for real servers. */
   virtual: ClockState | null;
   /** Facts that events do not carry: names, timing, addresses; requested at each hello. */
@@ -154,6 +159,8 @@ export const useLab = create<LabState>()(() => ({
   scenario: "",
   compare: "",
   connection: { state: "connecting", since_ms: 0, retry_at_ms: 0 },
+  student: "",
+  refused: "",
   virtual: null,
   cluster: null,
   verbs: [],

@@ -45,10 +45,12 @@ const ADDRESSES: Record<PageName, string> = {
   explore: "/explore",
   labs: "/labs",
   papers: "/papers",
+  class: "/class",
 };
 
-/** The URL of a page in its present state. The pages of comparisons and scenarios are of no cluster. */
+/** The URL of a page in its present state. The pages of comparisons, scenarios and the class are of no cluster. */
 export function addressOf(page: PageName, state: LabState): string {
+  if (page === "class") return ADDRESSES.class;
   if (page === "compare") return `${ADDRESSES.compare}${state.compare}`;
   if (page === "scenarios") return [ADDRESSES.scenarios, state.scenario].filter(Boolean).join("/");
   return inCluster(addressWithin(page, state));

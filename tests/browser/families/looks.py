@@ -20,6 +20,7 @@ OTHERS = (
     "compare",
     "explore",
     "papers",
+    "class",
 )
 
 

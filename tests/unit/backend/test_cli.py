@@ -212,7 +212,7 @@ SILENT = {
     "help", "man", "completion", "up", "down", "wait", "logs", "watch", "test", "bench", "reproduce",
     "fs mkdir", "fs create", "fs touch", "fs chmod", "fs mv",
     "fs ln", "fs rm", "fs cat", "fs tail",
-    "lab start", "lab answer", "lab do", "lab undo", "lab hint",
+    "lab start", "lab answer", "lab do", "lab undo", "lab hint", "class results",
 }  # fmt: skip
 """Commands that print nothing, a text, or lines of progress; bench, reproduce and watch always print JSON."""
 

@@ -53,9 +53,8 @@ def test_a_log_of_another_format_is_refused(tmp_path: Path) -> None:
         read_log(tmp_path / "1.jsonl")
 
 
-def test_a_full_log_takes_no_more_inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = InputLog(tmp_path / "1.jsonl", ORIGIN)
-    monkeypatch.setattr(inputs, "LOG_BYTES", 1)
+def test_a_full_log_takes_no_more_inputs(tmp_path: Path) -> None:
+    log = InputLog(tmp_path / "1.jsonl", ORIGIN, 1)
     with pytest.raises(Unavailable, match="full"):
         log.append(1, INPUTS[0])
     log.close()

@@ -6,12 +6,13 @@ import { useLab } from "../../store/store";
 import { addressOf, openLab } from "../../store/url";
 import { Failed } from "../../ui/Failed";
 import { useAsked } from "../../ui/useAsked";
+import { InClass } from "../class/InClass";
 import { Frame } from "../Frame";
 import { followed } from "../followed";
 import { AttemptPage } from "./AttemptPage";
 import { attemptAddress, isAttempt } from "./attempt";
 import { StartPage } from "./StartPage";
-import { rememberedStudent } from "./student";
+import { useStudent } from "./student";
 import "./labs.css";
 
 /** The list of labs, a lab before its start, or an attempt at it. */
@@ -22,9 +23,10 @@ export function LabsPage() {
 }
 
 function LabList() {
-  const ask = useCallback(() => Promise.all([api.labs(rememberedStudent()), api.attempts()]), []);
+  const named = useStudent();
+  const ask = useCallback(() => Promise.all([api.labs(named), api.attempts()]), [named]);
   const { answer, failed } = useAsked(ask);
-  const student = rememberedStudent().trim().toLowerCase();
+  const student = named.trim().toLowerCase();
   return (
     <Frame>
       <main className="labs">
@@ -35,6 +37,7 @@ function LabList() {
             cluster of its own: nothing else can be damaged.
           </p>
         </header>
+        <InClass />
         <Failed why={failed} />
         {answer === null && failed === "" && <p className="waiting">Reading the labs…</p>}
         {answer !== null && (

@@ -1,5 +1,6 @@
 import { type FormEvent, useCallback, useState } from "react";
 import { api } from "../../api/client";
+import { useLab } from "../../store/store";
 import { Failed } from "../../ui/Failed";
 import { TextField } from "../../ui/TextField";
 import { useAsked } from "../../ui/useAsked";
@@ -7,11 +8,12 @@ import { useAttempt } from "../../ui/useAttempt";
 import { Frame } from "../Frame";
 import { attemptAddress } from "./attempt";
 import { Lesson, Reading } from "./Lesson";
-import { rememberedStudent, rememberStudent } from "./student";
+import { rememberedStudent, rememberStudent, useStudent } from "./student";
 
 /** A lab before its start: what it is about, and what to read. */
 export function StartPage({ lab }: { lab: string }) {
-  const ask = useCallback(() => api.lab(lab, rememberedStudent()), [lab]);
+  const student = useStudent();
+  const ask = useCallback(() => api.lab(lab, student), [lab, student]);
   const { answer, failed } = useAsked(ask);
   return (
     <Frame>
@@ -40,27 +42,37 @@ export function StartPage({ lab }: { lab: string }) {
 }
 
 function StartForm({ lab }: { lab: string }) {
-  const [student, setStudent] = useState(rememberedStudent);
+  const joined = useLab((state) => state.student);
+  const [typed, setStudent] = useState(rememberedStudent);
+  const student = joined || typed;
   const { busy, failed, attempt } = useAttempt();
   const start = (event: FormEvent): void => {
     event.preventDefault();
     void attempt(async () => {
       const begun = await api.startAttempt(lab, student.trim());
-      rememberStudent(student.trim());
+      if (joined === "") rememberStudent(student.trim());
       location.assign(attemptAddress(begun));
     });
   };
   return (
     <form className="panel lab-form fields" aria-label="Start" onSubmit={start}>
-      <TextField
-        label="Your name"
-        value={student}
-        onChange={setStudent}
-        maxLength={60}
-        required
-        testId="student"
-      />
-      <p className="soft">The name draws your numbers and keeps your progress.</p>
+      {joined === "" ? (
+        <>
+          <TextField
+            label="Your name"
+            value={typed}
+            onChange={setStudent}
+            maxLength={60}
+            required
+            testId="student"
+          />
+          <p className="soft">The name draws your numbers and keeps your progress.</p>
+        </>
+      ) : (
+        <p className="soft" data-testid="joined">
+          You are {joined}: your name draws your numbers. The lab takes the place of your cluster.
+        </p>
+      )}
       <Failed why={failed} testId="start-failed" />
       <button
         type="submit"

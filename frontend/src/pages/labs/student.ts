@@ -1,4 +1,6 @@
-/** The name of the student, which this browser remembers. */
+/** The name of the student: in a class the one under which they joined, else one that this browser remembers. */
+
+import { useLab } from "../../store/store";
 
 const KEY = "cloverlab-student";
 
@@ -16,4 +18,8 @@ export function rememberStudent(name: string): void {
   } catch {
     // A browser that keeps nothing asks for the name again.
   }
+}
+
+export function useStudent(): string {
+  return useLab((state) => state.student) || rememberedStudent();
 }

@@ -1,0 +1,80 @@
+import { useState } from "react";
+import { api, RESULTS } from "../../api/client";
+import type { Wall } from "../../api/schema";
+import { Dialog } from "../../ui/Dialog";
+import { Failed } from "../../ui/Failed";
+import { useAttempt } from "../../ui/useAttempt";
+
+/** The code, readable from the back of the room, and what can be done with the class as a whole. */
+export function ClassHead({ wall }: { wall: Wall }) {
+  const [ends, setEnds] = useState(false);
+  const { busy, failed, attempt } = useAttempt();
+  const act = (work: () => Promise<unknown>) =>
+    attempt(async () => {
+      await work();
+      setEnds(false);
+    });
+  return (
+    <header className="panel class-head">
+      <div>
+        <h2>{wall.name}</h2>
+        {wall.open ? <Entrance wall={wall} /> : <p>This class has ended. Its results stay.</p>}
+      </div>
+      {wall.open && wall.joining && (
+        <p className="class-code" data-testid="class-code">
+          {wall.code}
+        </p>
+      )}
+      <p className="class-acts">
+        <a className="pill" href={RESULTS} download data-testid="class-results">
+          Results as CSV
+        </a>
+        {wall.open && (
+          <>
+            <button
+              type="button"
+              className="pill"
+              disabled={busy}
+              data-testid="class-joining"
+              onClick={() => void act(() => api.joining(!wall.joining))}
+            >
+              {wall.joining ? "Let nobody else in" : "Let students in again"}
+            </button>
+            <button type="button" className="pill" data-testid="class-end" onClick={() => setEnds(true)}>
+              End the class …
+            </button>
+          </>
+        )}
+      </p>
+      <Failed why={failed} testId="class-failed" />
+      <Dialog opened={ends} title="End the class?" onClose={() => setEnds(false)}>
+        <p>Keys and clusters of all {wall.students} students end now. Their results stay.</p>
+        <button
+          type="button"
+          className="primary danger"
+          disabled={busy}
+          data-testid="do-class-end"
+          onClick={() => void act(api.endClass)}
+        >
+          End the class
+        </button>
+      </Dialog>
+    </header>
+  );
+}
+
+function Entrance({ wall }: { wall: Wall }) {
+  if (!wall.joining) return <p>The class takes no more students.</p>;
+  return (
+    <p>
+      Join at <strong data-testid="class-address">{wall.address}</strong>
+      {!wall.network && (
+        <span className="soft">
+          {" "}
+          Only this machine gets there. For a network, start with <code>./cloverlab up --listen ADDRESS</code>
+          .
+        </span>
+      )}
+    </p>
+  );
+}

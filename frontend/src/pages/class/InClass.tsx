@@ -1,0 +1,50 @@
+import { type ChangeEvent, useState } from "react";
+import { api } from "../../api/client";
+import { inCluster } from "../../api/fleet";
+import type { VerdictRequest } from "../../api/schema";
+import { useLab } from "../../store/store";
+import { Failed } from "../../ui/Failed";
+import { useAttempt } from "../../ui/useAttempt";
+import "./class.css";
+
+/** For a student of a class: the way to the free cluster, and where verdicts are handed in. */
+export function InClass() {
+  const student = useLab((state) => state.student);
+  const { busy, failed, attempt } = useAttempt();
+  const [done, setDone] = useState("");
+  if (student === "") return null;
+  const open = () => attempt(async () => location.assign(inCluster("/", (await api.openMyCluster()).name)));
+  const handIn = ({ currentTarget }: ChangeEvent<HTMLInputElement>): void => {
+    const file = currentTarget.files?.[0];
+    if (file === undefined) return;
+    setDone("");
+    void attempt(async () => {
+      const verdict = JSON.parse(await file.text()) as VerdictRequest;
+      await api.handIn(verdict);
+      setDone(`Handed in: ${verdict.lab}, ${verdict.passed ? "passed" : "failed"}.`);
+    });
+    currentTarget.value = "";
+  };
+  return (
+    <section className="panel in-class" aria-label="Your class">
+      <p>
+        You are <strong data-testid="me">{student}</strong>.
+      </p>
+      <button
+        type="button"
+        className="pill"
+        disabled={busy}
+        data-testid="my-cluster"
+        onClick={() => void open()}
+      >
+        Your own cluster
+      </button>
+      <label className="in-class-file">
+        Hand in a verdict of <code>./cloverlab grade</code>{" "}
+        <input type="file" accept=".json,application/json" data-testid="hand-in" onChange={handIn} />
+      </label>
+      <p role="status">{done}</p>
+      <Failed why={failed} testId="in-class-failed" />
+    </section>
+  );
+}

@@ -1,0 +1,138 @@
+"""A class in several browsers: the instructor's wall, and students who join, break their clusters and do a lab."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.families.looks import faultless
+from tests.browser.looking import TAKEOVER_MS, active, card, visit
+from tests.browser.running import Running, living
+from tests.browser.test_access import AXE
+
+LAB = "what-is-a-standby"
+PROJECTOR, PHONE = (1024, 768), (400, 800)
+
+
+@pytest.fixture(scope="module")
+def plane(tmp_path_factory: pytest.TempPathFactory, browser: Browser) -> Iterator[Running]:
+    directory = tmp_path_factory.mktemp("class")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(directory / "share"))
+        with living(Running(directory, shape=("--on", "simulated"))) as running:
+            yield running
+
+
+@pytest.fixture
+def code(plane: Running) -> Iterator[str]:
+    """The code of an open class."""
+    made = plane.post("class", {"name": "DS 101"})
+    yield made["code"]
+    plane.post("class/end", {})
+
+
+@pytest.fixture
+def student(browser: Browser) -> Iterator[Page]:
+    """Another browser, without any key."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.set_default_timeout(15_000)
+    yield page
+    context.close()
+
+
+def joined(page: Page, plane: Running, code: str, name: str) -> None:
+    page.goto(f"{plane.url}join")
+    page.get_by_label("Code of the class").fill(code.lower().replace("-", " "))
+    page.get_by_label("Your name").fill(name)
+    page.get_by_role("button", name="Join").click()
+    page.get_by_role("link", name="Open your labs").click()
+    expect(page.get_by_test_id("me")).to_have_text(name)
+
+
+def test_the_instructor_starts_a_class_and_ends_it(page: Page, plane: Running, student: Page) -> None:
+    visit(page, f"{plane.url}class")
+    page.get_by_test_id("class-name").fill("DS 102")
+    page.get_by_test_id("class-start").click()
+    code = page.get_by_test_id("class-code").inner_text()
+    joined(student, plane, code, "Ada")
+    tile = page.get_by_test_id("student-Ada")
+    expect(tile).to_contain_text("free cluster")
+    expect(tile.locator(".student-server")).to_have_count(4, timeout=TAKEOVER_MS)
+    page.get_by_test_id("class-joining").click()
+    expect(page.get_by_test_id("class-code")).to_have_count(0)
+    page.get_by_test_id("class-end").click()
+    page.get_by_test_id("do-class-end").click()
+    expect(page.get_by_text("This class has ended")).to_be_visible()
+    expect(student.get_by_test_id("refused")).to_be_visible(timeout=TAKEOVER_MS)
+
+
+def test_a_wrong_code_is_said_and_a_name_is_taken_once(plane: Running, code: str, student: Page) -> None:
+    student.goto(f"{plane.url}join")
+    student.get_by_label("Code of the class").fill("AAAA-AAAA")
+    student.get_by_label("Your name").fill("Ada")
+    student.get_by_role("button", name="Join").click()
+    expect(student.get_by_role("alert")).to_contain_text("not the code")
+    expect(student.get_by_label("Your name")).to_have_value("Ada")
+    student.get_by_label("Code of the class").fill(code)
+    student.get_by_role("button", name="Join").click()
+    expect(student.get_by_role("heading", name="Welcome, Ada")).to_be_visible()
+    student.goto(f"{plane.url}join")
+    student.get_by_label("Code of the class").fill(code)
+    student.get_by_label("Your name").fill("ADA")
+    student.get_by_role("button", name="Join").click()
+    expect(student.get_by_role("alert")).to_contain_text("another name")
+
+
+def test_a_student_breaks_the_own_cluster_and_does_a_lab_on_the_wall(
+    page: Page, plane: Running, code: str, student: Page
+) -> None:
+    joined(student, plane, code, "Bob")
+    for name in ("class", "explore", "scenarios", "compare"):
+        expect(student.get_by_test_id(f"page-{name}")).to_have_count(0)
+    visit(page, f"{plane.url}class")
+    student.get_by_test_id("my-cluster").click()
+    old = active(student)
+    card(student, old).focus()
+    student.keyboard.press("c")
+    tile = page.get_by_test_id("student-Bob")
+    expect(tile.locator("[data-process=stopped]")).to_have_count(1, timeout=TAKEOVER_MS)
+    student.get_by_test_id("page-labs").click()
+    student.get_by_test_id(f"lab-{LAB}").get_by_role("link").click()
+    expect(student.get_by_test_id("joined")).to_contain_text("You are Bob")
+    student.get_by_test_id("start-lab").click()
+    expect(student.get_by_test_id("verdict")).to_have_attribute("data-phase", "predict")
+    expect(tile).to_contain_text("predicting")
+    student.get_by_test_id("answer-how-long").fill("5")
+    student.get_by_test_id("answer-standbys-left").fill("2")
+    student.get_by_test_id("answer-failed-calls-0").check()
+    student.get_by_test_id("go").click()
+    expect(tile).to_contain_text("running for")
+    expect(tile).to_contain_text("how-long “5”")
+    active(student)
+    tile.get_by_test_id("fork").click()
+    expect(page.locator(".brand-cluster")).to_contain_text("fork-", timeout=TAKEOVER_MS)
+    student.get_by_test_id("go").click()
+    expect(student.get_by_test_id("verdict")).to_have_attribute("data-phase", "over")
+
+
+@pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [PROJECTOR, PHONE])
+def test_axe_finds_nothing(
+    browser: Browser, plane: Running, code: str, scheme: Any, size: tuple[int, int], student: Page
+) -> None:
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, reduced_motion="reduce"
+    )
+    page = context.new_page()
+    page.goto(f"{plane.url}join")
+    faultless(page, size[0], "the entrance")
+    joined(student, plane, code, "Cy")
+    visit(page, f"{plane.url}class")
+    expect(page.get_by_test_id("student-Cy").locator(".student-server")).to_have_count(4, timeout=TAKEOVER_MS)
+    faultless(page, size[0], "the wall")
+    context.close()
