@@ -62,7 +62,8 @@ STUDENTS: tuple[Permission, ...] = (
     *of_cluster("POST", "faults", "clock", "workload", "fs", "groups/{}/handover"),
     *of_cluster("POST", "checkpoints", "checkpoints/recover"),
 )
-"""Of content of files, exports, searches, comparisons, scenarios, clusters of papers and runs of labs on the control plane's own processors they have none."""
+"""They have none of content of files, exports, searches, comparisons, scenarios, clusters of papers, and runs of labs on the control plane's own
+processors."""
 
 ENTRANCE: tuple[Permission, ...] = (
     Permission("GET", "/join"),

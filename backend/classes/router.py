@@ -179,7 +179,7 @@ async def read_wall(classes: TheClasses, settings: TheSettings) -> dict[str, Any
     return {**class_out(classes.roster.record, settings), "tiles": wall.tiles(classes)}
 
 
-@router.get("/api/class/results.csv", response_class=Response)
+@router.get("/api/class/results.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
 async def read_results(classes: TheClasses) -> Response:
     """A line for each attempt, and for each verdict that was handed in."""
     headers = {

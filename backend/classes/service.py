@@ -53,6 +53,7 @@ class Classes:
         self._repeating: dict[str, tuple[KeptRun, int]] = {}
         """The runs of students that are being repeated, with the instants at which they are whole again."""
         self._sweeping: asyncio.Task[None] | None = None
+        self._forking = asyncio.Lock()
         self.roster = ClassRoster(fleet.main.home.path)
         self.attempts = Attempts(fleet, self)
         self.clusters = StudentClusters(fleet, self.attempts, self.bounds, self.roster.student)
@@ -125,14 +126,15 @@ class Classes:
 
     async def fork(self, id: str) -> str:
         """Repeats the run of a student in a cluster of the instructor's; returns its name. Raises NotThere, Impossible, Unavailable."""
-        source = self.cluster_of(self.roster.student(id).id)
-        if source is None:
-            raise Impossible("this student has no cluster now")
-        if sum(name.startswith(FORK) for name in self._fleet.all()) >= FORKS_MAX:
-            raise Impossible(f"{FORKS_MAX} forks are the most: delete one in the menu of clusters")
-        name = f"{FORK}{secrets.token_hex(4)}"
-        await self._fleet.fork(source, name)
-        return name
+        async with self._forking:
+            source = self.cluster_of(self.roster.student(id).id)
+            if source is None:
+                raise Impossible("this student has no cluster now")
+            if sum(name.startswith(FORK) for name in self._fleet.all()) >= FORKS_MAX:
+                raise Impossible(f"{FORKS_MAX} forks are the most: delete one in the menu of clusters")
+            name = f"{FORK}{secrets.token_hex(4)}"
+            await self._fleet.fork(source, name)
+            return name
 
     async def make_room(self, owner: str) -> None:
         """Ends the free cluster of a student whose lab begins. Raises NotThere."""

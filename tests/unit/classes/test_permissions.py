@@ -47,6 +47,7 @@ ATTEMPT = {
 COMMON = {
     "GET /api/labs", "GET /api/labs/{name}", "GET /api/attempts", "POST /api/attempts", "GET /api/class/me",
     "POST /api/class/me/cluster", "POST /api/class/me/verdicts", "GET /join", "GET /healthz", "GET /readyz", "GET /metrics",
+    "GET /api/papers", "GET /api/papers/{paper}/{mechanism}", "GET /api/experiments/{name}", "GET /api/experiments/{name}/plot",
 }  # fmt: skip
 """Routes that a student has of nobody's things. The probes are open to everybody before any table is asked."""
 OPEN_TO_ALL = {"GET /join", "POST /join", "POST /api/class/join"}
