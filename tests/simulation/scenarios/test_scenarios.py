@@ -86,6 +86,7 @@ def test_what_is_replayed_is_there() -> None:
     assert set(FILES) > REPLAYED
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("file", ANY_SEED, ids=str)
 def test_it_holds_with_another_seed(file: Path) -> None:
     (scenario,) = read(ROOT / file)
