@@ -34,7 +34,7 @@ LIMITS = {
     "simulation": 25 * MINUTE,
     "processes": 20 * MINUTE,
     "containers": 30 * MINUTE,
-    "browser": 20 * MINUTE,
+    "browser": 30 * MINUTE,
 }
 """Limits for a slow machine; for containers an engine and images may have to be built first."""
 FULL = 6
