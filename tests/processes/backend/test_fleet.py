@@ -102,7 +102,7 @@ def test_a_cluster_is_deleted_or_begins_afresh_with_the_control_plane(up: Up) ->
 def test_what_is_wrong_is_refused_in_one_line(up: Up) -> None:
     create(up, "one", standbys=0)
     for body, says in (
-        ({"name": "main"}, "not 'main'"),
+        ({"name": "main"}, "none of main,"),
         ({"name": "../x"}, "small letters"),
         ({"name": "one"}, "there is a cluster 'one' already"),
         ({"name": "x", "protocol": "nonsense"}, "nonsense"),
