@@ -10,6 +10,17 @@ from playwright.sync_api import Locator, Page, expect
 from backend.key import key_of
 
 TAKEOVER_MS = 20_000
+PAGES = (
+    "namespace",
+    "storage-pool",
+    "checkpoints",
+    "coordination",
+    "scenarios",
+    "compare",
+    "explore",
+    "papers",
+)
+"""Addresses of the pages beside that of the cluster; labs and classes have tests of their own."""
 
 ON_LINK = """([a, b]) => {
   const found = document.querySelector(`[data-testid="link-${a}-${b}"] .link-touch`)

@@ -8,20 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from nodes.families import paper_holes
-from tests.browser.looking import opened, visit
+from tests.browser.looking import PAGES, opened, visit
 from tests.browser.running import Running, living
 
 HOLES = ("no_fencing", "async_flush")
-PAGES = (
-    "namespace",
-    "storage-pool",
-    "checkpoints",
-    "coordination",
-    "scenarios",
-    "compare",
-    "explore",
-    "papers",
-)
 SHAPE = ("--standbys", "1", "--data-nodes", "0", *(word for hole in HOLES for word in ("--hole", hole)))
 
 

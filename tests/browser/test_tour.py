@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.families.looks import SIZES, faultless
-from tests.browser.looking import active, card, goes_on, opened, role_is, visit
+from tests.browser.looking import PAGES, active, card, goes_on, opened, role_is, visit
 from tests.browser.running import Running
 
 
@@ -83,20 +83,7 @@ def seen_in_slow_steps(page: Page, old: str, new: str) -> None:
     expect(page.get_by_role("button", name="Later")).to_be_disabled()
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "",
-        "namespace",
-        "storage-pool",
-        "checkpoints",
-        "coordination",
-        "scenarios",
-        "compare",
-        "explore",
-        "papers",
-    ],
-)
+@pytest.mark.parametrize("path", ["", *PAGES])
 def test_every_page_has_its_keys_and_the_words(page: Page, lab: Running, path: str) -> None:
     visit(page, lab.url + path)
     expect(page.locator("main")).to_be_visible()

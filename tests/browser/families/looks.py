@@ -6,22 +6,12 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.looking import opened, visit
+from tests.browser.looking import PAGES, opened, visit
 from tests.browser.running import Running
 from tests.browser.test_access import violations
 
 SIZES: list[tuple[int, Any]] = [(1280, "light"), (400, "dark")]
-OTHERS = (
-    "namespace",
-    "storage-pool",
-    "checkpoints",
-    "coordination",
-    "scenarios",
-    "compare",
-    "explore",
-    "papers",
-    "class",
-)
+OTHERS = (*PAGES, "class")
 
 
 def looks_well(browser: Browser, running: Running, called: str) -> None:

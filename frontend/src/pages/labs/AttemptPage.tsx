@@ -3,19 +3,10 @@ import { api } from "../../api/client";
 import { shownCluster } from "../../api/fleet";
 import type { Attempt, Lab } from "../../api/schema";
 import { Topology } from "../../instruments/topology";
-import { Palette } from "../../palette/Palette";
-import { isLive, useLab } from "../../store/store";
 import { Failed } from "../../ui/Failed";
-import { Toasts } from "../../ui/Toasts";
 import { useAsked } from "../../ui/useAsked";
 import { useAttempt } from "../../ui/useAttempt";
-import { Banner } from "../Banner";
-import { Header } from "../Header";
-import { Help } from "../Help";
-import { Invariants } from "../Invariants";
-import { MomentBar } from "../MomentBar";
-import { TimeControl } from "../TimeControl";
-import { useKeys } from "../useKeys";
+import { ClusterFrame } from "../ClusterFrame";
 import { attemptAddress } from "./attempt";
 import { Lesson, Reading } from "./Lesson";
 import { StartPage } from "./StartPage";
@@ -26,24 +17,12 @@ const NOT_THERE = 404;
 
 /** An attempt: the lesson beside the cluster that it is about. */
 export function AttemptPage({ lab }: { lab: string }) {
-  const [help, setHelp] = useState(false);
-  const live = useLab(isLive);
-  useKeys(useCallback(() => setHelp((shown) => !shown), []));
   const ask = useCallback(() => api.attempt(shownCluster), []);
   const { answer, failed, status, put } = useAsked(ask, EVERY_MS);
   const gone = failed !== "" && status === NOT_THERE;
   if (answer !== null && answer.lab !== lab) return <StartPage key={lab} lab={lab} />;
   return (
-    <div className="page">
-      <Header onHelp={() => setHelp(true)} />
-      <div className="strip">
-        <TimeControl />
-        <nav aria-label="Invariants">
-          <Invariants />
-        </nav>
-      </div>
-      {!live && <MomentBar />}
-      {gone ? <Gone lab={lab} /> : <Banner />}
+    <ClusterFrame banner={gone ? <Gone lab={lab} /> : undefined}>
       <main className="attempt">
         <section className="panel lesson" aria-label="Lesson">
           {answer === null ? (
@@ -54,10 +33,7 @@ export function AttemptPage({ lab }: { lab: string }) {
         </section>
         <Topology />
       </main>
-      <Help opened={help} onClose={() => setHelp(false)} />
-      <Palette />
-      <Toasts />
-    </div>
+    </ClusterFrame>
   );
 }
 

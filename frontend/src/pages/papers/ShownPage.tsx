@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback, useState } from "react";
+import { type ReactNode, useCallback } from "react";
 import { api } from "../../api/client";
 import { shownCluster } from "../../api/fleet";
 import type { MechanismPage } from "../../api/schema";
@@ -6,18 +6,9 @@ import { Costs } from "../../instruments/costs";
 import { Journals } from "../../instruments/journals";
 import { Timeline } from "../../instruments/timeline";
 import { Topology } from "../../instruments/topology";
-import { Palette } from "../../palette/Palette";
-import { isLive, useLab } from "../../store/store";
 import { Failed } from "../../ui/Failed";
-import { Toasts } from "../../ui/Toasts";
 import { useAsked } from "../../ui/useAsked";
-import { Banner } from "../Banner";
-import { Header } from "../Header";
-import { Help } from "../Help";
-import { Invariants } from "../Invariants";
-import { MomentBar } from "../MomentBar";
-import { TimeControl } from "../TimeControl";
-import { useKeys } from "../useKeys";
+import { ClusterFrame } from "../ClusterFrame";
 import { MechanismText } from "./MechanismText";
 import { MechanismView } from "./MechanismView";
 import { OtherPages } from "./OtherPages";
@@ -28,9 +19,6 @@ const NOT_THERE = 404;
 
 /** A mechanism beside a cluster that shows it. */
 export function ShownPage({ paper }: { paper: string }) {
-  const [help, setHelp] = useState(false);
-  const live = useLab(isLive);
-  useKeys(useCallback(() => setHelp((shown) => !shown), []));
   const askCluster = useCallback(() => api.paperCluster(shownCluster), []);
   const cluster = useAsked(askCluster, EVERY_MS);
   const ask = useCallback(() => api.mechanism(paper), [paper]);
@@ -38,16 +26,7 @@ export function ShownPage({ paper }: { paper: string }) {
   const gone = cluster.failed !== "" && cluster.status === NOT_THERE;
   const another = cluster.answer !== null && `${cluster.answer.paper}/${cluster.answer.mechanism}` !== paper;
   return (
-    <div className="page">
-      <Header onHelp={() => setHelp(true)} />
-      <div className="strip">
-        <TimeControl />
-        <nav aria-label="Invariants">
-          <Invariants />
-        </nav>
-      </div>
-      {!live && <MomentBar />}
-      {gone ? <Gone /> : <Banner />}
+    <ClusterFrame banner={gone ? <Gone /> : undefined}>
       {gone || another ? (
         <main className="papers">
           <MechanismView paper={paper} />
@@ -64,10 +43,7 @@ export function ShownPage({ paper }: { paper: string }) {
           </div>
         </main>
       )}
-      <Help opened={help} onClose={() => setHelp(false)} />
-      <Palette />
-      <Toasts />
-    </div>
+    </ClusterFrame>
   );
 }
 
