@@ -47,7 +47,9 @@ class ClusterFabric(WatchedCluster, Driver):
         self.last = last or Picture()
         """The last picture that the earlier control plane stored."""
         self.traces = Traces(
-            positions or {}, lambda server, line: self.report(CONTROL, Warned(f"{server}: {line}"))
+            positions or {},
+            lambda server, line: self.report(CONTROL, Warned(f"{server}: {line}")),
+            monotonic_ns,
         )
         self.ledger = FaultLedger(lambda event: self.report(CONTROL, event))
         self.processes = ProcessWatch(self)
@@ -170,5 +172,5 @@ class ClusterFabric(WatchedCluster, Driver):
 
     async def _follow_traces(self) -> None:
         while True:
-            self._pass_on(self.traces.take(monotonic_ns()))
+            self._pass_on(self.traces.take())
             await asyncio.sleep(TICK_S)

@@ -39,8 +39,10 @@ class Source(Protocol):
 class Traces:
     """The merged stream. `positions` are the last stored event numbers, so a kill of the control plane loses nothing."""
 
-    def __init__(self, positions: dict[str, int], on_damaged: Callable[[str, str], None]):
-        """`on_damaged(server, line)` is called once for a server; nothing more is read of it."""
+    def __init__(
+        self, positions: dict[str, int], on_damaged: Callable[[str, str], None], clock: Callable[[], int]
+    ):
+        """`on_damaged(server, line)` is called once for a server; nothing more is read of it. `clock` is that of the traces, in ns."""
         self._readers: dict[str, Source] = {}
         self._positions = dict(positions)
         self._waiting: list[tuple[int, Stamped]] = []
@@ -49,6 +51,7 @@ class Traces:
         """By server: the time of its last event that was placed."""
         self.hold_back_ns = HOLD_BACK_NS
         self._on_damaged = on_damaged
+        self._clock = clock
 
     def follow(self, server: str, source: Source) -> None:
         self._readers.setdefault(server, source)
@@ -61,35 +64,38 @@ class Traces:
         """Adds an event of the control plane itself."""
         self._waiting.append((stamped.at_ns, stamped))
 
-    def take(self, now_ns: int) -> list[Stamped]:
+    def take(self) -> list[Stamped]:
         """Events old enough to be in order; a later event is delivered when it arrives."""
+        return self._taken(self._clock() - self.hold_back_ns)
+
+    def take_all(self) -> list[Stamped]:
+        return self._taken(1 << 62)
+
+    def _taken(self, horizon_ns: int) -> list[Stamped]:
         for server, reader in list(self._readers.items()):
             try:
-                self._place(server, self._unseen(server, reader.read()), now_ns)
+                self._place(server, self._unseen(server, reader.read()))
             except TraceDamaged as damaged:
                 del self._readers[server]
                 self._on_damaged(server, str(damaged))
         self._waiting.sort(key=lambda placed: placed[0])
-        horizon = now_ns - self.hold_back_ns
         ready = 0
-        while ready < len(self._waiting) and self._waiting[ready][0] <= horizon:
+        while ready < len(self._waiting) and self._waiting[ready][0] <= horizon_ns:
             ready += 1
         taken, self._waiting = self._waiting[:ready], self._waiting[ready:]
         return [stamped for _, stamped in taken]
 
-    def _place(self, server: str, found: list[Stamped], now_ns: int) -> None:
+    def _place(self, server: str, found: list[Stamped]) -> None:
         """Puts a server's events into the stream, each behind its earlier ones. One with a time beyond now was written before the machine was
-        started again, when its clock began anew: it gets the present time."""
-        newest = self._newest_ns.get(server, 0)
+        started again, when its clock began anew: it gets the present time. The clock is read after the events, because reading them may take
+        seconds on a busy machine."""
+        newest, now_ns = self._newest_ns.get(server, 0), self._clock()
         for stamped in found:
             if stamped.at_ns > now_ns + AHEAD_NS:
                 stamped = moved(stamped, now_ns)
             newest = max(newest, stamped.at_ns)
             self._waiting.append((newest, stamped))
         self._newest_ns[server] = newest
-
-    def take_all(self) -> list[Stamped]:
-        return self.take(1 << 62)
 
     def _unseen(self, server: str, found: list[Stamped]) -> list[Stamped]:
         last = self._positions.get(server, 0)

@@ -18,11 +18,28 @@ class Trace:
         return found
 
 
+class SlowTrace(Trace):
+    """Its server goes on writing while it is read."""
+
+    def __init__(self, server: str, clock: list[int], takes_ns: int):
+        super().__init__(server)
+        self._clock = clock
+        self._takes_ns = takes_ns
+
+    def read(self) -> list[Stamped]:
+        self._clock[0] += self._takes_ns
+        call = called(1, self._clock[0] / MS)
+        return [Stamped("client1", 1, 1, call.returned_ns, 0, call)]
+
+
 def merged(now_ns: int, **traces: Trace) -> list[Stamped]:
-    stream = Traces({}, lambda server, line: None)
+    clock = [now_ns]
+    stream = Traces({}, lambda server, line: None, lambda: clock[0])
     for name, trace in traces.items():
         stream.follow(name, trace)
-    return stream.take(now_ns) + stream.take(now_ns + HOLD_BACK_NS)
+    found = stream.take()
+    clock[0] += HOLD_BACK_NS
+    return found + stream.take()
 
 
 def test_events_of_several_servers_are_ordered_by_time() -> None:
@@ -50,3 +67,14 @@ def test_a_call_from_before_a_reboot_keeps_its_length() -> None:
     [found] = merged(60_000 * MS, client1=trace)
     assert isinstance(found.event, Called)
     assert (found.event.returned_ns, found.event.invoked_ns) == (60_000 * MS, 59_998 * MS)
+
+
+def test_a_call_that_returns_while_the_traces_are_read_keeps_its_time() -> None:
+    clock = [60_000 * MS]
+    stream = Traces({}, lambda server, line: None, lambda: clock[0])
+    stream.follow("client1", SlowTrace("client1", clock, takes_ns=2_000 * MS))
+    assert stream.take() == []
+    clock[0] += HOLD_BACK_NS
+    [found] = stream.take()
+    assert isinstance(found.event, Called)
+    assert found.at_ns == found.event.returned_ns == 62_000 * MS
