@@ -31,6 +31,7 @@ def test_space_freezes_the_picture_and_lets_it_go_on(page: Page, lab: Running) -
 def test_freezing_moves_nothing_beside_the_clock(page: Page, lab: Running) -> None:
     opened(page, lab.url)
     invariants = page.get_by_role("navigation", name="Invariants")
+    state(page, "live")
     live = invariants.bounding_box()
     page.keyboard.press("Space")
     state(page, "frozen")
