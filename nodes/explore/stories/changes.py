@@ -221,14 +221,19 @@ def takeovers(scene: Scene) -> None:
 def unheard(scene: Scene) -> None:
     """A deposed leader does not learn of its deposition and continues with members that have answered its successor, whose first appends are late."""
     rng = scene.rng
-    scene.shape(sizes=(3, 3, 3, 4))
+    # Mostly without leases of the members, which end earlier.
+    detection = scene.cluster.detection if scene.chance(0.2) else "session"
+    scene.shape(sizes=(3, 3, 3, 4), detection=detection)
     session, leader, others = scene.session_ms, scene.leader(), scene.others()
     at_ms = BEGIN_MS + rng.randrange(session)
-    lasts = rng.choice((15, 30, session // 6, session // 2))
+    lasts = rng.choice((30, session // 6, session // 3, session // 2))
     how, options = rng.choice(DEAF)
     scene.fault(at_ms - 1, how, [leader, COORDINATION], lasts + rng.choice((0, session)), **options)
     quorum = len(others) // 2 + len(others) % 2
     reached = rng.sample(others, min(len(others), quorum))
+    if scene.chance(0.8):
+        for name in reached:
+            scene.fault(at_ms - 1, "delay", [name, COORDINATION], lasts, ms=rng.choice((10, 20, 50)))
     for heir in others:
         if heir in reached:
             continue

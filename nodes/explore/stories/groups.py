@@ -108,7 +108,7 @@ def late_in_operation(scene: Scene, at_ms: int, one: str, other: str) -> None:
 def said_twice(scene: Scene) -> None:
     """Messages between groups are repeated when the operation is over, and another server may lead there by then."""
     rng = scene.rng
-    shape_groups(scene)
+    shape_groups(scene, cross_group=rng.choice(("s2pc_mp", "s2pc_mp", "s2pc_mp", "two_phase")))
     scene.copies(rng.choice((0.3, 0.5)), rng.choice((50_000, 200_000, 400_000)))
     directories, span_ms = rng.choice((1, 2, 3)), rng.choice((100, 300))
     scene.calls([f"mkdir /d{number}" for number in range(directories)], 0, BEGIN_MS // 2)
