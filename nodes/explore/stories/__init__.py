@@ -50,6 +50,7 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
         returns,
         returns_emptied,
         returns_rotten,
+        returns_rotten,
         returns_unsynced,
         returns_after_failed_sync,
         gaps,
@@ -66,14 +67,14 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
             last_moments,
             takeovers,
             unheard,
+            unheard,
             alone,
             joining,
             growing,
-            back_in_turn,
-            back_in_turn,
+            *3 * [back_in_turn],
         ]
     if standbys and not family.cannot_force:
-        reported += [too_few, too_few]
+        reported += 3 * [too_few]
     if standbys and family.locked and not family.journal_nodes:
         reported += [outnumbered, *3 * [promiser_gone]]
     if standbys and detection == "members":
@@ -92,7 +93,7 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
             *3 * [given_out],
         ]
     if family.groups_max > 1:
-        reported += [between_groups, between_groups, said_twice, moving, moved_meanwhile]
+        reported += [between_groups, between_groups, said_twice, said_twice, moving, moved_meanwhile]
     if family.groups_max > 1 and family.checkpoints:
         reported.append(barriers)
     reported.append(images)
