@@ -160,6 +160,8 @@ def open_replica(
     world.trace.emit(
         JournalOpened(log.base.sn + 1, last.sn, last.epoch, last.crc, journal.cut_bytes, image.sn)
     )
+    if image.sn:
+        report_applied(world, image.sn, image.epoch, namespace.digest)
     state.commit(commit_sn)
     view = GlobalView(world.coordination, group.name, world.name, holes.stale_view_write)
     ledger = CheckpointLedger(world, [each.name for each in cluster.groups])

@@ -12,7 +12,7 @@ from nodes.metadata.operations import Create, Mkdir, Rename, Stat
 from nodes.metadata_server.messages import Prune, TakeImage
 from nodes.protocols.vssp.messages import OpenImage
 from nodes.storage import journal_file
-from nodes.trace.events import JournalOpened, Renewing, Serving, WritesWait
+from nodes.trace.events import Applied, JournalOpened, Renewing, Serving, WritesWait
 from nodes.trace.pool_events import ImageWritten, JournalPruned
 from nodes.wire.messages import Message
 from tests.simulation.at_work import AtWork
@@ -64,6 +64,10 @@ def test_a_member_starts_from_its_image_and_the_journal_behind_it() -> None:
         group.cluster.run_for(8 * SECOND)
         opened = group.reported(JournalOpened, name)[-1]
         assert 0 < opened.image_sn <= opened.last_sn and group.cluster.view()[name] == "M"
+        # The state that the image gave it is compared with that of the others, even when it applies nothing itself.
+        mine = [stamped.event for stamped in group.cluster.events if stamped.server == name]
+        began = mine[mine.index(opened) + 1]
+        assert isinstance(began, Applied) and began.sn == opened.image_sn
     group.finish()
 
 
