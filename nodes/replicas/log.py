@@ -234,10 +234,9 @@ class ReplicaLog:
         return None
 
     def _end_of_epoch(self, mark: Mark) -> int | None:
-        """The last sn here below mark.sn that was written in mark's epoch."""
-        index = min(mark.sn - self.base.sn - 1, len(self._epochs) - 1)
+        """The last sn here below mark.sn that was written in mark's epoch; it may be that of an image from which the journal begins."""
+        index = max(-1, min(mark.sn - self.base.sn - 1, len(self._epochs) - 1))
         while index >= 0 and self._epochs[index] > mark.epoch:
             index = self._epoch_start(index) - 1
-        if index < 0 or self._epochs[index] != mark.epoch:
-            return None
-        return self.base.sn + 1 + index
+        epoch = self.base.epoch if index < 0 else self._epochs[index]
+        return self.base.sn + 1 + index if epoch == mark.epoch else None

@@ -83,6 +83,36 @@ def test_a_group_that_was_stopped_goes_on_from_its_images() -> None:
     group.finish()
 
 
+def of(lab: SymmetricLab, server: str, kind: type) -> list[Any]:
+    return [s.event for s in lab.cluster.events if s.server == server and type(s.event) is kind]
+
+
+def test_a_member_whose_journal_begins_from_an_image_proposes_to_those_that_hold_its_groups() -> None:
+    """Its journal holds no group, and those of the others end later. It found nobody whose journal it could compare, and proposed for ever."""
+    lab = SymmetricLab(1, image_every=10)
+    for number in range(40):
+        lab.ada.call(Mkdir(f"/{number}"))
+        lab.run_ms(200)
+        if of(lab, "mds2", ImageWritten):
+            break
+    lab.run_ms(1_000)
+    lab.faults.do("slow_disk", ["mds2"], {"ms": 2_000})
+    lab.begin(lab.ada, Mkdir("/later"))
+    lab.run_ms(50)
+    for name in lab.names:
+        lab.faults.do("power_loss", [name], {"torn": "nothing"})
+    lab.faults.do("slow_disk", ["mds2"], {"ms": 0})
+    lab.faults.do("corrupt", ["mds2"], {"what": "journal_tail"})
+    lab.faults.restart("mds2")
+    lab.run_ms(4_000)
+    opened = of(lab, "mds2", JournalOpened)[-1]
+    assert opened.image_sn == opened.last_sn == opened.first_sn - 1
+    for name in ("mds3", "mds1"):
+        lab.faults.restart(name)
+        lab.run_ms(4_000)
+    lab.finish()
+
+
 def test_a_single_survivor_goes_on_although_the_view_began_before_its_journal() -> None:
     group = Group()
     group.cluster.run_for(10 * SECOND)

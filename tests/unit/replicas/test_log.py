@@ -1,15 +1,18 @@
-"""Journal reads of a replica for a peer that lacks a part of the journal."""
+"""Journal reads of a replica for a peer that lacks a part of the journal, and how far two journals are known to be equal."""
 
 from __future__ import annotations
 
 import asyncio
+
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nodes.metadata.records import IncarnationRecord
 from nodes.protocols.mams.pool_node import FETCHED_BYTES
 from nodes.replicas.log import NOTHING, ReplicaLog, encode_group
 from nodes.storage.journal_file import RUN_BYTES, Journal
 from nodes.storage.records import OVERHEAD
-from nodes.wire.messages import JournalGroup
+from nodes.wire.messages import JournalGroup, Mark
 from tests.unit.storage.memory_disk import MemoryDisk
 
 GAP = 5_000
@@ -90,3 +93,61 @@ def test_what_is_in_memory_and_what_is_on_disk_are_joined() -> None:
             asyncio.run(journal.sync())
     assert [payload for _, payload in journal.entries(1, 1_000)] == [b"%d" % sn for sn in range(1, 1_001)]
     assert disk.reads == 1
+
+
+# --- agreement -------------------------------------------------------------------------------------------------------
+
+
+class Histories:
+    """One order of groups for each epoch, which begins behind a part of an earlier one."""
+
+    def __init__(self, begins: list[tuple[int, int, int]]):
+        self.all: list[list[tuple[bytes, Mark]]] = [[]]
+        for epoch, (parent, kept, added) in enumerate(begins, 1):
+            groups = list(self.all[parent % epoch])
+            del groups[min(kept, len(groups)) :]
+            for _ in range(added):
+                previous = groups[-1][1] if groups else NOTHING
+                content = [IncarnationRecord(epoch, previous.sn)]
+                groups.append(
+                    encode_group(JournalGroup(previous.sn + 1, 1, epoch, 0, previous, 0, 1, content))
+                )
+            self.all.append(groups)
+
+    def log(self, epoch: int, length: int, base: int) -> tuple[list[Mark], ReplicaLog]:
+        """The history of an epoch up to a length, in a journal that begins behind `base` groups."""
+        groups = self.all[epoch % len(self.all)][:length]
+        base = min(base, len(groups))
+        journal = Journal.open(MemoryDisk(), "journal")
+        journal.restart_at(base + 1)
+        for data, mark in groups[base:]:
+            journal.append(mark.sn, mark.epoch, data)
+        log = ReplicaLog(journal, groups[base - 1][1] if base else NOTHING, False)
+        assert [group.sn for group in log.load()] == [mark.sn for _, mark in groups[base:]]
+        return [mark for _, mark in groups], log
+
+
+SHORT = st.integers(0, 6)
+PLACES = st.tuples(SHORT, st.integers(0, 20), SHORT)
+
+
+@given(st.lists(st.tuples(SHORT, SHORT, st.integers(1, 4)), min_size=1, max_size=5), PLACES, PLACES)
+def test_journals_never_agree_beyond_what_is_equal(
+    begins: list[tuple[int, int, int]], one: tuple[int, int, int], other: tuple[int, int, int]
+) -> None:
+    histories = Histories(begins)
+    (mine, log), (theirs, peer) = histories.log(*one), histories.log(*other)
+    equal = next((n for n, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), None)
+    if equal is None:
+        equal = min(len(mine), len(theirs))
+    agreed = log.agrees_up_to(peer.tails())
+    assert agreed is None or agreed <= equal
+    if peer.base.sn <= log.base.sn <= equal:
+        assert agreed == equal, "whatever is in both of them is known to be equal"
+
+
+def test_a_journal_that_begins_from_an_image_agrees_with_one_that_holds_the_image_s_groups() -> None:
+    histories = Histories([(0, 0, 7)])
+    _, whole = histories.log(1, 7, 0)
+    _, behind_image = histories.log(1, 5, 5)
+    assert behind_image.agrees_up_to(whole.tails()) == 5
