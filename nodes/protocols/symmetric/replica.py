@@ -51,6 +51,8 @@ class SymmetricReplica:
         """Lock held by a task that cuts and settles the journal."""
         self.granted_ns = self.world.clock.monotonic_ns()
         """Time at which this server last extended a lease, in any view; at least its start, because it may have done so just before a restart."""
+        self._stored_sn = self.log.last.sn
+        """Last group that was on the disk when this process began and has not been cut."""
         self._taken = 0
         self._not_synced: deque[tuple[int, JournalGroup, Mark, int]] = deque()
         """Unsynced groups, each with a count that no later group gets, not even one of the same sn."""
@@ -124,15 +126,17 @@ class SymmetricReplica:
         return self._durable_sn
 
     async def cut(self, sn: int, reason: str) -> None:
-        """Removes every group after sn. No member has shown any of them, unless a hole is open or a person forced a view."""
+        """Removes every group after sn. No member has shown any of them, unless a hole is open or a person forced a view. Applied groups are kept
+        aside, and those that were on the disk at the start, because this process cannot tell which of them were shown."""
         if sn >= self.log.last.sn:
             return
         whole = self.execution.cut(sn)
         while self._not_synced and self._not_synced[-1][1].sn > sn:
             self._not_synced.pop()
         self.world.trace.emit(Cut(sn, reason))
-        if not whole:
+        if not whole or sn < self._stored_sn:
             await keep_aside(self.common, sn)
+            self._stored_sn = min(self._stored_sn, sn)
         await self.log.cut(sn)
         if not whole:
             rebuild(self.common)

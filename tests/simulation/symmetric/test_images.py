@@ -391,3 +391,26 @@ def test_servers_with_more_groups_than_a_forced_one_begin_from_its_journal(seed:
     assert not {"same sn same state", "same order"} & set(broken)
     assert "committed group 44 changed" in broken["dense journal"], "the groups that the forced server lost"
     lab.eve.call(Stat("/other"))
+
+
+def test_what_a_restarted_server_cuts_for_a_forced_one_is_kept_aside() -> None:
+    """mds2 lost the end of its journal. The others were restarted, too: nothing of their journals is applied when these are cut."""
+    lab = SymmetricLab(1)
+    for number in range(5):
+        lab.ada.call(Mkdir(f"/d{number}"))
+    lab.run_ms(1_000)
+    for name in lab.names:
+        lab.faults.power_loss(name)
+    lab.faults.do("corrupt", ["mds2"], {"what": "journal_tail"})
+    lab.faults.restart("mds2")
+    lab.run_ms(6_000)
+    lab.faults.force("g1", "mds2")
+    lab.await_view_of("mds2")
+    lab.asks(lab.ada, "mds2")
+    lab.ada.call(Mkdir("/other"))
+    for name in ("mds1", "mds3"):
+        lab.faults.restart(name)
+    lab.await_view_of(*lab.names)
+    for name in ("mds1", "mds3"):
+        files = lab.cluster.servers[name].store.files
+        assert any(path.startswith("aside/") and "journal" in path for path in files)
