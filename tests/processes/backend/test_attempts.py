@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from backend.app import create_app
 from backend.attempts import service
-from backend.fleet.fleet import Fleet
-from backend.key import authorization, key_in
-from backend.lab import Lab
-from backend.settings import Settings
+from tests.processes.backend.in_process import api
 
 LAB = "what-is-a-standby"
 RIGHT = {"how-long": 4.5, "standbys-left": 2, "failed-calls": "0"}
@@ -26,23 +21,6 @@ WITHIN_S = 60.0
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-
-
-@contextlib.asynccontextmanager
-async def api(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    lab = await Lab.open(Settings(tmp_path / "data", simulated=True))
-    fleet = Fleet(lab)
-    transport = httpx.ASGITransport(app=create_app(fleet), raise_app_exceptions=False)
-    headers = authorization(key_in(lab.home.path))
-    try:
-        async with httpx.AsyncClient(
-            transport=transport, base_url="http://127.0.0.1:8080", headers=headers
-        ) as it:
-            yield it
-    finally:
-        await fleet.stop()
-        await lab.stop()
-        await lab.workers.stop()
 
 
 async def post(client: httpx.AsyncClient, path: str, body: Any, status: int = 200) -> Any:
@@ -71,7 +49,7 @@ async def until(
 
 def test_a_student_predicts_breaks_and_passes_and_the_progress_is_kept(tmp_path: Path) -> None:
     async def run() -> None:
-        async with api(tmp_path) as client:
+        async with api(tmp_path / "data") as client:
             name = await started(client)
             fault = {"verb": "crash", "targets": ["active of g1"]}
             assert "predict first" in await post(client, f"clusters/{name}/faults", fault, 409)
@@ -97,7 +75,7 @@ def test_a_student_predicts_breaks_and_passes_and_the_progress_is_kept(tmp_path:
 
 def test_a_wrong_prediction_fails_at_its_step(tmp_path: Path) -> None:
     async def run() -> None:
-        async with api(tmp_path) as client:
+        async with api(tmp_path / "data") as client:
             name = await started(client)
             await post(client, f"attempts/{name}/answers", {"answers": {**RIGHT, "failed-calls": "1"}})
             await post(client, f"clusters/{name}/faults", {"verb": "crash", "targets": ["active of g1"]})
@@ -110,7 +88,7 @@ def test_a_wrong_prediction_fails_at_its_step(tmp_path: Path) -> None:
 
 def test_attempts_are_few_and_an_idle_one_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def run() -> None:
-        async with api(tmp_path) as client:
+        async with api(tmp_path / "data") as client:
             first, second = await started(client), await started(client, student="Ada ")
             assert (await client.get(f"/api/attempts/{first}")).status_code == 404
             monkeypatch.setattr(service, "ATTEMPTS_MAX", 1)
@@ -130,7 +108,7 @@ def test_an_attempt_that_waits_for_its_cluster_holds_up_no_other(
     async def run() -> None:
         ready = asyncio.Event()
         monkeypatch.setattr(service, "settled", lambda cluster: ready.wait())
-        async with api(tmp_path) as client, asyncio.timeout(WITHIN_S):
+        async with api(tmp_path / "data") as client, asyncio.timeout(WITHIN_S):
             waits, ended = await started(client), await started(client, student="bob")
             body = {"answers": RIGHT}
             answering = asyncio.create_task(post(client, f"attempts/{waits}/answers", body))
@@ -146,7 +124,7 @@ def test_an_attempt_that_waits_for_its_cluster_holds_up_no_other(
 
 def test_hostile_requests_are_refused_with_one_line(tmp_path: Path) -> None:
     async def run() -> None:
-        async with api(tmp_path) as client:
+        async with api(tmp_path / "data") as client:
             surrogate = b'{"lab": "what-is-a-standby", "student": "\\ud800"}'
             answer = await client.post(
                 "/api/attempts", content=surrogate, headers={"Content-Type": "application/json"}

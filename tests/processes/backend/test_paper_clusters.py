@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from backend.app import create_app
-from backend.fleet.fleet import Fleet
-from backend.key import authorization, key_in
-from backend.lab import Lab
-from backend.settings import Settings
+from tests.processes.backend.in_process import api
 
 WITHIN_S = 60.0
 ELECTION = {"paper": "cfs", "mechanism": "election"}
@@ -24,24 +18,6 @@ ELECTION = {"paper": "cfs", "mechanism": "election"}
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-
-
-@contextlib.asynccontextmanager
-async def api(tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    lab = await Lab.open(Settings(tmp_path / "data", simulated=True))
-    fleet = Fleet(lab)
-    await fleet.start()
-    transport = httpx.ASGITransport(app=create_app(fleet), raise_app_exceptions=False)
-    headers = authorization(key_in(lab.home.path))
-    try:
-        async with httpx.AsyncClient(
-            transport=transport, base_url="http://127.0.0.1:8080", headers=headers
-        ) as it:
-            yield it
-    finally:
-        await fleet.stop()
-        await lab.stop()
-        await lab.workers.stop()
 
 
 async def asked(client: httpx.AsyncClient, method: str, path: str, body: Any = None) -> Any:
@@ -61,7 +37,7 @@ async def settled(client: httpx.AsyncClient, name: str) -> dict[str, Any]:
 
 def test_a_reader_causes_an_election(tmp_path: Path) -> None:
     async def run() -> None:
-        async with api(tmp_path) as client:
+        async with api(tmp_path / "data") as client:
             name = (await asked(client, "POST", "paper-clusters", ELECTION))["name"]
             await asked(client, "POST", f"clusters/{name}/clock", {"playing": True, "speed": 10})
             await settled(client, name)
@@ -84,10 +60,10 @@ def test_a_reader_causes_an_election(tmp_path: Path) -> None:
 
 def test_a_new_start_begins_without_the_clusters_of_papers(tmp_path: Path) -> None:
     async def run() -> None:
-        async with api(tmp_path) as client:
+        async with api(tmp_path / "data") as client:
             name = (await asked(client, "POST", "paper-clusters", ELECTION))["name"]
             assert (await client.post("/api/clusters", json={"name": "paper-x"})).status_code == 422
-        async with api(tmp_path) as client:
+        async with api(tmp_path / "data") as client:
             assert [each["name"] for each in await asked(client, "GET", "clusters")] == ["main"]
             assert (await client.get(f"/api/paper-clusters/{name}")).status_code == 404
 
