@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from backend.grading.verdict import GradeVerdict, signed
 from tests.browser.families.looks import faultless
 from tests.browser.looking import TAKEOVER_MS, active, card, visit
 from tests.browser.running import Running, living
@@ -117,6 +119,32 @@ def test_a_student_breaks_the_own_cluster_and_does_a_lab_on_the_wall(
     expect(page.locator(".brand-cluster")).to_contain_text("fork-", timeout=TAKEOVER_MS)
     student.get_by_test_id("go").click()
     expect(student.get_by_test_id("verdict")).to_have_attribute("data-phase", "over")
+
+
+def test_a_verdict_is_handed_in_and_another_file_is_refused(
+    page: Page, plane: Running, code: str, student: Page
+) -> None:
+    joined(student, plane, code, "Di")
+    visit(page, f"{plane.url}class")
+    tile, chosen = page.get_by_test_id("student-Di"), student.get_by_test_id("hand-in")
+    refused = student.get_by_test_id("in-class-failed")
+
+    def hand_in(content: bytes) -> None:
+        chosen.set_input_files({"name": "v.json", "mimeType": "application/json", "buffer": content})
+
+    for content in (b"\x00\xffnot json", b"x" * (1 << 17)):
+        hand_in(content)
+        expect(refused).to_contain_text("v.json is no verdict")
+    verdict = GradeVerdict("election", "Di", "1..200", True, 0, "", "0" * 64, "1.0")
+    for content in (b"null", b"[]", msgspec.json.encode(verdict)):
+        hand_in(content)
+        expect(refused).not_to_contain_text("v.json")
+        expect(refused).to_be_visible()
+    expect(refused).to_contain_text("not signed with the code of this class")
+    hand_in(msgspec.json.encode(signed(verdict, code)))
+    expect(student.get_by_text("Handed in: election, passed.")).to_be_visible()
+    expect(refused).to_have_count(0)
+    expect(tile).to_contain_text("1 verdict handed in", timeout=TAKEOVER_MS)
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")

@@ -7,6 +7,18 @@ import { Failed } from "../../ui/Failed";
 import { useAttempt } from "../../ui/useAttempt";
 import "./class.css";
 
+const BYTES_MAX = 1 << 16;
+
+/** What the file says; whether it is a verdict, and signed, is for the control plane to judge. */
+async function verdictIn(file: File): Promise<VerdictRequest> {
+  try {
+    if (file.size <= BYTES_MAX) return JSON.parse(await file.text());
+  } catch {
+    // The refusal below says what would be right.
+  }
+  throw new Error(`${file.name} is no verdict: choose the file that ./cloverlab grade … --out wrote`);
+}
+
 /** For a student of a class: the way to the free cluster, and where verdicts are handed in. */
 export function InClass() {
   const student = useLab((state) => state.student);
@@ -19,7 +31,7 @@ export function InClass() {
     if (file === undefined) return;
     setDone("");
     void attempt(async () => {
-      const verdict = JSON.parse(await file.text()) as VerdictRequest;
+      const verdict = await verdictIn(file);
       await api.handIn(verdict);
       setDone(`Handed in: ${verdict.lab}, ${verdict.passed ? "passed" : "failed"}.`);
     });

@@ -32,12 +32,16 @@ export function StudentTile({ tile, open, address }: Props) {
       <p>{doing(tile)}</p>
       {tile.steps.length > 0 && <Steps steps={tile.steps} />}
       <p className="soft">
-        {tile.passed.length} labs passed
-        {tile.verdicts.length > 0 && `, ${tile.verdicts.length} verdicts handed in`}
+        {counted(tile.passed.length, "lab")} passed
+        {tile.verdicts.length > 0 && `, ${counted(tile.verdicts.length, "verdict")} handed in`}
       </p>
       {open && <Acts tile={tile} address={address} />}
     </li>
   );
+}
+
+function counted(count: number, unit: string): string {
+  return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
 function Cluster({ cluster }: { cluster: NonNullable<Tile["cluster"]> }) {
