@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -52,6 +53,8 @@ def joined(page: Page, plane: Running, code: str, name: str) -> None:
     page.get_by_label("Your name").fill(name)
     page.get_by_role("button", name="Join").click()
     page.get_by_role("link", name="Open your labs").click()
+    # The page begins again once the student's own cluster is open.
+    expect(page).to_have_url(re.compile("cluster="), timeout=TAKEOVER_MS)
     expect(page.get_by_test_id("me")).to_have_text(name)
 
 
