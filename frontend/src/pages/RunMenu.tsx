@@ -4,6 +4,7 @@ import type { Run } from "../api/schema";
 import { openRun } from "../store/moment";
 import { shownRun, useLab } from "../store/store";
 import { complain } from "../store/toasts";
+import { counted } from "../ui/counted";
 
 async function readRuns(): Promise<void> {
   try {
@@ -30,10 +31,6 @@ function lengthWords({ started_at, ended_at, live }: Run): string {
 function keptWords(seconds: number): string {
   const hours = seconds / 3600;
   return hours % 24 === 0 ? counted(hours / 24, "day") : counted(hours, "hour");
-}
-
-function counted(count: number, unit: string): string {
-  return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
 /** All runs of this cluster; a past run is shown like the present. */

@@ -12,7 +12,8 @@ const BYTES_MAX = 1 << 16;
 /** What the file says; whether it is a verdict, and signed, is for the control plane to judge. */
 async function verdictIn(file: File): Promise<VerdictRequest> {
   try {
-    if (file.size <= BYTES_MAX) return JSON.parse(await file.text());
+    const found = file.size <= BYTES_MAX ? JSON.parse(await file.text()) : null;
+    if (found !== null && typeof found === "object" && !Array.isArray(found)) return found;
   } catch {
     // The refusal below says what would be right.
   }

@@ -3,6 +3,7 @@ import { api } from "../../api/client";
 import { inCluster } from "../../api/fleet";
 import type { Role, Tile } from "../../api/schema";
 import { sinceStart } from "../../store/time";
+import { counted } from "../../ui/counted";
 import { Failed } from "../../ui/Failed";
 import { RoleMark } from "../../ui/RoleMark";
 import { useAttempt } from "../../ui/useAttempt";
@@ -38,10 +39,6 @@ export function StudentTile({ tile, open, address }: Props) {
       {open && <Acts tile={tile} address={address} />}
     </li>
   );
-}
-
-function counted(count: number, unit: string): string {
-  return `${count} ${unit}${count === 1 ? "" : "s"}`;
 }
 
 function Cluster({ cluster }: { cluster: NonNullable<Tile["cluster"]> }) {

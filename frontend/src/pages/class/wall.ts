@@ -1,6 +1,7 @@
 /** What the wall says about students, and in which order. */
 
 import type { Tile } from "../../api/schema";
+import { counted } from "../../ui/counted";
 
 const SIGNS: Record<Tile["steps"][number]["state"], string> = {
   open: "○",
@@ -33,7 +34,7 @@ export function seen({ absent, away_s }: Tile): string {
 export function summary(tiles: readonly Tile[]): string {
   const stuck = tiles.filter(isStuck).length;
   const away = tiles.filter(({ absent }) => absent).length;
-  return `${tiles.length} students, ${stuck} stuck, ${away} away`;
+  return `${counted(tiles.length, "student")}, ${stuck} stuck, ${away} away`;
 }
 
 export function isStuck({ stuck, absent }: Tile): boolean {
