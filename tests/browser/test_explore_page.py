@@ -13,10 +13,8 @@ from backend.remote_requests import ask
 from tests.browser.families.looks import faultless
 from tests.browser.looking import visit
 from tests.browser.running import Running
+from tests.failing_seed import BUG, failing_seed
 
-BUG = "off_by_one_quorum"
-FOUND_BY = "12"
-"""A seed that finds the bug in mams."""
 DONE_MS = 120_000
 
 
@@ -38,7 +36,7 @@ def begin(page: Page, running: Running, seeds: str) -> None:
     expect(page.get_by_text("Half of the members suffice.")).to_be_visible()
     page.get_by_test_id("explore-unit").select_option("seeds")
     page.get_by_label("Seeds", exact=True).fill(seeds)
-    page.get_by_label("First seed").fill(FOUND_BY)
+    page.get_by_label("First seed").fill(str(failing_seed()))
     page.get_by_test_id("explore-start").click()
     expect(page.get_by_test_id("search")).to_have_attribute("data-state", "running")
 
@@ -50,11 +48,11 @@ def test_a_bug_is_found_read_and_shrunk(browser: Browser, page: Page, idle: Runn
     expect(failure).to_have_attribute("data-state", "found")
     page.get_by_test_id("show-1").click()
     schedule = page.get_by_test_id("schedule-1")
-    expect(schedule).to_contain_text(f"Cluster, seed {FOUND_BY}")
-    expect(schedule).to_contain_text("./cloverlab run mams-no-lost-write-12.yaml")
+    expect(schedule).to_contain_text(f"Cluster, seed {failing_seed()}")
+    expect(schedule).to_contain_text(f"./cloverlab run mams-no-lost-write-{failing_seed()}.yaml")
     with page.expect_download() as download:
         page.get_by_test_id("download-1").click()
-    assert download.value.suggested_filename == "mams-no-lost-write-12.yaml"
+    assert download.value.suggested_filename == f"mams-no-lost-write-{failing_seed()}.yaml"
     assert BUG in download.value.path().read_text()
     page.get_by_test_id("shrink-1").click()
     expect(failure).to_have_attribute("data-state", "shrinking")
@@ -67,7 +65,7 @@ def test_a_bug_is_found_read_and_shrunk(browser: Browser, page: Page, idle: Runn
 def test_one_click_plays_it_to_the_broken_promise(page: Page, idle: Running) -> None:
     begin(page, idle, "1")
     page.get_by_test_id("play-1").click(timeout=DONE_MS)
-    expect(page.get_by_test_id("clusters")).to_have_attribute("data-cluster", f"mams-{FOUND_BY}")
+    expect(page.get_by_test_id("clusters")).to_have_attribute("data-cluster", f"mams-{failing_seed()}")
     expect(page.get_by_test_id("invariant-no-lost-write")).to_have_attribute(
         "data-state", "red", timeout=DONE_MS
     )

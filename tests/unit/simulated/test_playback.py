@@ -20,9 +20,9 @@ from nodes.explore.plan import Plan
 from nodes.explore.trial import Trial
 from nodes.mutations import Mutations
 from nodes.trace.events import CheckFailed, Stamped
-from tests.unit.backend.test_searches import BUG
+from tests.failing_seed import failing_seed, plan_with_bug
 
-FAILING = draw(12, "mams", Holes(), Mutations(**{BUG: True}))
+FAILING = plan_with_bug(failing_seed())
 TICK_NS = 10_000_000
 SHARE_NS = 1_000_000_000
 
