@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from backend.errors import Unavailable
+from backend.fabrics.traces import moved
 from backend.names import CONTROL
 from nodes.real.clock import monotonic_ns
 from nodes.real.connection import PeerConnection, ProcessIdentity
@@ -171,7 +172,7 @@ class ContainerHost:
         self._on_status(self, before, status)
 
     def _shifted(self, stamped: Stamped) -> Stamped:
-        return msgspec.structs.replace(stamped, at_ns=stamped.at_ns + self.offset_ns)
+        return moved(stamped, stamped.at_ns + self.offset_ns)
 
     @property
     def clock_apart_ns(self) -> int:

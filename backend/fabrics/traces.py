@@ -7,7 +7,7 @@ from typing import Protocol
 
 import msgspec
 
-from nodes.trace.events import Called, Invoked, Stamped
+from nodes.trace.events import Stamped
 from nodes.trace.files import TraceDamaged
 
 HOLD_BACK_NS = 30_000_000
@@ -18,14 +18,16 @@ AHEAD_NS = 1_000_000_000
 """How far the clock of another machine may seem to be ahead."""
 
 
+TIMES = ("invoked_ns", "returned_ns", "lacking_ns")
+"""Fields of events that are on the clock of `at_ns`; 0 for none."""
+
+
 def moved(stamped: Stamped, at_ns: int) -> Stamped:
     """The event at another time; the times within a call move with it."""
     event, by_ns = stamped.event, at_ns - stamped.at_ns
-    if isinstance(event, Called):
-        returned_ns = event.returned_ns and event.returned_ns + by_ns
-        event = msgspec.structs.replace(event, invoked_ns=event.invoked_ns + by_ns, returned_ns=returned_ns)
-    elif isinstance(event, Invoked):
-        event = msgspec.structs.replace(event, invoked_ns=event.invoked_ns + by_ns)
+    times = {name: time_ns + by_ns for name in TIMES if (time_ns := getattr(event, name, 0))}
+    if times:
+        event = msgspec.structs.replace(event, **times)
     return msgspec.structs.replace(stamped, at_ns=at_ns, event=event)
 
 

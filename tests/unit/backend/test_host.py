@@ -8,6 +8,7 @@ from backend.fabrics import host as hosts
 from backend.fabrics.host import ContainerHost
 from nodes.real.clock import monotonic_ns
 from nodes.supervisor.messages import Status
+from nodes.trace.block_events import FileCalled
 from nodes.trace.events import Stamped, Warned
 
 DAY_NS = 86_400 * 1_000_000_000
@@ -38,6 +39,15 @@ def test_stamps_of_another_machine_are_shifted_by_the_least_offset_that_was_seen
     assert 0 <= host.offset_ns - DAY_NS < 5_000_000
     stamped = Stamped("mds1", 1, 1, 1_000, 0, Warned("x"))
     assert host._shifted(stamped).at_ns == 1_000 + host.offset_ns
+
+
+def test_the_times_within_a_call_are_shifted_with_it() -> None:
+    host = played()
+    host._stated(status("other", monotonic_ns() - DAY_NS, time.time_ns()))
+    done = FileCalled("c", "get", "/f", 1, 3_000, 7_000, "", -1, 0)
+    shifted = host._shifted(Stamped("client1", 1, 1, 7_000, 0, done))
+    assert isinstance(shifted.event, FileCalled) and shifted.event.returned_ns == shifted.at_ns
+    assert (shifted.event.invoked_ns, shifted.event.lacking_ns) == (shifted.at_ns - 4_000, 0)
 
 
 def test_a_wall_clock_that_is_apart_is_reported() -> None:
