@@ -1,4 +1,5 @@
-"""Each lab: a student who does it right passes; a wrong prediction and a fault that was not caused fail at their step."""
+"""Each lab: a student who does it right passes; a wrong prediction and a fault that was not caused fail at their step. A live attempt ticks the
+steps off on the way, and its verdict is that of `lab check`: it is judged on the same runs."""
 
 from __future__ import annotations
 
@@ -11,8 +12,11 @@ import pytest
 from backend.labs.lab_run import LabRun, grade_of, play
 from backend.labs.model import Answer, LabStep, ScriptPart
 from backend.labs.reader import StudentLab, lab_of, names, read_script
+from tests.simulation.labs.attempting import attempted
 
 SOLUTIONS = Path(__file__).parent / "solutions"
+FOUND_AT_THE_END = ("find-the-lost-write",)
+"""Labs whose last check needs an invariant that is only judged on the whole run."""
 
 
 def test_there_are_at_least_twelve_over_all_five_papers() -> None:
@@ -51,6 +55,13 @@ def test_who_does_it_right_passes_and_who_predicts_wrong_fails_there(name: str) 
     for step in lab.file.steps:
         if step.predict is not None:
             assert failed_with(lab, script, run, step.id, other(step, script.answers[step.id])) == [step.id]
+    attempt, ticked = attempted(lab, script, run)
+    assert attempt.finish(0) == grade
+    assert {step.state for step in attempt.steps(0)} == {"passed"}
+    checks = [step.id for step in lab.file.steps if step.check is not None]
+    assert ticked[0] == []
+    assert all(each == checks[: len(each)] for each in ticked)
+    assert ticked[-1] == (checks[:-1] if name in FOUND_AT_THE_END else checks)
 
 
 @pytest.mark.parametrize("name", names())
@@ -58,9 +69,24 @@ def test_who_causes_no_fault_fails_at_the_first_check(name: str) -> None:
     script = read_script(SOLUTIONS / f"{name}.yaml")
     lab = lab_of(name, script.student)
     idle = msgspec.structs.replace(script, actions=[])
-    grade = grade_of(lab, idle, asyncio.run(play(lab, idle)))
+    run = asyncio.run(play(lab, idle))
+    grade = grade_of(lab, idle, run)
     first = next(step.id for step in lab.file.steps if step.check is not None)
     assert first in [step.id for step in grade.steps if not step.passed]
+    attempt, ticked = attempted(lab, idle, run)
+    assert not any(ticked) and not attempt.finish(0).passed
+    assert next(step for step in attempt.steps(0) if step.id == first).state == "failed"
+
+
+def test_a_wrong_prediction_fails_alone_and_is_explained_after_the_run() -> None:
+    right = read_script(SOLUTIONS / "what-is-a-standby.yaml")
+    script = msgspec.structs.replace(right, answers={**right.answers, "standbys-left": 3})
+    lab = lab_of("what-is-a-standby", script.student)
+    attempt, _ = attempted(lab, script, asyncio.run(play(lab, script)))
+    failed = [step for step in attempt.steps(0) if step.state == "failed"]
+    assert [step.id for step in failed] == ["standbys-left"]
+    assert failed[0].seen == "2 standbys; you said 3"
+    assert failed[0].why and failed[0].answer == "3"
 
 
 def failed_with(lab: StudentLab, script: ScriptPart, run: LabRun, id: str, answer: Answer) -> list[str]:
