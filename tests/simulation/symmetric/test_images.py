@@ -349,6 +349,18 @@ def test_a_full_log_holds_the_writes_of_every_member() -> None:
     assert lab.broken() == {}
 
 
+def forced(lab: SymmetricLab, server: str) -> None:
+    """A person forces this server, which writes alone before the others return."""
+    lab.faults.force("g1", server)
+    lab.await_view_of(server)
+    lab.asks(lab.ada, server)
+    lab.ada.call(Mkdir("/other"))
+    for name in lab.names:
+        if name != server:
+            lab.faults.restart(name)
+    lab.await_view_of(*lab.names)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_servers_with_more_groups_than_a_forced_one_begin_from_its_journal(seed: int) -> None:
     """mds3 lost most of its journal and all images, and is forced to serve alone. The others have pruned what it still has; what they have is
@@ -370,13 +382,7 @@ def test_servers_with_more_groups_than_a_forced_one_begin_from_its_journal(seed:
     lab.faults.restart("mds3")
     lab.run_ms(8_000)
     assert "M" not in lab.letters
-    lab.faults.force("g1", "mds3")
-    lab.await_view_of("mds3")
-    lab.asks(lab.ada, "mds3")
-    lab.ada.call(Mkdir("/other"))
-    for name in ("mds1", "mds2"):
-        lab.faults.restart(name)
-    lab.await_view_of(*lab.names)
+    forced(lab, "mds3")
     lab.faults.crash("mds3")
     lab.await_view_of("mds1", "mds2")
     for name in ("mds1", "mds2"):
@@ -404,13 +410,7 @@ def test_what_a_restarted_server_cuts_for_a_forced_one_is_kept_aside() -> None:
     lab.faults.do("corrupt", ["mds2"], {"what": "journal_tail"})
     lab.faults.restart("mds2")
     lab.run_ms(6_000)
-    lab.faults.force("g1", "mds2")
-    lab.await_view_of("mds2")
-    lab.asks(lab.ada, "mds2")
-    lab.ada.call(Mkdir("/other"))
-    for name in ("mds1", "mds3"):
-        lab.faults.restart(name)
-    lab.await_view_of(*lab.names)
+    forced(lab, "mds2")
     for name in ("mds1", "mds3"):
         files = lab.cluster.servers[name].store.files
         assert any(path.startswith("aside/") and "journal" in path for path in files)
