@@ -148,13 +148,11 @@ class Fleet:
         fabric = source.fabric
         if not isinstance(fabric, SimulatedFabric):
             raise Impossible("only a simulated cluster can be forked: real time does not repeat")
+        file = source.home.file
         try:
             past = PastRun(str(log_of(fabric)), fabric.now_ns)
         except OSError as error:
-            raise Unavailable(
-                f"cannot read the run of {source.home.file.cluster.cluster}: {error.strerror}"
-            ) from None
-        file = source.home.file
+            raise Unavailable(f"cannot read the run of {file.cluster.cluster}: {error.strerror}") from None
         fork = await self.create_exactly(name, file.cluster, file.seed, lambda events: None, past=past)
         if fabric.workload is not None:
             take_load(fork, fabric.workload)

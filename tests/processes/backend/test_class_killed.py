@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 
 from backend import remote_requests
 from backend.key import authorization
-from tests.processes.backend.running import START_S, Up
+from tests.processes.backend.running import START_S, Up, up
 
 LAB = "what-is-a-standby"
 SECOND = 1_000_000_000
@@ -22,16 +20,6 @@ ANSWERS = {"how-long": 4.5, "standbys-left": 2, "failed-calls": "0"}
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
-
-
-@contextlib.contextmanager
-def plane(data: Path) -> Iterator[Up]:
-    running = Up(data, "--on", "simulated")
-    try:
-        running.await_green()
-        yield running
-    finally:
-        running.clean()
 
 
 def ask(running: Up, key: str, method: str, path: str, body: Any = None) -> Any:
@@ -52,7 +40,7 @@ def clock_of(running: Up, key: str, cluster: str) -> dict[str, Any]:
 
 
 def test_a_killed_control_plane_loses_nothing_that_it_answered(tmp_path: Path) -> None:
-    with plane(tmp_path / "data") as before:
+    with up(tmp_path / "data", "--on", "simulated") as before:
         opened = remote_requests.ask(before.port, "POST", "/api/class", {"name": "DS 101"})
         keys = {
             name: ask(before, "", "POST", "class/join", {"code": opened["code"], "name": name})["key"]
@@ -66,7 +54,7 @@ def test_a_killed_control_plane_loses_nothing_that_it_answered(tmp_path: Path) -
         ask(before, keys["Ada"], "POST", f"attempts/{attempt}/answers", {"answers": ANSWERS})
         before.process.kill()
         before.process.wait()
-    with plane(tmp_path / "data") as after:
+    with up(tmp_path / "data", "--on", "simulated") as after:
         wall = after.get("/api/class/wall")
         assert wall["code"] == opened["code"] and {tile["name"] for tile in wall["tiles"]} == {*keys}
         for name, key in keys.items():

@@ -88,7 +88,7 @@ def of(lab: SymmetricLab, server: str, kind: type) -> list[Any]:
 
 
 def test_a_member_whose_journal_begins_from_an_image_proposes_to_those_that_hold_its_groups() -> None:
-    """Its journal holds no group, and those of the others end later. It found nobody whose journal it could compare, and proposed for ever."""
+    """Its journal holds no group, and those of the others end later. It could compare its own with none of them, and proposed for ever."""
     lab = SymmetricLab(1, image_every=10)
     for number in range(40):
         lab.ada.call(Mkdir(f"/{number}"))
