@@ -201,6 +201,14 @@ class Warned(Event, frozen=True, array_like=True, gc=False):
     what: str
 
 
+class Commanded(Event, frozen=True, array_like=True, gc=False):
+    """A person's command to this server over the control connection. What it brings about follows from this event."""
+
+    command: str
+    about: str
+    """The checkpoint or the server that the command names; empty when it names none."""
+
+
 class Ignored(Event, frozen=True, array_like=True, gc=False):
     """A message without effect: of another view, ballot or epoch, of a peer that takes no part, or of another configuration."""
 
@@ -360,7 +368,7 @@ AnyEvent = (
     | Delivered | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
     | BarrierWritten | BlocksAtBarrier | CheckpointOutcome | TakenBack
     | PoolReported | ReportRefused | ReplicasDisagree | Repairing | LeaseLost | LeaseConfirmed | LockRemoved | WritesWait | Warned | Ignored
-    | Placed | LockHeld | EpochRaised | Configured
+    | Commanded | Placed | LockHeld | EpochRaised | Configured
     | BlockEvent
     | JournalStored | WriterFenced | LedgersForgotten
     | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | ProcessFound | ServerRemoved | CheckFailed

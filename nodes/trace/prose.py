@@ -189,6 +189,9 @@ PROSE: dict[type[e.AnyEvent], Callable[[Any, Terms], str]] = {
         f"{event.size} bytes of journal lie behind the newest one, {event.limit} are the most"
     ),
     e.Warned: lambda event, t: f"warns: {event.what}",
+    e.Commanded: lambda event, t: (
+        f"is asked to {event.command.replace('_', ' ')}" + (f": {event.about}" if event.about else "")
+    ),
     e.Ignored: lambda event, t: f"ignores {event.kind} of {event.sender}: {event.reason}",
     e.Placed: _placed,
     e.LockHeld: lambda event, t: (

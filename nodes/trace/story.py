@@ -8,6 +8,7 @@ from itertools import zip_longest
 from nodes.trace.causes import Causes
 from nodes.trace.events import (
     Applied,
+    Commanded,
     Durable,
     FaultEnded,
     FaultInjected,
@@ -30,6 +31,7 @@ LINES_MOST = 24
 """Largest number of lines of a story: its first steps and its last ones."""
 FIRST_KEPT = 4
 TURNS = (
+    Commanded,
     FaultInjected,
     FaultEnded,
     Started,

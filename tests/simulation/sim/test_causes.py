@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 
 import pytest
-from msgspec.structs import replace
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.explore.draw import SAFE, draw
@@ -18,6 +17,7 @@ from nodes.sim.triggers import Trigger
 from nodes.trace.causes import Causes, place_of
 from nodes.trace.events import (
     Called,
+    Commanded,
     Committed,
     Durable,
     FaultEnded,
@@ -33,9 +33,7 @@ from nodes.trace.present import Cause
 from nodes.trace.story import story
 from tests.simulation.mams.lab import Lab
 
-ROOTS = (Started, FaultInjected, FaultEnded, Called, Invoked)
-COMMANDS = ("mark", "recover", "hand_over")
-"""What an operator asks a server for. The trace has no event of the question, and what it brings about has no cause."""
+ROOTS = (Started, FaultInjected, FaultEnded, Commanded, Called, Invoked)
 SETTLE_NS = 60 * SECOND
 
 
@@ -44,9 +42,8 @@ def last(events: list[Stamped], kind: type, server: str = "") -> Stamped:
 
 
 @pytest.mark.parametrize("family", sorted(SAFE))
-def test_every_event_of_a_trial_goes_back_to_a_call_a_fault_or_a_start(family: str) -> None:
-    plan = draw(3, family)
-    trial = Trial(replace(plan, faults=[fault for fault in plan.faults if fault.verb not in COMMANDS]))
+def test_every_event_of_a_trial_goes_back_to_a_call_a_fault_a_command_or_a_start(family: str) -> None:
+    trial = Trial(draw(3, family))
     trial.run()
     causes = Causes(trial.cluster.events)  # type: ignore[attr-defined]
     events: list[Stamped] = trial.cluster.events  # type: ignore[attr-defined]
@@ -165,6 +162,17 @@ def test_a_server_that_is_started_again_follows_from_the_fault_verb() -> None:
     causes = Causes(lab.cluster.events)
     root = causes.back(last(lab.cluster.events, Started, name))[0]
     assert isinstance(root.event, FaultInjected | FaultEnded) and root.event.targets == [name]
+
+
+def test_a_handover_goes_back_to_the_command_that_asked_for_it() -> None:
+    lab = Lab(7)
+    lab.ada.call(Mkdir("/a"))
+    old, new = lab.active, lab.standbys[0]
+    task = lab.cluster.begin_asking(old, {"do": "hand_over", "server": new})
+    lab.cluster.run_until(task.done, SETTLE_NS)
+    lab.await_next_active()
+    root = Causes(lab.cluster.events).back(last(lab.cluster.events, Serving, new))[0]
+    assert (root.server, root.event) == (old, Commanded("hand_over", new))
 
 
 def test_a_schedules_own_deed_follows_from_nothing() -> None:
