@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from typing import Any
+
+import pytest
 
 FAMILIES = "CLOVERLAB_FAMILIES"
 SCENARIOS = "CLOVERLAB_SCENARIOS"
@@ -18,3 +21,11 @@ def wants_all(variable: str) -> bool:
 
 def chosen(always: Iterable[str], every: Iterable[str], variable: str = FAMILIES) -> list[str]:
     return list(every if wants_all(variable) else always)
+
+
+def only_full(*cases: Any) -> list[Any]:
+    """Cases of a parametrized test, each a value or a tuple of values, for the level `full` alone."""
+    return [
+        pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.full)
+        for case in cases
+    ]

@@ -9,9 +9,16 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.looking import active, card, goes_on, opened, role_is, server
 from tests.browser.running import ROOT, Running
+from tests.chosen import only_full
 
 AXE = ROOT / "frontend" / "node_modules" / "axe-core" / "axe.min.js"
-SIZES = [(1280, 800), (3840, 2160), (400, 860)]
+DESK, WALL, PHONE = SIZES = [(1280, 800), (3840, 2160), (400, 860)]
+LOOKS = [
+    (DESK, "light"),
+    (WALL, "dark"),
+    (PHONE, "dark"),
+    *only_full((DESK, "dark"), (WALL, "light"), (PHONE, "light")),
+]
 
 
 def violations(page: Page) -> list[str]:
@@ -29,8 +36,7 @@ def violations(page: Page) -> list[str]:
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}px")
+@pytest.mark.parametrize(("size", "scheme"), LOOKS)
 def test_axe_finds_nothing(browser: Browser, lab: Running, scheme: Any, size: tuple[int, int]) -> None:
     context = browser.new_context(
         viewport={"width": size[0], "height": size[1]}, color_scheme=scheme, reduced_motion="reduce"

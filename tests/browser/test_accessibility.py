@@ -11,6 +11,7 @@ from tests.browser.families.looks import faultless
 from tests.browser.looking import TAKEOVER_MS, active, card, goes_on, opened, visit
 from tests.browser.running import Running
 from tests.browser.test_access import AXE
+from tests.chosen import only_full
 
 PAGES = (
     "",
@@ -49,7 +50,7 @@ def page_of(browser: Browser, size: tuple[int, int], scheme: Any) -> Page:
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["dark", *only_full("light")])
 def test_axe_finds_nothing_on_any_page(browser: Browser, lab: Running, scheme: Any) -> None:
     page = page_of(browser, PROJECTOR, scheme)
     for path in PAGES:
@@ -65,7 +66,7 @@ def test_axe_finds_nothing_on_any_page(browser: Browser, lab: Running, scheme: A
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", *only_full("dark")])
 def test_axe_finds_nothing_where_faults_are_in_force(browser: Browser, lab: Running, scheme: Any) -> None:
     page = page_of(browser, PROJECTOR, scheme)
     opened(page, lab.url)

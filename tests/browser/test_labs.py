@@ -12,9 +12,11 @@ from tests.browser.families.looks import faultless
 from tests.browser.looking import TAKEOVER_MS, active, card, visit
 from tests.browser.running import Running, living
 from tests.browser.test_access import AXE
+from tests.chosen import only_full
 
 LAB = "what-is-a-standby"
 PROJECTOR, PHONE = (1024, 768), (400, 800)
+LOOKS = [(PROJECTOR, "dark"), (PHONE, "light"), *only_full((PROJECTOR, "light"), (PHONE, "dark"))]
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +112,7 @@ def test_hints_come_one_at_a_time_and_survive_a_reload(page: Page, labs: Running
 
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [PROJECTOR, PHONE])
+@pytest.mark.parametrize(("size", "scheme"), LOOKS)
 def test_axe_finds_nothing_on_a_lab(
     browser: Browser, labs: Running, scheme: Any, size: tuple[int, int]
 ) -> None:

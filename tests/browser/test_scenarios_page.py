@@ -13,12 +13,13 @@ from tests.browser.families.looks import faultless
 from tests.browser.looking import visit
 from tests.browser.running import Running
 from tests.browser.test_access import AXE, violations
+from tests.chosen import only_full
 from tests.slowness import slower
 
 CRASH = "faults/crash-the-active"
 CALM = "faults/calm"
 RUN_MS = slower(60_000)
-SIZES: list[tuple[int, Any]] = [(1920, "light"), (1280, "dark"), (400, "light"), (400, "dark")]
+LOOKS = [(1280, "dark"), (400, "light"), *only_full((1920, "light"), (400, "dark"))]
 
 
 def test_the_list_is_searched_and_a_scenario_opens_with_its_steps(page: Page, lab: Running) -> None:
@@ -139,7 +140,7 @@ def test_a_scenario_runs_on_processes(page: Page, lab: Running) -> None:
     expect(page.get_by_test_id("run-state")).to_have_text(re.compile("Over: held"))
 
 
-@pytest.mark.parametrize(("width", "scheme"), SIZES)
+@pytest.mark.parametrize(("width", "scheme"), LOOKS)
 def test_it_looks_well_in_every_size(browser: Browser, lab: Running, width: int, scheme: Any) -> None:
     context = browser.new_context(
         viewport={"width": width, "height": 900}, color_scheme=scheme, reduced_motion="reduce"

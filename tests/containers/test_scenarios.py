@@ -29,7 +29,6 @@ SLOWER = {
 """Files that cannot be scaled down: ZooKeeper servers start, or operations are counted."""
 FILES = sorted(str(file.relative_to(ROOT)) for kind in SCALES for file in (ROOT / kind).glob("*.yaml"))
 EVERY_RUN = (
-    "papers/cfs-table3-b.yaml",
     "groups/rename-storm.yaml",
     "recovery/a-group-is-down.yaml",
     "pool/packets-damaged.yaml",

@@ -27,7 +27,7 @@ CLI = [sys.executable, "-m", "backend.cli"]
 LEVELS = ("quick", "all", "full")
 EXPLORE = {
     level: [*CLI, "explore", "--all", "--seeds", f"1..{last}"]
-    for level, last in zip(LEVELS, (60, 700, 5_000), strict=True)
+    for level, last in zip(LEVELS, (60, 500, 5_000), strict=True)
 }
 """A share of the search for violated invariants: the same seeds each time, every family in turn; two to three minutes on two processors."""
 LIMITS = {

@@ -27,20 +27,12 @@ SLOWER = {"recovery/clocks-apart.yaml": 1.0}
 """Files that cannot be scaled down, because they count operations."""
 FILES = sorted(str(file.relative_to(ROOT)) for kind in SCALES for file in (ROOT / kind).glob("*.yaml"))
 EVERY_RUN = (
-    "papers/cfs-table3-a.yaml",
     "papers/cfs-table3-b.yaml",
-    "papers/cfs-table3-c.yaml",
     "faults/crash-the-active.yaml",
-    "faults/pause-longer-than-session.yaml",
     "faults/isolated-active.yaml",
-    "faults/two-crashes-at-once.yaml",
     "faults/power-loss-of-all.yaml",
-    "faults/add-a-server.yaml",
     "faults/coordination-restarts.yaml",
-    "groups/several-actives-at-once.yaml",
     "groups/rename-storm.yaml",
-    "groups/one-group-down.yaml",
-    "recovery/all-actives-lost.yaml",
     "recovery/time-server-crashes.yaml",
     "recovery/files-go-back.yaml",
     "data/node-dies-in-the-pipeline.yaml",

@@ -220,7 +220,7 @@ def test_the_second_standby_is_another_one_than_the_first() -> None:
 @pytest.mark.parametrize("broken", [True, False])
 def test_nothing_is_tried_once_a_promise_is_broken(broken: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Trial, "broken", broken)
-    trial = Trial(draw(1))
+    trial = Trial(plan())
     trial.carry_out()
     assert ("prober" in trial.cluster.servers) is not broken
 
