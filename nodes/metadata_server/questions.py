@@ -25,6 +25,7 @@ COMMANDS = frozenset(
         "force",
         "take_image",
         "check_pool",
+        "change_view",
     )
 )
 """Questions that change something."""

@@ -129,7 +129,7 @@ class SimCluster:
             self.loop,
             links,
             lambda event: self.report(COORDINATION, event),
-            lambda server: self._faulted.get(server, UNKNOWN),
+            self._blamed,
         )
         self.ensemble.sessions.max_ms = conditions.session_max_ms
         self.servers: dict[str, SimServer] = {}
@@ -301,6 +301,11 @@ class SimCluster:
         if isinstance(event, FaultInjected):
             self._faulted.update(dict.fromkeys(event.targets, self.loop.cause))
         self.emit(Stamped(server, 1, number, self.now_ns, cause, event, "" if by == server else by))  # type: ignore[arg-type]
+
+    def _blamed(self, server: str) -> Cause:
+        """The last fault of a server; without one, the last fault of the coordination service, which then kept it from receiving pings."""
+        of_coordination = [cause for name, cause in self._faulted.items() if name.startswith(COORDINATION)]
+        return self._faulted.get(server) or max(of_coordination, default=UNKNOWN)
 
     def take_events(self) -> list[Stamped]:
         """The events since the last call, which `events` no longer has: a simulation without an end keeps none."""

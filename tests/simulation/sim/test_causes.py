@@ -41,9 +41,12 @@ def last(events: list[Stamped], kind: type, server: str = "") -> Stamped:
     return [each for each in events if type(each.event) is kind and server in ("", each.server)][-1]
 
 
+@pytest.mark.parametrize("seed", [3, 8])
 @pytest.mark.parametrize("family", sorted(SAFE))
-def test_every_event_of_a_trial_goes_back_to_a_call_a_fault_a_command_or_a_start(family: str) -> None:
-    trial = Trial(draw(3, family))
+def test_every_event_of_a_trial_goes_back_to_a_call_a_fault_a_command_or_a_start(
+    family: str, seed: int
+) -> None:
+    trial = Trial(draw(seed, family))
     trial.run()
     causes = Causes(trial.cluster.events)  # type: ignore[attr-defined]
     events: list[Stamped] = trial.cluster.events  # type: ignore[attr-defined]
