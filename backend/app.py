@@ -41,6 +41,7 @@ from backend.papers.service import PaperClusters
 from backend.played_failures.router import router as played_failures
 from backend.pool.router import router as pool
 from backend.removal.router import router as removal
+from backend.run_files.router import router as run_files
 from backend.scenario_runs.router import router as scenarios
 from backend.searches.router import router as searches
 from nodes.errors import FsError
@@ -68,7 +69,7 @@ PART = re.compile(
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 ROUTERS = (
     attempts, backup, checkpoints, classes, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, labs, papers, pool,
-    removal, scenarios, searches, played_failures, stream,
+    removal, run_files, scenarios, searches, played_failures, stream,
     metrics.router, probes.router, api_page.router,
 )  # fmt: skip
 

@@ -26,6 +26,7 @@ MODULES = {
     "wait": "wait",
     "logs": "lifecycle",
     "bundle": "bundle",
+    "runs": "runs",
     "fault": "faults",
     "force": "faults",
     "handover": "handover",

@@ -11,7 +11,13 @@ from backend.reach import LOCAL_REACH, NetworkReach
 BODY_BYTES = 1024 * 1024
 CONTENT_BYTES = 1 << 36
 """Largest file or backup that a request may send, in bytes; it is streamed and never held."""
-STREAMED = frozenset({"/api/fs/content", "/api/checkpoints/import"})
+RUN_BYTES = 1 << 29
+"""Largest file of a run that a request may send, in bytes; it is streamed, too."""
+STREAMED = {
+    "/api/fs/content": CONTENT_BYTES,
+    "/api/checkpoints/import": CONTENT_BYTES,
+    "/api/runs/import": RUN_BYTES,
+}
 OWN_SITE = ("same-origin", "none")
 """Values of Sec-Fetch-Site for requests of this page, and for those of a person: a typed address, a bookmark."""
 
@@ -68,7 +74,7 @@ def opens_a_page(scope: Scope) -> bool:
 
 def most(scope: Scope) -> int:
     """Most bytes that the body of a request may have."""
-    return CONTENT_BYTES if scope["path"] in STREAMED else BODY_BYTES
+    return STREAMED.get(scope["path"], BODY_BYTES)
 
 
 def check_length(scope: Scope) -> None:

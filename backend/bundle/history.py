@@ -41,6 +41,8 @@ def newest_events(port: int) -> list[dict[str, Any]]:
     """In order, from as many runs as it takes."""
     found: list[dict[str, Any]] = []
     for run in remote_requests.ask(port, "GET", "/api/runs"):
+        if run["origin"]:
+            continue
         lacking = EVENTS - len(found)
         after = max(run["first_seq"] - 1, run["last_seq"] - lacking)
         query = urlencode({"after": after, "limit": lacking})

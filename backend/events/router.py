@@ -13,7 +13,6 @@ from backend.clusters.models import PictureOut
 from backend.dependencies import TheLab
 from backend.events import service
 from backend.events.models import EventPage, Evidence, Failover, JournalRecord, Journals, Run, Timeline
-from backend.store import queries
 
 router = APIRouter(prefix="/api", tags=["events"])
 
@@ -28,8 +27,7 @@ def as_json(reported: Any) -> Response:
 
 @router.get("/runs", response_model=list[Run])  # type: ignore[valid-type]
 async def read_runs(lab: TheLab) -> list[dict[str, Any]]:
-    found = await queries.runs(lab.store.reader, lab.store.run, lab.store.seq)
-    return [msgspec.structs.asdict(run) for run in found]
+    return [msgspec.structs.asdict(run) for run in await service.runs(lab)]
 
 
 @router.get("/runs/{run}/events", response_model=EventPage)

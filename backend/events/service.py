@@ -24,7 +24,18 @@ FAILOVERS_MOST = 1_000
 LAST_SEQ = (1 << 62) - 1
 
 
+async def runs(lab: Running) -> list[RunRow]:
+    """Runs, newest first, with the imported ones."""
+    store = lab.store
+    own = await queries.runs(store.reader, store.run, store.seq)
+    return sorted([*own, *store.imported.rows()], key=lambda row: row.run, reverse=True)
+
+
 async def run_of(lab: Running, run: int) -> RunRow:
+    """Raises NotThere."""
+    imported = lab.store.imported.get(run)
+    if imported is not None:
+        return imported.row
     return await queries.run_named(lab.store.reader, run, lab.store.run, lab.store.seq)
 
 
@@ -38,7 +49,7 @@ async def events(
             raise Malformed(f"no event is called {kind[:40]!r}; there are {', '.join(sorted(KINDS))}")
     await lab.store.flush()
     found = await queries.events(
-        lab.store.reader, row.run, after, before or LAST_SEQ, limit, wanted, words(servers)
+        lab.store.reader_of(run), row.run, after, before or LAST_SEQ, limit, wanted, words(servers)
     )
     left_out = 0
     if found and not wanted and not servers:
@@ -58,7 +69,7 @@ async def picture(lab: Running, run: int, at_ns: int | None, last_seq: int | Non
     if row.live and until_ns >= present.at_ns and until_seq >= present.seq:
         return present
     await lab.store.flush()
-    return await queries.picture_at(lab.store.reader, row, until_ns, until_seq)
+    return await queries.picture_at(lab.store.reader_of(run), row, until_ns, until_seq)
 
 
 async def read_timeline(
@@ -67,20 +78,20 @@ async def read_timeline(
     row = await run_of(lab, run)
     await lab.store.flush()
     start = row.started_ns if from_ns is None else from_ns
-    last_ns = lab.fabric.now_ns if row.live else await queries.last_ns(lab.store.reader, row)
+    last_ns = lab.fabric.now_ns if row.live else await queries.last_ns(lab.store.reader_of(run), row)
     end = last_ns if to_ns is None else to_ns
     if end <= start:
         raise Malformed("to_ns must be later than from_ns")
     last = await picture(lab, run, None)
     homes = {server.name: server.group for server in last.servers.values()}
-    return await timeline(lab.store.reader, row, homes, start, end, last_ns, buckets)
+    return await timeline(lab.store.reader_of(run), row, homes, start, end, last_ns, buckets)
 
 
 async def read_failovers(lab: Running, run: int) -> list[dict[str, Any]]:
     """The newest takeovers of a run, in order."""
     row = await run_of(lab, run)
     await lab.store.flush()
-    return completed(await queries.newest_failovers(lab.store.reader, row.run, FAILOVERS_MOST))
+    return completed(await queries.newest_failovers(lab.store.reader_of(run), row.run, FAILOVERS_MOST))
 
 
 async def read_evidence(lab: Running, group: str, epoch: int) -> dict[str, Any]:
@@ -107,7 +118,7 @@ async def read_journal(
     group = group or next(iter(shown.groups), "")
     if group not in shown.groups:
         raise NotThere(f"no group is called {group[:40]!r}; there are {', '.join(shown.groups)}")
-    return await journal(lab.store.reader, shown, group, from_sn, to_sn)
+    return await journal(lab.store.reader_of(run), shown, group, from_sn, to_sn)
 
 
 async def record(lab: Running, server: str, sn: int) -> dict[str, Any]:

@@ -39,7 +39,7 @@ CLIENT_ROLES = ("workload", "caller")
 ANY = Shape()
 ENDS_S = 10.0
 PARTS = (
-    "cluster.json", "processes.json", "events.db", "events.db-shm", "events.db-wal", "token", "keys", "config",
+    "cluster.json", "processes.json", "events.db", "events.db-shm", "events.db-wal", "imported", "token", "keys", "config",
     "coordination", "servers", "logs", "run", "inputs", "beside",
 )  # fmt: skip
 """Everything that a cluster writes into its directory."""

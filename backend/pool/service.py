@@ -23,7 +23,7 @@ async def volumes(lab: Running, run: int, at_ns: int | None) -> list[Any]:
     """The pool of every group. Files outlive runs, so events of earlier runs count, too. Raises NotThere."""
     picture = await events.picture(lab, run, at_ns)
     await lab.store.flush()
-    found = await queries.newest(lab.store.reader, KINDS, picture.seq, EVENTS_MOST)
+    found = await queries.newest(lab.store.reader_of(run), KINDS, picture.seq, EVENTS_MOST)
     homes = {server.name: server.group for server in picture.servers.values()}
     reported: list[Any] = msgspec.to_builtins(pools(homes, (stamped for _, stamped in found)))
     return reported

@@ -34,6 +34,8 @@ class RunRow(msgspec.Struct, frozen=True):
     first_seq: int
     last_seq: int
     live: bool
+    origin: str = ""
+    """Where an imported run was lived; empty for a run of this store."""
 
 
 async def runs(reader: ReadConnections, live_run: int, live_seq: int) -> list[RunRow]:

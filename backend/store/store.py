@@ -16,6 +16,7 @@ from backend.errors import ClusterCannotStart
 from backend.picture import Picture
 from backend.store.buckets import Bucket
 from backend.store.encoding import row_of, worth_storing
+from backend.store.imported_runs import ImportedRuns
 from backend.store.readers import ReadConnections
 from backend.store.retention import KEPT_EVENTS, KEPT_S, forget_runs, prune, thin
 from backend.store.schema import connect, put_buckets
@@ -39,12 +40,14 @@ class EventStore:
         path: Path,
         writer: aiosqlite.Connection,
         reader: ReadConnections,
+        imported: ImportedRuns,
         kept_events: int,
         kept_s: int,
         on_trouble: Callable[[str], None],
     ):
         self.path = path
         self.reader = reader
+        self.imported = imported
         self.run = 0
         self.first_seq = 1
         self.seq = 0
@@ -76,7 +79,8 @@ class EventStore:
         """Raises ClusterCannotStart when the file is damaged or of another format."""
         writer = await connect(path)
         reader = await ReadConnections.open(path)
-        store = cls(path, writer, reader, kept_events, kept_s, on_trouble)
+        imported = await ImportedRuns.open(path.with_name("imported"), on_trouble)
+        store = cls(path, writer, reader, imported, kept_events, kept_s, on_trouble)
         row = await (await writer.execute("SELECT max(seq) FROM events")).fetchone()
         last = await (await writer.execute("SELECT max(last_seq) FROM runs")).fetchone()
         store.seq = max((row and row[0]) or 0, (last and last[0]) or 0)
@@ -96,16 +100,22 @@ class EventStore:
         await self._writer.execute("UPDATE runs SET ended_at = seen_at WHERE ended_at IS NULL")
         row = await (await self._writer.execute("SELECT coalesce(max(run), 0) + 1 FROM runs")).fetchone()
         assert row is not None
-        self.run, self.first_seq = int(row[0]), self.seq + 1
+        self.run, self.first_seq = max(int(row[0]), self.imported.newest + 1), self.seq + 1
         await self._writer.execute(
             "INSERT INTO runs VALUES (?,?,?,?,NULL,?,?,?)",
             (self.run, protocol, now, now, started_ns, self.first_seq, self.seq),
         )
         self._newest_ns = self._thinned_ns = started_ns
         await forget_runs(self._writer, self.run, self.kept_s)
+        await self.imported.forget(self.run, self.kept_s)
         self._task = asyncio.create_task(self._write_on(), name="store")
         self._task.add_done_callback(self._ended)
         return self.run
+
+    def reader_of(self, run: int) -> ReadConnections:
+        """The connections to the database that has this run."""
+        imported = self.imported.get(run)
+        return self.reader if imported is None else imported.reader
 
     def append(self, stamped: list[Stamped]) -> list[tuple[int, Stamped]]:
         """Numbers the events that are stored one by one and queues them for the writer."""
@@ -148,6 +158,7 @@ class EventStore:
         finally:
             await self.reader.interrupt()
             await self.reader.close()
+            await self.imported.close()
             await self._writer.close()
 
     async def _write_on(self) -> None:

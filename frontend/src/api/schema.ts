@@ -31,7 +31,7 @@ export interface WorkloadChange { rate_per_s?: number; paused?: boolean; clients
 export interface WorkloadState { rate_per_s: number; paused: boolean; clients: number }
 export interface ClockState { now_ns: number; playing: boolean; speed: number; reached: number; until_ns: number; until_event: string }
 export interface ClockChange { playing?: boolean; speed?: number; until_ns?: number; until_event?: string; step?: "event" | "message" }
-export interface Run { run: number; protocol: string; started_at: string; ended_at: string | null; started_ns: number; first_seq: number; last_seq: number; live: boolean }
+export interface Run { run: number; protocol: string; started_at: string; ended_at: string | null; started_ns: number; first_seq: number; last_seq: number; live: boolean; origin: string }
 export interface Failover { group: string; fault_ns: number; detection_ms: number; election_ms: number; switch_ms: number; reconnect_ms: number | null; total_ms: number; old: string; new: string; epoch: number; evidence: string }
 export interface Evidence { group: string; epoch: number; old: string; new: string; last_sn: number; last_epoch: number; holders: string[]; acknowledged: number; found: number; from_sn: number; waited: number; answered: number; given_up: number; longest_ms: number }
 export interface Stamp { seq: number; server: string; boot: number; number: number; at_ns: number; cause: number; cause_server: string; kind: string; says: string; story: boolean }

@@ -1,0 +1,34 @@
+"""`/api/runs/RUN/export` and `/api/runs/import`: a run as one file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from fastapi import APIRouter, Request
+from starlette.responses import StreamingResponse
+
+from backend.dependencies import TheLab
+from backend.events.models import Run
+from backend.events.router import RunNumber
+from backend.run_files import service
+
+router = APIRouter(prefix="/api/runs", tags=["events"])
+
+
+@router.get(
+    "/{run}/export",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/byte-stream": {}}}},
+)
+async def export_run(run: RunNumber, lab: TheLab) -> StreamingResponse:
+    """All that is kept of a run, as one file: a gzip stream of JSON lines. A file without its last line is not whole."""
+    name, parts = await service.export(lab, run)
+    disposition = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingResponse(parts, media_type="application/byte-stream", headers=disposition)
+
+
+@router.post("/import", response_model=Run)
+async def import_run(request: Request, lab: TheLab) -> dict[str, Any]:
+    """Stores the file of a run, the body, as a further past run, whole or not at all."""
+    return msgspec.structs.asdict(await service.restore(lab, request.stream()))

@@ -1,0 +1,191 @@
+"""Export and import of runs through the API: what comes back is the run, and nothing else changes."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from backend.errors import Impossible
+from backend.gate import RUN_BYTES
+from backend.lab import Lab
+from backend.run_files import service
+from backend.store.retention import KEPT_RUNS
+from nodes.trace import events as e
+from tests.unit.backend.story import Story, called, committed, durable
+from tests.unit.backend.test_api import ONE_GROUP, api, one_line
+
+Body = Callable[[httpx.AsyncClient, Lab], Awaitable[None]]
+NAMED = re.compile(r'attachment; filename="clover-[0-9a-f]+-run-1\.cloverrun"')
+QUESTIONS = (
+    "events", "events?kinds=Durable&servers=mds1", "picture", "picture?at_ns=40000000", "timeline", "failovers",
+    "journal?from_sn=1&to_sn=20", "pool",
+)  # fmt: skip
+
+
+def with_runs(tmp_path: Path, *bodies: Body) -> None:
+    """Each body has a further run of one cluster."""
+
+    async def run() -> None:
+        for number, body in enumerate(bodies):
+            (tmp_path / str(number)).mkdir()
+            (tmp_path / str(number) / "data").symlink_to(tmp_path / "data")
+            (tmp_path / "data").mkdir(exist_ok=True, mode=0o700)
+            async with api(tmp_path / str(number), ONE_GROUP) as (client, lab):
+                await body(client, lab)
+
+    asyncio.run(run())
+
+
+async def live(client: httpx.AsyncClient, lab: Lab) -> None:
+    """A run with a little of everything that a file holds."""
+    story = Story()
+    lab.store.keep_picture(lab.fabric.picture)
+    began = lab.fabric.now_ns // 1_000_000
+    for n in range(1, 21):
+        lab._on_events([story(began + n, "mds1", durable(n)), story(began + n, "mds1", committed(n))])
+        lab._on_events([story(began + n, "client", called(n, began + n, error="" if n % 5 else "ETIMEDOUT"))])
+    lab._on_events([story(began + 30, "faults", e.FaultInjected(1, "crash", ["mds1"], {}))])
+    await lab.store.flush()
+
+
+async def answers(client: httpx.AsyncClient, run: int) -> dict[str, Any]:
+    found = {}
+    for question in QUESTIONS:
+        answer = await client.get(f"/api/runs/{run}/{question}")
+        assert answer.status_code == 200, answer.text
+        found[question] = answer.json()
+    return found
+
+
+async def exported(client: httpx.AsyncClient, run: int) -> bytes:
+    answer = await client.get(f"/api/runs/{run}/export")
+    assert answer.status_code == 200
+    assert NAMED.fullmatch(answer.headers["content-disposition"])
+    return answer.content
+
+
+def test_a_past_run_comes_back_as_it_was_and_outlives_a_restart(tmp_path: Path) -> None:
+    kept: dict[str, Any] = {}
+
+    async def second(client: httpx.AsyncClient, lab: Lab) -> None:
+        before = await client.get("/api/runs"), await answers(client, 1)
+        answer = await client.post("/api/runs/import", content=await exported(client, 1))
+        assert answer.status_code == 200, answer.text
+        kept.update(answer.json())
+        assert (kept["run"], kept["live"], kept["origin"]) == (
+            3,
+            False,
+            f"run 1 of {lab.home.file.cluster.cluster}",
+        )
+        assert await answers(client, 3) == before[1] == await answers(client, 1)
+        listed = (await client.get("/api/runs")).json()
+        assert listed == [kept, *before[0].json()]
+        assert lab.store.run == 2 and await exported(client, 3)
+
+    async def third(client: httpx.AsyncClient, lab: Lab) -> None:
+        assert [row["run"] for row in (await client.get("/api/runs")).json()] == [4, 3, 2, 1]
+        assert (await client.get("/api/runs")).json()[1] == kept
+        assert await answers(client, 3) == await answers(client, 1)
+        assert (await client.get("/api/runs/4/events")).json()["left_out"] == 0
+
+    with_runs(tmp_path, live, second, third)
+
+
+def test_the_present_run_can_be_exported_and_goes_on(tmp_path: Path) -> None:
+    async def body(client: httpx.AsyncClient, lab: Lab) -> None:
+        await live(client, lab)
+        data = await exported(client, 1)
+        lab._on_events([Story()(99, "mds2", durable(21))])
+        row = (await client.post("/api/runs/import", content=data)).json()
+        assert row["ended_at"] is not None and row["last_seq"] == lab.store.seq - 1
+        assert len((await client.get("/api/runs/2/events")).json()["events"]) == row["last_seq"]
+
+    with_runs(tmp_path, body)
+
+
+def test_an_imported_run_adds_nothing_to_the_journals_of_the_present(tmp_path: Path) -> None:
+    async def body(client: httpx.AsyncClient, lab: Lab) -> None:
+        await live(client, lab)
+        before = (await client.get("/api/runs/1/journal?from_sn=1&to_sn=20")).json()
+        seq, picture = lab.store.seq, lab.fabric.picture.seq
+        for _ in range(2):
+            assert (await client.post("/api/runs/import", content=await exported(client, 1))).is_success
+        assert (await client.get("/api/runs/1/journal?from_sn=1&to_sn=20")).json() == before
+        assert (lab.store.seq, lab.fabric.picture.seq) == (seq, picture)
+
+    with_runs(tmp_path, body)
+
+
+def test_what_is_refused_leaves_nothing(tmp_path: Path) -> None:
+    async def body(client: httpx.AsyncClient, lab: Lab) -> None:
+        await live(client, lab)
+        whole = await exported(client, 1)
+        lines = gzip.decompress(whole).splitlines(keepends=True)
+        for data, says in (
+            (b"hello", "the run cannot be opened: it is no file of a run"),
+            (whole[:-20], "the run cannot be opened: it is cut off behind line"),
+            (gzip.compress(b"".join(lines[:-1])), "the run cannot be opened: it is cut off behind line"),
+            (gzip.compress(b"".join(lines[:9] + lines[10:])), "the lines before it are not those that were"),
+        ):
+            answer = await client.post("/api/runs/import", content=data)
+            assert answer.status_code == 422 and says in one_line(answer)
+        assert [row["run"] for row in (await client.get("/api/runs")).json()] == [1]
+        assert not list((lab.home.path / "imported").iterdir())
+        assert "there is no run 7" in one_line(await client.get("/api/runs/7/export"))
+        too_long = {"Content-Length": str(RUN_BYTES + 1)}
+        assert (await client.post("/api/runs/import", headers=too_long)).status_code == 413
+
+    with_runs(tmp_path, body)
+
+
+def test_a_full_disk_refuses_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def body(client: httpx.AsyncClient, lab: Lab) -> None:
+        monkeypatch.setattr(service, "FREE_BYTES", 1 << 60)
+        answer = await client.post("/api/runs/import", content=await exported(client, 1))
+        assert answer.status_code == 409 and "would be free on the disk: make room first" in one_line(answer)
+        assert not list((lab.home.path / "imported").iterdir())
+
+    with_runs(tmp_path, body)
+
+
+def test_one_run_is_imported_at_a_time(tmp_path: Path) -> None:
+    async def body(client: httpx.AsyncClient, lab: Lab) -> None:
+        data = await exported(client, 1)
+        async with lab.store.imported.adding(2) as path:
+            path.touch()
+            answer = await client.post("/api/runs/import", content=data)
+            assert answer.status_code == 409 and "another run is being imported" in one_line(answer)
+            path.unlink()
+            raise Impossible("given up")
+
+    with pytest.raises(Impossible, match="given up"):
+        with_runs(tmp_path, body)
+
+
+def test_imported_runs_are_kept_like_any_run(tmp_path: Path) -> None:
+    async def many(client: httpx.AsyncClient, lab: Lab) -> None:
+        data = await exported(client, 1)
+        for _ in range(KEPT_RUNS + 2):
+            assert (await client.post("/api/runs/import", content=data)).is_success
+        kept = list(range(KEPT_RUNS + 3, 3, -1))
+        assert [row["run"] for row in (await client.get("/api/runs")).json()] == [*kept, 1]
+        assert len(list((lab.home.path / "imported").glob("*.db"))) == KEPT_RUNS
+        (lab.home.path / "imported" / "99.part").touch()
+        (lab.home.path / "imported" / "98.db").write_text(
+            "no database, and long enough to be seen as none" * 99
+        )
+
+    async def later(client: httpx.AsyncClient, lab: Lab) -> None:
+        assert lab.store.run == KEPT_RUNS + 4 and not list((lab.home.path / "imported").glob("*.part"))
+        await lab.store.imported.forget(lab.store.run, -60)
+        assert [row["run"] for row in (await client.get("/api/runs")).json()] == [KEPT_RUNS + 4]
+        assert [path.name for path in (lab.home.path / "imported").iterdir()] == ["98.db"]
+
+    with_runs(tmp_path, many, later)
