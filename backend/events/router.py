@@ -27,7 +27,8 @@ def as_json(reported: Any) -> Response:
 
 @router.get("/runs", response_model=list[Run])  # type: ignore[valid-type]
 async def read_runs(lab: TheLab) -> list[dict[str, Any]]:
-    return [msgspec.structs.asdict(run) for run in await service.runs(lab)]
+    found: list[dict[str, Any]] = msgspec.to_builtins(await service.runs(lab))
+    return found
 
 
 @router.get("/runs/{run}/events", response_model=EventPage)

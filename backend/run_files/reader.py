@@ -27,6 +27,8 @@ from backend.store.encoding import KINDS
 from nodes.families import family_named
 
 PIECE_BYTES = 1 << 20
+REASON = 300
+"""Longest reason, in characters."""
 NO_RUN = "it is no file of a run: `runs export` and the page's menu of runs write one"
 _decoder: Any = msgspec.json.Decoder(Line | End)
 
@@ -83,7 +85,7 @@ class RunFileReader:
             raise self._wrong(f"it has more than {LINE_BYTES} bytes, the most")
 
     def _wrong(self, reason: object) -> RunFileDamaged:
-        return RunFileDamaged(f"line {self.lines_read + 1}: {reason}")
+        return RunFileDamaged(f"line {self.lines_read + 1}: {plain(reason)}")
 
     def _line(self, text: bytes) -> RunHeader | Line | None:
         if self._ended:
@@ -116,6 +118,11 @@ class RunFileReader:
         self._ended = True
 
 
+def plain(reason: object) -> str:
+    """A reason that may repeat what is in the file, fit for a terminal."""
+    return "".join(each if each.isprintable() else "?" for each in str(reason)[:REASON])
+
+
 def unknown_event(text: bytes) -> str:
     """What is wrong with a line whose event is of a kind that this version does not have; empty for any other line."""
     try:
@@ -143,5 +150,5 @@ def header_of(text: bytes) -> RunHeader:
         for time in (header.started_at, header.ended_at, header.exported_at):
             datetime.fromisoformat(time)
     except (ValueError, RecursionError) as error:
-        raise RunFileDamaged(f"line 1: {error}") from None
+        raise RunFileDamaged(f"line 1: {plain(error)}") from None
     return header

@@ -31,4 +31,5 @@ async def export_run(run: RunNumber, lab: TheLab) -> StreamingResponse:
 @router.post("/import", response_model=Run)
 async def import_run(request: Request, lab: TheLab) -> dict[str, Any]:
     """Stores the file of a run, the body, as a further past run, whole or not at all."""
-    return msgspec.structs.asdict(await service.restore(lab, request.stream()))
+    found: dict[str, Any] = msgspec.to_builtins(await service.restore(lab, request.stream()))
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import sqlite3
 from collections.abc import AsyncIterator
 
@@ -38,8 +37,7 @@ async def export(lab: Running, run: int) -> tuple[str, AsyncIterator[bytes]]:
             yield await asyncio.to_thread(writer.part, some)
         yield writer.end()
 
-    cluster = re.sub(r"[^A-Za-z0-9-]+", "-", header.cluster.cluster)[:40]
-    return f"{cluster}-run-{header.run}{SUFFIX}", parts()
+    return f"{header.cluster.cluster}-run-{header.run}{SUFFIX}", parts()
 
 
 def header_of(lab: Running, row: RunRow) -> RunHeader:

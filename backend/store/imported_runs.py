@@ -18,6 +18,8 @@ from backend.store.queries import RunRow, run_row
 from backend.store.readers import ReadConnections
 from backend.store.retention import KEPT_RUNS
 from backend.store.schema import FORMAT, MAGIC, TABLES, connect
+from backend.vocabulary import lanes
+from nodes.config import ClusterConfig
 
 IMPORTS = "CREATE TABLE imports (origin TEXT NOT NULL, imported_at TEXT NOT NULL, header BLOB NOT NULL);"
 """One row: the words for its place of origin, the time of day, and the header of the file that it came in."""
@@ -26,6 +28,12 @@ FIRST = (
     "SELECT run, protocol, started_at, ended_at, started_ns, first_seq, last_seq, origin, imported_at, header"
     " FROM runs, imports"
 )
+
+
+class OfCluster(msgspec.Struct):
+    """The part of a header that says what the cluster was."""
+
+    cluster: ClusterConfig
 
 
 class ImportedRun(msgspec.Struct):
@@ -114,10 +122,11 @@ class ImportedRuns:
         connection = await connect(path)
         try:
             *row, origin, imported_at, header = await only_row(connection)
+            cluster = msgspec.json.decode(header, type=OfCluster).cluster
         except (sqlite3.DatabaseError, ValueError):
             await connection.close()
             raise ClusterCannotStart(f"{path} is no imported run: move it away") from None
-        known = msgspec.structs.replace(run_row(row, 0), origin=origin)
+        known = msgspec.structs.replace(run_row(row, 0), origin=origin, lanes=lanes(cluster))
         self._runs[run] = ImportedRun(known, imported_at, header, ReadConnections([connection]))
 
 

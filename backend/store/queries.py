@@ -13,6 +13,7 @@ from backend.store.encoding import FREQUENT, named, stamped_of
 from backend.store.latencies import LatencyHistogram
 from backend.store.readers import ReadConnections
 from backend.store.tiers import BUCKET_NS
+from backend.vocabulary import Lane
 from nodes.trace.events import Stamped
 from nodes.trace.prose import Terms
 
@@ -36,6 +37,8 @@ class RunRow(msgspec.Struct, frozen=True):
     live: bool
     origin: str = ""
     """Where an imported run was lived; empty for a run of this store."""
+    lanes: list[Lane] = []
+    """Kinds of node of an imported run's cluster."""
 
 
 async def runs(reader: ReadConnections, live_run: int, live_seq: int) -> list[RunRow]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
@@ -118,6 +119,42 @@ def test_a_past_run_is_opened_and_the_present_found_again(page: Page, own: Runni
     page.keyboard.press("1")
     page.keyboard.press("c")
     expect(page.get_by_test_id("toast-error")).to_be_visible()
+    page.get_by_test_id("go-live").click()
+    state(page, "live")
+    goes_on(page, active(page))
+
+
+def test_a_run_is_exported_and_opened_from_its_file(page: Page, own: Running, tmp_path: Path) -> None:
+    own.start()
+    old = next(each["name"] for each in own.ask("cluster")["servers"] if each["role"] == "active")
+    own.do("crash", old)
+    wait_for(lambda: own.ask("runs/1/timeline?buckets=1")["failovers"], 30, "a failover")
+    opened(page, own.url)
+    page.get_by_test_id("run").click()
+    with page.expect_download() as download:
+        page.get_by_test_id("run-export").click()
+    assert re.fullmatch(r"clover-[0-9a-f]+-run-1\.cloverrun", download.value.suggested_filename)
+    file = tmp_path / "mine.cloverrun"
+    download.value.save_as(file)
+    failovers = own.ask("runs/1/failovers")
+    own.do("restart", old)
+
+    page.get_by_test_id("run").click()
+    with page.expect_file_chooser() as chooser:
+        page.get_by_test_id("run-import").click()
+    chooser.value.set_files(file)
+    state(page, "past")
+    expect(page.get_by_test_id("run")).to_have_attribute("data-run", "2")
+    role_is(page, old, "down")
+    assert own.ask("runs/2/failovers") == failovers
+    page.get_by_test_id("run").click()
+    expect(page.get_by_test_id("run-2")).to_contain_text("run 1 of clover-")
+    page.keyboard.press("Escape")
+
+    file.write_bytes(file.read_bytes()[:-9])
+    page.get_by_test_id("run-file").set_input_files(file)
+    expect(page.get_by_test_id("toast-error")).to_contain_text("it is cut off behind line")
+    assert [each["run"] for each in own.ask("runs")] == [2, 1]
     page.get_by_test_id("go-live").click()
     state(page, "live")
     goes_on(page, active(page))

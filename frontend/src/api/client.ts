@@ -121,6 +121,8 @@ export const api = {
   fault: (request: FaultRequest) => post<FaultDone>("/faults", request),
   workload: (change: WorkloadChange) => post<WorkloadState>("/workload", change),
   runs: (signal?: AbortSignal) => get<Run[]>("/runs", {}, signal),
+  /** Stores the file of a run as a further past run. */
+  importRun: (file: File) => ask<Run>(address("/runs/import"), { method: "POST", body: file }),
   events: (
     run: number,
     query: { after?: number; before?: number; limit?: number; kinds?: string; servers?: string },
@@ -238,6 +240,11 @@ export function plotAddress(name: string, ran_at_s: number): string {
 /** URL of a file's content. */
 export function contentAddress(path: string): string {
   return address("/fs/content", { path });
+}
+
+/** URL of a run as one file. */
+export function runAddress(run: number): string {
+  return address(`/runs/${run}/export`);
 }
 
 /** Uploads a local file as a new one; `progress` receives the share that was sent. The body is never held in memory. */

@@ -31,7 +31,9 @@ export interface WorkloadChange { rate_per_s?: number; paused?: boolean; clients
 export interface WorkloadState { rate_per_s: number; paused: boolean; clients: number }
 export interface ClockState { now_ns: number; playing: boolean; speed: number; reached: number; until_ns: number; until_event: string }
 export interface ClockChange { playing?: boolean; speed?: number; until_ns?: number; until_event?: string; step?: "event" | "message" }
-export interface Run { run: number; protocol: string; started_at: string; ended_at: string | null; started_ns: number; first_seq: number; last_seq: number; live: boolean; origin: string }
+export interface Column { field: string; label: string; unit: "count" | "bytes"; summed: boolean; bad: boolean }
+export interface Lane { kind: string; label: string; says: string; sign: string; linked: "servers" | "clients"; counted: boolean; columns: Column[] }
+export interface Run { run: number; protocol: string; started_at: string; ended_at: string | null; started_ns: number; first_seq: number; last_seq: number; live: boolean; origin: string; lanes: Lane[] }
 export interface Failover { group: string; fault_ns: number; detection_ms: number; election_ms: number; switch_ms: number; reconnect_ms: number | null; total_ms: number; old: string; new: string; epoch: number; evidence: string }
 export interface Evidence { group: string; epoch: number; old: string; new: string; last_sn: number; last_epoch: number; holders: string[]; acknowledged: number; found: number; from_sn: number; waited: number; answered: number; given_up: number; longest_ms: number }
 export interface Stamp { seq: number; server: string; boot: number; number: number; at_ns: number; cause: number; cause_server: string; kind: string; says: string; story: boolean }
@@ -165,8 +167,6 @@ export interface BothFigures { figure: string; theirs: number | null; ours: numb
 export interface ExperimentPage { paper: string; short: string; name: string; section: string; asks: string; saw: string; modelled: string; command: string; ran_at_s: number; quick: boolean; figures: BothFigures[]; notes: string[] }
 export interface PaperCluster { name: string; paper: string; mechanism: string; settled: boolean; trouble: string }
 export interface PaperClusterRequest { paper: string; mechanism: string }
-export interface Column { field: string; label: string; unit: "count" | "bytes"; summed: boolean; bad: boolean }
-export interface Lane { kind: string; label: string; says: string; sign: string; linked: "servers" | "clients"; counted: boolean; columns: Column[] }
 export interface HelloFrame { type: "hello"; run: number; seq: number; picture: Picture; verbs: Verb[]; lanes: Lane[]; invariants: InvariantStatus[]; now_ns: number; clock: ClockState | null; left_out: number }
 export interface EventsFrame { type: "events"; events: LabEvent[]; next: number; left_out: number; picture: PictureChanges }
 export interface RateFrame { type: "rate"; at_ns: number; ok: number; failed: number; span_ms: number; p50_ms: number | null; p99_ms: number | null }

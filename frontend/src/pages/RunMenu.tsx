@@ -1,5 +1,6 @@
 import { Menu } from "@mantine/core";
-import { api } from "../api/client";
+import { useRef, useState } from "react";
+import { api, runAddress } from "../api/client";
 import type { Run } from "../api/schema";
 import { openRun } from "../store/moment";
 import { shownRun, useLab } from "../store/store";
@@ -33,39 +34,80 @@ function keptWords(seconds: number): string {
   return hours % 24 === 0 ? counted(hours / 24, "day") : counted(hours, "hour");
 }
 
-/** All runs of this cluster; a past run is shown like the present. */
+/** All runs of this cluster; a past run, also one from a file, is shown like the present. */
 export function RunMenu() {
+  const file = useRef<HTMLInputElement>(null);
+  const [opening, setOpening] = useState(false);
+  const student = useLab((state) => state.student);
   const runs = useLab((state) => state.runs);
   const shown = useLab(shownRun);
   const liveRun = useLab((state) => state.liveRun);
   const keptS = useLab((state) => state.cluster?.kept_s ?? 0);
   if (shown === null) return null;
+  const open = async (chosen: File | undefined): Promise<void> => {
+    if (chosen === undefined) return;
+    setOpening(true);
+    try {
+      const { run } = await api.importRun(chosen);
+      await readRuns();
+      await openRun(run);
+    } catch (error) {
+      complain(error);
+    } finally {
+      setOpening(false);
+    }
+  };
   return (
-    <Menu position="bottom-start" shadow="lg" onOpen={() => void readRuns()}>
-      <Menu.Target>
-        <button type="button" className="pill" data-testid="run" data-run={shown}>
-          Run {shown}
-          <span className="soft"> {shown === liveRun ? "now" : "past"}</span>
-          <span aria-hidden="true"> ▾</span>
-        </button>
-      </Menu.Target>
-      <Menu.Dropdown className="runs">
-        <Menu.Label data-testid="runs-kept">Runs, newest first; kept for {keptWords(keptS)}</Menu.Label>
-        {runs.map((run) => (
-          <Menu.Item
-            key={run.run}
-            data-testid={`run-${run.run}`}
-            aria-current={run.run === shown || undefined}
-            onClick={() => void openRun(run.run)}
-          >
-            <span className="run-line">
-              <strong>Run {run.run}</strong>
-              <span>{startedWords(run)}</span>
-              <span className="soft">{lengthWords(run)}</span>
-            </span>
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="bottom-start" shadow="lg" onOpen={() => void readRuns()}>
+        <Menu.Target>
+          <button type="button" className="pill" data-testid="run" data-run={shown}>
+            Run {shown}
+            <span className="soft"> {shown === liveRun ? "now" : "past"}</span>
+            <span aria-hidden="true"> ▾</span>
+          </button>
+        </Menu.Target>
+        <Menu.Dropdown className="runs">
+          <Menu.Label data-testid="runs-kept">Runs, newest first; kept for {keptWords(keptS)}</Menu.Label>
+          {runs.map((run) => (
+            <Menu.Item
+              key={run.run}
+              data-testid={`run-${run.run}`}
+              aria-current={run.run === shown || undefined}
+              onClick={() => void openRun(run.run)}
+            >
+              <span className="run-line">
+                <strong>Run {run.run}</strong>
+                <span>{startedWords(run)}</span>
+                <span className="soft">{lengthWords(run)}</span>
+                {run.origin !== "" && <span className="soft">{run.origin}</span>}
+              </span>
+            </Menu.Item>
+          ))}
+          {student === "" && (
+            <>
+              <Menu.Divider />
+              <Menu.Item component="a" href={runAddress(shown)} download data-testid="run-export">
+                Export run {shown}
+              </Menu.Item>
+              <Menu.Item disabled={opening} data-testid="run-import" onClick={() => file.current?.click()}>
+                {opening ? "Opening the file…" : "Open a run from a file…"}
+              </Menu.Item>
+            </>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <input
+        ref={file}
+        type="file"
+        accept=".cloverrun"
+        hidden
+        data-testid="run-file"
+        onChange={({ currentTarget }) => {
+          void open(currentTarget.files?.[0]);
+          currentTarget.value = "";
+        }}
+      />
+    </>
   );
 }

@@ -224,14 +224,12 @@ export function canAct(state: LabState): boolean {
 
 /** Start of the shown run; 0 while unknown. */
 export function runStart(state: LabState): number {
-  const run = shownRun(state);
-  return state.runs.find((each) => each.run === run)?.started_ns ?? 0;
+  return runFacts(state)?.started_ns ?? 0;
 }
 
 /** Whether the facts of the shown run have arrived. */
 export function knowsRun(state: LabState): boolean {
-  const run = shownRun(state);
-  return state.runs.some((each) => each.run === run);
+  return runFacts(state) !== undefined;
 }
 
 export const usePicture = (): Picture => useLab(shownPicture);
@@ -263,5 +261,18 @@ function shownAs<Kind extends NodeProcess>(state: LabState, table: Record<string
 export const shownServers = (state: LabState): Server[] => shownAs(state, shownPicture(state).servers);
 export const shownNodes = (state: LabState): Node[] => shownAs(state, shownPicture(state).nodes);
 
-/** The terms of the cluster's family. */
-export const useWords = (): Vocabulary => useLab((state) => vocabularyOf(state.cluster?.protocol));
+/** Facts of the shown run; undefined while they have not arrived. */
+function runFacts(state: LabState): Run | undefined {
+  const run = shownRun(state);
+  return state.runs.find((each) => each.run === run);
+}
+
+/** Kinds of node of the shown run: an imported one may come from another cluster. */
+export function shownLanes(state: LabState): readonly Lane[] {
+  const facts = runFacts(state);
+  return facts === undefined || facts.origin === "" ? state.lanes : facts.lanes;
+}
+
+/** The terms of the family of the shown run. */
+export const useWords = (): Vocabulary =>
+  useLab((state) => vocabularyOf(runFacts(state)?.protocol ?? state.cluster?.protocol));

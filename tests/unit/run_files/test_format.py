@@ -72,7 +72,7 @@ def signed(text: bytes) -> bytes:
 def refusal(data: bytes) -> str:
     with pytest.raises(RunFileDamaged) as refused:
         read(data)
-    assert "\n" not in str(refused.value)
+    assert str(refused.value).isprintable() and len(str(refused.value)) < 400
     return str(refused.value)
 
 
@@ -195,6 +195,7 @@ def test_lines_that_make_up_no_run_are_refused(lines: list[Line], says: str) -> 
         (b"not json", "line 2: JSON is malformed"),
         (b'["calls",1,2,3,4,{},"more"]', "line 2: "),
         (b"\xff\xfe", "line 2: "),
+        (b'["\\u001b[2J' + b"x" * 9_000 + b'"]', "line 2: Invalid value '?[2Jxxx"),
     ],
 )  # fmt: skip
 def test_a_line_that_is_none_is_refused_where_it_is(line: bytes, says: str) -> None:
@@ -217,7 +218,11 @@ def test_a_header_that_is_wrong_is_refused(change: dict[str, Any], says: str) ->
     assert says in refusal(signed(msgspec.json.encode(header) + b"\n"))
 
 
-def test_a_family_that_this_version_does_not_have_is_named() -> None:
+def test_a_cluster_that_this_version_does_not_know_is_named() -> None:
     header = msgspec.to_builtins(HEADER)
-    header["cluster"]["protocol"] = "raft"
+    header["cluster"]["cluster"] = "\x1b[2J"
+    assert "line 1: Expected `str` matching regex '^[a-z][a-z0-9-]{0,31}$'" in refusal(
+        signed(msgspec.json.encode(header) + b"\n")
+    )
+    header["cluster"] |= {"cluster": "clover", "protocol": "raft"}
     assert "the protocol 'raft' is unknown" in refusal(signed(msgspec.json.encode(header) + b"\n"))

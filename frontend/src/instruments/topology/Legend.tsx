@@ -1,12 +1,12 @@
-import { useLab, useWords } from "../../store/store";
+import { shownLanes, shownPicture, useLab, useWords } from "../../store/store";
 import { colours, isReplicated } from "./colours";
 
 /** Meanings of the dots' colours that this cluster can show. */
 export function Legend() {
   const words = useWords();
-  const replicated = useLab((state) => isReplicated(state.live, state.lanes));
-  const groups = useLab((state) => Object.keys(state.live.groups).length > 1);
-  const dataNodes = useLab((state) => state.lanes.some(({ linked }) => linked === "clients"));
+  const replicated = useLab((state) => isReplicated(shownPicture(state), shownLanes(state)));
+  const groups = useLab((state) => Object.keys(shownPicture(state).groups).length > 1);
+  const dataNodes = useLab((state) => shownLanes(state).some(({ linked }) => linked === "clients"));
   return (
     <ul className="legend" aria-label="Messages by colour">
       {colours({ replicated, groups, dataNodes }, words).map(([family, label]) => (

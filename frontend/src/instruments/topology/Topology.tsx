@@ -11,6 +11,7 @@ import {
   canAct,
   isLive,
   type Selection,
+  shownLanes,
   shownNodes,
   shownPicture,
   shownServers,
@@ -69,7 +70,7 @@ function useGeometry(servers: Server[], links: Link[], width: number, rem: numbe
   const clientNames = clients.map(({ name }) => name).join(" ");
   const names = servers.map(({ name }) => name);
   const ensemble = useEnsemble().length;
-  const lanes = useLab((state) => state.lanes);
+  const lanes = useLab(shownLanes);
   const nodes = useLab((state) =>
     Object.values(shownPicture(state).nodes)
       .map(({ kind, name }) => `${kind}/${name}`)
@@ -142,7 +143,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
   const counters = useLab((state) => state.counters);
   const clients = useLab((state) => state.clients);
   const nodes = useLab(useShallow(shownNodes));
-  const lanes = useLab((state) => state.lanes);
+  const lanes = useLab(shownLanes);
   const selection = useLab((state) => state.selection);
   const words = useWords();
   const marks = useMarks();
