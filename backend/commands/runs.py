@@ -99,6 +99,7 @@ def import_run(
     try:
         with file.open("rb") as local:
             source = SentBackup(local, file.stat().st_size)
-            show(output, remote_requests.send(port_of(context, port), "POST", f"{PATH}/import", source))
+            reported = remote_requests.send(port_of(context, port), "POST", f"{PATH}/import", source)
     except OSError as error:
         raise Malformed(f"cannot read {file}: {reason_of(error)}") from None
+    show(output, reported, [row(reported)])

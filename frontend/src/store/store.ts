@@ -273,6 +273,9 @@ export function shownLanes(state: LabState): readonly Lane[] {
   return facts === undefined || facts.origin === "" ? state.lanes : facts.lanes;
 }
 
+/** The terms of the cluster's family. */
+export const useWords = (): Vocabulary => useLab((state) => vocabularyOf(state.cluster?.protocol));
+
 /** The terms of the family of the shown run. */
-export const useWords = (): Vocabulary =>
+export const useRunWords = (): Vocabulary =>
   useLab((state) => vocabularyOf(runFacts(state)?.protocol ?? state.cluster?.protocol));

@@ -192,3 +192,31 @@ def test_the_active_role_is_handed_over_and_back(cluster: Up) -> None:
     assert json.loads(well(cluster, "handover", "g1", old, "-o", "json"))["new"] == old
     refused = run(cluster, "handover", "g1", old)
     assert refused.returncode != 0 and b"is the active already" in refused.stderr
+
+
+def test_a_run_is_a_file_and_a_run_again(cluster: Up, tmp_path: Path) -> None:
+    file = tmp_path / "mine.cloverrun"
+    done = json.loads(well(cluster, "runs", "export", "1", str(file), "-o", "json"))
+    assert done["lines"] > 10 and done["file"] == str(file)
+    [row, head] = well(cluster, "runs", "import", str(file)).decode().splitlines()[::-1]
+    assert head.split()[0] == "run" and row.split()[0] == "2" and "run 1 of clover-" in row
+    listed = json.loads(well(cluster, "runs", "list", "-o", "json"))
+    assert [(each["run"], each["live"], each["origin"] != "") for each in listed] == [
+        (2, False, True),
+        (1, True, False),
+    ]
+
+    cut = tmp_path / "cut"
+    cut.write_bytes(file.read_bytes()[:-9])
+    for words, code, says in (
+        (("import", str(cut)), 2, "the run cannot be opened: it is cut off behind line"),
+        (("import", "README.md"), 2, "it is no file of a run"),
+        (("import", str(tmp_path / "none")), 2, "cannot read"),
+        (("export", "9", str(tmp_path / "nine")), 3, "there is no run 9"),
+        (("export", "1", str(tmp_path / "no" / "way")), 2, "cannot write"),
+    ):
+        refused = run(cluster, "runs", *words)
+        assert refused.returncode == code and says in refused.stderr.decode(), refused
+        assert refused.stderr.count(b"\n") == 1 and not refused.stdout
+    assert len(json.loads(well(cluster, "runs", "list", "-o", "json"))) == 2
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cut", "mine.cloverrun"]

@@ -16,7 +16,11 @@ from backend.errors import Impossible
 from backend.gate import RUN_BYTES
 from backend.lab import Lab
 from backend.run_files import service
+from backend.run_files.records import RunHeader
+from backend.run_files.writer import RunFileWriter
 from backend.store.retention import KEPT_RUNS
+from backend.store.store import wall
+from nodes.config import JournalConfig, one_group
 from nodes.trace import events as e
 from tests.unit.backend.story import Story, called, committed, durable
 from tests.unit.backend.test_api import ONE_GROUP, api, one_line
@@ -141,6 +145,21 @@ def test_what_is_refused_leaves_nothing(tmp_path: Path) -> None:
         assert "there is no run 7" in one_line(await client.get("/api/runs/7/export"))
         too_long = {"Content-Length": str(RUN_BYTES + 1)}
         assert (await client.post("/api/runs/import", headers=too_long)).status_code == 413
+
+    with_runs(tmp_path, body)
+
+
+def test_a_run_of_another_family_brings_its_kinds_of_node(tmp_path: Path) -> None:
+    async def body(client: httpx.AsyncClient, lab: Lab) -> None:
+        cluster = one_group(2, protocol="qjm", journal=JournalConfig(["jn1", "jn2", "jn3"]))
+        writer = RunFileWriter()
+        header = RunHeader("1.0", wall(), wall(), wall(), 5, 0, 1, 0, cluster)
+        answer = await client.post("/api/runs/import", content=writer.part([header]) + writer.end())
+        row = answer.json()
+        assert (row["protocol"], row["origin"]) == ("qjm", "run 5 of clover")
+        assert [lane["kind"] for lane in row["lanes"]] == ["journal_node"]
+        assert (await client.get("/api/runs/2/picture")).json()["servers"] == {}
+        assert (await client.get("/api/runs/2/events")).json()["events"] == []
 
     with_runs(tmp_path, body)
 

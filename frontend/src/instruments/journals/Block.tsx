@@ -2,7 +2,7 @@ import { type KeyboardEvent, type PointerEvent, useMemo, useState } from "react"
 import type { Vocabulary } from "../../api/schema";
 import { useCanvas } from "../../draw/useCanvas";
 import { stateWords } from "../../families/vocabulary";
-import { useLab, useWords } from "../../store/store";
+import { useLab, useRunWords } from "../../store/store";
 import { draw } from "./draw";
 import { GoTo } from "./GoTo";
 import { columnsOf, heightOf, layout } from "./layout";
@@ -24,7 +24,7 @@ interface Props {
 
 /** The journals of one replica group, with an axis of their own. */
 export function Block({ group, named, cell_rem, onWiden }: Props) {
-  const words = useWords();
+  const words = useRunWords();
   const [from, setFrom] = useState<number | null>(null);
   const [hover, setHover] = useState<Cell | null>(null);
   const [columns, setColumns] = useState(0);

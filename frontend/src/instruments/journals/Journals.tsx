@@ -2,7 +2,7 @@ import { useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { CellState } from "../../api/schema";
 import { useCanvas } from "../../draw/useCanvas";
-import { shownPicture, useLab, useWords } from "../../store/store";
+import { shownPicture, useLab, useRunWords } from "../../store/store";
 import { Block } from "./Block";
 import { drawCell } from "./draw";
 import { blocksOf } from "./layout";
@@ -13,7 +13,7 @@ const STATES: readonly CellState[] = ["p", "c", "a", "e", "x"];
 
 /** One block for each replica group: a row for each server, a column for each serial number. */
 export function Journals() {
-  const words = useWords();
+  const words = useRunWords();
   const [zoom, setZoom] = useState(2);
   const [chosen, setChosen] = useState<string | null>(null);
   const groups = useLab(useShallow((state) => Object.keys(shownPicture(state).groups)));

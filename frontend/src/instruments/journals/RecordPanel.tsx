@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { api } from "../../api/client";
-import { useLab, useWords } from "../../store/store";
+import { useLab, useRunWords } from "../../store/store";
 
 interface Group {
   sn: number;
@@ -18,7 +18,7 @@ const MOST = 200;
 export function RecordPanel({ server, sn }: { server: string; sn: number }) {
   const [group, setGroup] = useState<Group | null>(null);
   const [line, setLine] = useState("");
-  const { term, place, unit } = useWords();
+  const { term, place, unit } = useRunWords();
   useEffect(() => {
     const stop = new AbortController();
     setGroup(null);

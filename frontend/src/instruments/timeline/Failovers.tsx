@@ -1,5 +1,5 @@
 import type { Failover } from "../../api/schema";
-import { runStart, useLab, useWords } from "../../store/store";
+import { runStart, useLab, useRunWords } from "../../store/store";
 import { milliseconds, sinceStart } from "../../store/time";
 
 const MOST = 3;
@@ -19,7 +19,7 @@ const EVIDENCE: Record<string, string> = {
 export function Failovers({ failovers }: { failovers: readonly Failover[] }) {
   const start_ns = useLab(runStart);
   const several = useLab((state) => Object.keys(state.live.groups).length > 1);
-  const { term } = useWords();
+  const { term } = useRunWords();
   if (failovers.length === 0) return <p className="quiet">No takeover in this stretch.</p>;
   const shown = failovers.slice(-MOST);
   return (

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type PointerEvent, useCallback, useMemo, useRef, useState } from "react";
 import { useCanvas } from "../../draw/useCanvas";
 import { goLive, scrubTo } from "../../store/moment";
-import { runStart, useLab, useWords } from "../../store/store";
+import { runStart, useLab, useRunWords } from "../../store/store";
 import { NS_PER_S, sinceStart } from "../../store/time";
 import { draw } from "./draw";
 import { Failovers } from "./Failovers";
@@ -33,7 +33,7 @@ const NAMES: Record<number, string> = {
 /** Requests, latency, roles and takeovers over time; dragging moves into the past. */
 export function Timeline() {
   const [window_, setWindow] = useState<Window>({ span: 60, end_ns: null });
-  const { locked } = useWords();
+  const { locked } = useRunWords();
   const { data: reported, failed } = useTimeline(window_);
   const data = useMemo(
     () => (reported === null ? null : { ...reported, views: viewsOf(reported.views, locked) }),

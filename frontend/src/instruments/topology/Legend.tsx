@@ -1,9 +1,9 @@
-import { shownLanes, shownPicture, useLab, useWords } from "../../store/store";
+import { shownLanes, shownPicture, useLab, useRunWords } from "../../store/store";
 import { colours, isReplicated } from "./colours";
 
 /** Meanings of the dots' colours that this cluster can show. */
 export function Legend() {
-  const words = useWords();
+  const words = useRunWords();
   const replicated = useLab((state) => isReplicated(shownPicture(state), shownLanes(state)));
   const groups = useLab((state) => Object.keys(shownPicture(state).groups).length > 1);
   const dataNodes = useLab((state) => shownLanes(state).some(({ linked }) => linked === "clients"));

@@ -1,7 +1,7 @@
 import { useShallow } from "zustand/react/shallow";
 import type { Group, Server, Vocabulary } from "../../api/schema";
 import { shownRole } from "../../families/roles";
-import { shownLanes, shownNodes, useLab, usePicture, useWords } from "../../store/store";
+import { shownLanes, shownNodes, useLab, usePicture, useRunWords } from "../../store/store";
 import { disagreement } from "./ServerCard";
 
 /** The topology as a table, for screen readers. */
@@ -9,7 +9,7 @@ export function Mirror({ servers }: { servers: Server[] }) {
   const { groups } = usePicture();
   const nodes = useLab(useShallow(shownNodes));
   const lanes = useLab(shownLanes);
-  const words = useWords();
+  const words = useRunWords();
   const connection = useLab((state) => state.connection.state);
   const verbs = useLab((state) => state.verbs.length);
   return (

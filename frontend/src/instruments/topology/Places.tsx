@@ -1,6 +1,6 @@
 import type { Client, Counters, EnsembleServer, Group, Server } from "../../api/schema";
 import { serves } from "../../families/roles";
-import { isLive, rates, useLab, useWords } from "../../store/store";
+import { isLive, rates, useLab, useRunWords } from "../../store/store";
 import { count, milliseconds } from "../../store/time";
 import { type Box, COORDINATION } from "./layout";
 import { hasQuorum } from "./rules";
@@ -21,7 +21,7 @@ interface LaneProps {
 
 /** The lane of a replica group, with the group's agreed state. */
 export function LaneSign({ box, group, servers, counters, onOpen }: LaneProps) {
-  const words = useWords();
+  const words = useRunWords();
   if (group === undefined) return null;
   const { name, epoch, commit_sn } = group;
   return (

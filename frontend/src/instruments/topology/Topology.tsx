@@ -16,7 +16,7 @@ import {
   shownPicture,
   shownServers,
   useLab,
-  useWords,
+  useRunWords,
 } from "../../store/store";
 import { toast } from "../../store/toasts";
 import { KeyCap } from "../../ui/KeyCap";
@@ -145,7 +145,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
   const nodes = useLab(useShallow(shownNodes));
   const lanes = useLab(shownLanes);
   const selection = useLab((state) => state.selection);
-  const words = useWords();
+  const words = useRunWords();
   const marks = useMarks();
   const places = layoutOf(servers.map(({ name }) => name));
   const shifted = usePlaces(({ of }) => Object.keys(shiftsOf(of, places)).length > 0);
