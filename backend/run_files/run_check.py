@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import copy
 
+from pydantic import ValidationError
+
+from backend.clusters import views
+from backend.clusters.models import PictureOut
 from backend.picture import Picture
 from backend.run_files.records import (
     ORDER,
@@ -15,7 +19,8 @@ from backend.run_files.records import (
     RunHeader,
 )
 from backend.store.encoding import FREQUENT
-from nodes.trace.events import FaultInjected, ServerRemoved
+from nodes.roles import LETTERS
+from nodes.trace.events import FaultInjected, Placed, ServerRemoved
 from nodes.trace.prose import sentence
 
 NAMES = 500
@@ -58,6 +63,12 @@ class RunCheck:
         self._within(picture.seq, self._header.first_seq - 1)
         if picture.at_ns not in WHOLE:
             raise RunFileDamaged("at_ns of a picture is not a time since the start")
+        try:
+            PictureOut.model_validate(views.picture(picture))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            raise RunFileDamaged(f"a picture cannot be shown: {where}: {first['msg']}") from None
         if not self._last:
             self._picture = copy.deepcopy(picture)
         return (picture.seq,)
@@ -77,6 +88,10 @@ class RunCheck:
             raise RunFileDamaged(
                 f"the event {type(event).__name__} lacks what the page needs to show it"
             ) from None
+        if isinstance(event, Placed) and event.state not in LETTERS:
+            raise RunFileDamaged(
+                f"the role {event.state[:40]!r} is unknown; there are {', '.join(filter(None, LETTERS))}"
+            )
         if isinstance(event, FaultInjected):
             hit = (picture.process(name) for name in event.targets)
             if any(each is not None and len(each.faults) > FAULTS for each in hit):

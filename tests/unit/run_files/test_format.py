@@ -161,6 +161,11 @@ def event(seq: int, event: Any, at_ns: int = 5) -> EventLine:
         ([event(1_001, durable(1))], "line 2: number 1001 is not of this run"),
         ([PictureLine(Picture(seq=1))], "line 2: number 1 is not of this run"),
         ([PictureLine(Picture(at_ns=-1, seq=10))], "line 2: at_ns of a picture"),
+        (
+            [PictureLine(Picture(seq=10, servers={"m": ServerState("m", "g1", role="king")}))],
+            "line 2: a picture cannot be shown: servers.m.role: Input should be 'active', 'standby'",
+        ),
+        ([event(11, e.Placed("g1", "m", "king", 1, 1))], "line 2: the role 'king' is unknown; there are active, standby"),
         ([event(11, durable(1), at_ns=-1)], "line 2: a number of an event is not between 0 and 2^62"),
         ([event(11, durable(1), at_ns=1 << 80)], "line 2: a number of an event is not between 0 and 2^62"),
         ([event(11, durable(-1))], "line 2: a number of an event is not between 0 and 2^62"),
