@@ -18,6 +18,7 @@ MINUTE = 60
 PYTEST = [sys.executable, "-m", "pytest", "-q", "-rs", "--durations=15", "--durations-min=8"]
 QUICK = ("architecture", "unit", "papers", "traces", "simulation")
 WORKERS = {
+    "architecture": ["-n", "auto"],
     "unit": ["-n", "auto"],
     "simulation": ["-n", "auto"],
     "processes": ["-n", "2", "--dist", "loadfile"],

@@ -119,7 +119,9 @@ def test_what_follows_the_end_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"{}", b"PK\3\4" * 50, gzip.compress(b"hello\n"), gzip.compress(bytes(1 << 24))]
+    "data",
+    [b"", b"{}", b"PK\3\4" * 50, gzip.compress(b"hello\n"), gzip.compress(bytes(1 << 24))],
+    ids=["empty", "json", "zip", "gzip of text", "gzip of zeros"],
 )
 def test_another_file_is_no_run(data: bytes) -> None:
     assert refusal(data) == reader_module.NO_RUN
