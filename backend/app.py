@@ -21,6 +21,7 @@ from backend.clock.router import router as clock
 from backend.clusters.models import ErrorLine
 from backend.clusters.router import router as clusters
 from backend.compare.router import router as compare
+from backend.conditions.router import router as conditions
 from backend.coordination.router import router as coordination
 from backend.errors import LabError, file_system_status
 from backend.events.router import router as events
@@ -68,8 +69,8 @@ PART = re.compile(
 """The address of a lab, a scenario, a mechanism or an experiment on the page."""
 ERRORS = {status: {"model": ErrorLine} for status in (403, 404, 409, 413, 422, 503)}
 ROUTERS = (
-    attempts, backup, checkpoints, classes, clock, clusters, compare, coordination, faults, events, fleets, fs, handover, labs, papers, pool,
-    removal, run_files, scenarios, searches, played_failures, stream,
+    attempts, backup, checkpoints, classes, clock, clusters, compare, conditions, coordination, faults, events, fleets, fs, handover, labs, papers,
+    pool, removal, run_files, scenarios, searches, played_failures, stream,
     metrics.router, probes.router, api_page.router,
 )  # fmt: skip
 

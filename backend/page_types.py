@@ -17,6 +17,7 @@ from backend.classes import models as classes
 from backend.clock import models as clock
 from backend.clusters import models as clusters
 from backend.compare import models as compare
+from backend.conditions import models as conditions
 from backend.coordination import models as coordination
 from backend.events import models as events
 from backend.events.frames import StreamFrame
@@ -65,6 +66,7 @@ MODULES = (
     pool,
     checkpoints,
     compare,
+    conditions,
     coordination,
     scenarios,
     labs,

@@ -28,6 +28,11 @@ class ClockChange(Strict):
     until_event: str = Field(
         default="", max_length=40, description="Plays, and pauses after the next event of this kind."
     )
+    until_condition: str = Field(
+        default="",
+        max_length=120,
+        description="Plays, and pauses when this condition on the state holds, as of `./cloverlab wait`.",
+    )
     step: Literal["event", "message"] | None = Field(
         default=None, description="Advances to the next instant with an event, or with a delivered message."
     )

@@ -13,6 +13,7 @@ from backend.dependencies import TheLab
 from backend.errors import Impossible, Malformed
 from backend.fabrics.clock import ClockState
 from backend.running_cluster import Running
+from backend.scenarios.conditions import state_condition
 from backend.simulated.fabric import SimulatedFabric
 from backend.store.encoding import KINDS
 
@@ -43,9 +44,11 @@ async def changed(
     """Raises Malformed, Impossible, Unavailable."""
     if bounds is not None:
         bounds.check_time(fabric.now_ns)
-    until = bool(change.until_ns or change.until_event)
+    until = bool(change.until_ns or change.until_event or change.until_condition)
     if change.until_event and change.until_event not in KINDS:
         raise Malformed(f"no event is called {change.until_event!r}; there are {', '.join(sorted(KINDS))}")
+    if change.until_condition:
+        state_condition(change.until_condition)
     if change.step is not None:
         if until or change.playing or change.speed is not None:
             raise Malformed("a step pauses the clock: leave playing, speed and until out")
@@ -54,8 +57,9 @@ async def changed(
         raise Malformed("until plays the clock: leave playing out")
     playing = until or (fabric.clock.playing if change.playing is None else change.playing)
     speed = fabric.clock.speed if change.speed is None else change.speed
-    until_ns = change.until_ns
+    kept = fabric.clock if not until and change.playing is None else change
+    until_ns = kept.until_ns
     if bounds is not None:
         bounds.check_speed(speed)
         until_ns = min(until_ns or bounds.until_ns, bounds.until_ns)
-    return await fabric.set_clock(playing, speed, until_ns, change.until_event)
+    return await fabric.set_clock(playing, speed, until_ns, kept.until_event, kept.until_condition)

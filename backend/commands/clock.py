@@ -42,11 +42,19 @@ def play(
     until_event: Annotated[
         str, typer.Option(metavar="KIND", help="Pause after the next event of this kind, as RoleChanged.")
     ] = "",
+    until_condition: Annotated[
+        str, typer.Option(metavar="CONDITION", help="Pause when this holds, as in wait: settled.")
+    ] = "",
     port: Port = None,
     output: Output = Format.TABLE,
 ) -> None:
     """Let virtual time pass."""
-    change = {"playing": True, "until_ns": round(until * SECOND), "until_event": until_event}
+    change = {
+        "playing": True,
+        "until_ns": round(until * SECOND),
+        "until_event": until_event,
+        "until_condition": until_condition,
+    }
     send(context, port, output, change | ({} if speed is None else {"speed": speed}))
 
 
@@ -88,7 +96,8 @@ def report(output: Format, state: dict[str, Any]) -> None:
     if output is Format.JSON:
         show(output, state)
         return
-    until = state["until_event"] or (f"{state['until_ns'] / SECOND:.3f} s" if state["until_ns"] else None)
+    instant = f"{state['until_ns'] / SECOND:.3f} s" if state["until_ns"] else None
+    until = state["until_condition"] or state["until_event"] or instant
     show(
         output,
         {
@@ -97,5 +106,6 @@ def report(output: Format, state: dict[str, Any]) -> None:
             "speed": f"x{state['speed']:g}",
             "reached": f"x{state['reached']:.3g}" if state["reached"] else None,
             "until": until,
+            "met": state["met"] or None,
         },
     )

@@ -8,17 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from backend.commands.options import Port, ask
-from backend.errors import Exit, Malformed, Unavailable
+from backend.errors import Exit, Unavailable
 from backend.picture import GroupState, Picture, ServerState
-from backend.scenarios.conditions import Condition, Situation, condition, of_events
-from nodes.roles import SERVING
+from backend.scenarios.conditions import OF_STATE, Situation, state_condition
 
 app = typer.Typer()
 POLL_S = 0.1
-EXAMPLES = "settled; active of g1 serves; active of g1 is mds2; mds3 is standby; 3 standbys in g1"
 
 
-@app.command("wait", epilog=f"Conditions, as in `when:` of a scenario: {EXAMPLES}.")
+@app.command("wait", epilog=f"Conditions, as in `when:` of a scenario: {OF_STATE}.")
 def wait_for(
     context: typer.Context,
     words: Annotated[
@@ -31,7 +29,7 @@ def wait_for(
 ) -> None:
     """Wait until a condition holds; a control plane that does not answer yet is waited for, too."""
     text = " ".join(words)
-    holds = of_state(text)
+    holds = state_condition(text)
     deadline = time.monotonic() + timeout
     while True:
         try:
@@ -46,30 +44,15 @@ def wait_for(
         time.sleep(POLL_S)
 
 
-def of_state(text: str) -> Condition:
-    """A condition on the present state. Raises Malformed for another."""
-    try:
-        holds = condition(text)
-    except ValueError as error:
-        raise Malformed(str(error)) from None
-    if of_events(text):
-        raise Malformed(f"{text[:60]!r} is about events, which a scenario waits for; wait knows {EXAMPLES}")
-    return holds
-
-
 def situation(cluster: dict[str, Any]) -> Situation:
     """The state that `GET /api/cluster` reports."""
     import msgspec
 
     servers = [msgspec.convert(server, ServerState) for server in cluster["servers"]]
     groups = [GroupState(group["name"]) for group in cluster["groups"]]
-    now = Situation(
+    return Situation.of(
         Picture(
             servers={server.name: server for server in servers},
             groups={group.name: group for group in groups},
         )
     )
-    for server in servers:
-        if server.role in SERVING and server.believes in SERVING:
-            now.serving.setdefault(server.group, server.name)
-    return now

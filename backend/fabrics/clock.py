@@ -23,3 +23,7 @@ class ClockState(msgspec.Struct, frozen=True):
     """The instant at which the clock pauses by itself; 0 for none."""
     until_event: str = ""
     """The kind of event after which the clock pauses by itself; empty for none."""
+    until_condition: str = ""
+    """The condition on the state (as of `./cloverlab wait`) with which the clock pauses by itself; empty for none."""
+    met: str = ""
+    """What the clock has paused at by itself: a condition, a kind of event or an instant; empty after any other change."""

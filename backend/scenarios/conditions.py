@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import get_args
 
+from backend.errors import Malformed
 from backend.picture import Picture
 from nodes.roles import ALIKE, IN_STEP, LEADING, SERVING
 from nodes.trace.block_events import BlockHealth
@@ -29,6 +30,8 @@ HELP = (
     "'settled', 'active of g1 serves', 'active of g1 is mds2', 'junior in g1', '3 standbys in g1', 'mds2 is standby', 'step upgrade 4 of g1', "
     "'blocks whole', 'reported ReplicaDamaged' or 'reported ImageRefused by mds2'"
 )
+OF_STATE = "settled; active of g1 serves; active of g1 is mds2; mds3 is standby; 3 standbys in g1"
+"""Examples of conditions on the state alone."""
 
 
 class Situation:
@@ -51,6 +54,15 @@ class Situation:
         """Last reported health of each block."""
         self._rolled_back: dict[str, TakenBack] = {}
         """Last recovery of each server."""
+
+    @classmethod
+    def of(cls, picture: Picture) -> Situation:
+        """The state that a picture shows, without the events that led to it: whoever has a serving role and believes it serves."""
+        now = cls(picture)
+        for server in picture.servers.values():
+            if server.role in SERVING and server.believes in SERVING:
+                now.serving.setdefault(server.group, server.name)
+        return now
 
     def begin_step(self) -> None:
         """Starts the record of a new step; earlier events do not count for it."""
@@ -187,3 +199,16 @@ def condition(text: str) -> Condition:
             raise ValueError(f"{kind[:40]!r} is not an event; there are {', '.join(EVENTS)}")
         return lambda now: now.reported(kind, teller)
     raise ValueError(f"{text[:60]!r} is not a condition; write {HELP}")
+
+
+def state_condition(text: str) -> Condition:
+    """A condition on the state alone, which can be evaluated at any moment. Raises Malformed for another."""
+    try:
+        holds = condition(text)
+    except ValueError as error:
+        raise Malformed(str(error)) from None
+    if of_events(text):
+        raise Malformed(
+            f"{text[:60]!r} is about events, which a scenario waits for; conditions on the state are {OF_STATE}"
+        )
+    return holds

@@ -12,13 +12,14 @@ from backend.simulated import inputs
 from backend.simulated.inputs import ClusterOrigin, Input, InputLog
 from backend.simulated.playback import Playback
 from nodes.config import ClientConfig, WorkloadConfig
+from nodes.explore.audit import OWN_CLIENTS
 from nodes.faults.check import FaultUnsupported
 from nodes.real.ring import MessageRing
 from nodes.sim.cluster import SimClient, SimCluster
 from nodes.sim.ensemble import MEMBERS
 from nodes.sim.world import SimWorld
 from nodes.states import ProcessState
-from nodes.trace.events import Stamped
+from nodes.trace.events import Stamped, Started
 from nodes.trace.present import UNKNOWN
 from nodes.wire.messages import Message
 from nodes.workloads.generator import Workload, start_workload
@@ -295,3 +296,8 @@ def replayed(origin: ClusterOrigin, entries: list[inputs.LoggedInput], until_ns:
         found += cluster.take_events()
     cluster.advance(until_ns)
     return found + cluster.take_events()
+
+
+def is_own_client(stamped: Stamped) -> bool:
+    """Whether an event says that a client of the control plane or of a trial's audit has begun, which is no process of the cluster."""
+    return isinstance(stamped.event, Started) and stamped.server.startswith((CONSOLE, *OWN_CLIENTS))

@@ -19,7 +19,7 @@ from backend.fabrics.links import LinkFault
 from backend.fabrics.watched_cluster import WatchedCluster
 from backend.names import CLIENT, COORDINATION
 from backend.picture import ClientState
-from backend.simulated.cluster import CONSOLE, OBSERVING
+from backend.simulated.cluster import OBSERVING, is_own_client
 from backend.simulated.inputs import (
     LOG_BYTES,
     AskServer,
@@ -46,12 +46,11 @@ from backend.simulated.messages import (
 from backend.simulated.workers import WorkerLink, Workers
 from nodes.config import SECOND, WorkloadConfig
 from nodes.errors import FsError
-from nodes.explore.audit import OWN_CLIENTS
 from nodes.explore.plan import Plan
 from nodes.sim.ensemble import MEMBERS
 from nodes.states import ProcessState
 from nodes.trace.base import Event
-from nodes.trace.events import Stamped, Started
+from nodes.trace.events import Stamped
 from nodes.trace.present import UNKNOWN, Cause
 
 OBSERVED_S = 5.0
@@ -187,7 +186,7 @@ class SimulatedFabric(WatchedCluster):
         if report.links is not None:
             self._links = report.links
         self._pass_on([each for each in report.events if not is_own_client(each)])
-        turned = (before.playing, before.speed) != (report.clock.playing, report.clock.speed)
+        turned = settings_of(before) != settings_of(report.clock)
         if turned or any(part is not None for part in (report.states, report.roles, report.links)):
             self.on_states()
 
@@ -209,6 +208,10 @@ class SimulatedFabric(WatchedCluster):
     def report(self, server: str, event: Event, at_ns: int = 0, cause: Cause = UNKNOWN) -> None:
         stamped = self._stamped(server, event, at_ns or self.now_ns, cause)
         self._pass_on([msgspec.structs.replace(stamped, boot=EVENTS_OF_ITS_OWN)])
+        kind = type(event).__name__
+        if self._worker is not None and self.clock.until_event == kind:
+            pause = SetClock(self._key, next(self._ids), False, self.clock.speed, met=kind)
+            self._worker.send(pause)
 
     # --- requests ---------------------------------------------------------------------------------
 
@@ -262,12 +265,17 @@ class SimulatedFabric(WatchedCluster):
     # --- the clock --------------------------------------------------------------------------------
 
     async def set_clock(
-        self, playing: bool, speed: float, until_ns: int = 0, until_event: str = ""
+        self,
+        playing: bool,
+        speed: float,
+        until_ns: int = 0,
+        until_event: str = "",
+        until_condition: str = "",
     ) -> ClockState:
-        """Raises Impossible for an instant in the past, Unavailable."""
+        """Raises Impossible for an instant in the past and a condition that holds already, Malformed, Unavailable."""
         if until_ns and until_ns <= self.now_ns:
             raise Impossible(f"the instant {until_ns} ns is over: it is {self.now_ns} ns")
-        request = SetClock(self._key, next(self._ids), playing, speed, until_ns, until_event)
+        request = SetClock(self._key, next(self._ids), playing, speed, until_ns, until_event, until_condition)
         return msgspec.json.decode(await self._request(request), type=ClockState)
 
     async def step(self, step: Step) -> ClockState:
@@ -275,6 +283,11 @@ class SimulatedFabric(WatchedCluster):
         return msgspec.json.decode(
             await self._request(StepClock(self._key, next(self._ids), step)), type=ClockState
         )
+
+
+def settings_of(clock: ClockState) -> ClockState:
+    """A clock without its progress."""
+    return msgspec.structs.replace(clock, now_ns=0, reached=0.0)
 
 
 def log_of(fabric: SimulatedFabric) -> Path:
@@ -287,11 +300,6 @@ def know_load(fabric: SimulatedFabric, workload: WorkloadConfig) -> None:
     fabric.picture.clients.setdefault(CLIENT, ClientState(CLIENT))
     fabric.workload = workload
     fabric.throttle = {"rate_per_s": workload.rate_per_s, "paused": False}
-
-
-def is_own_client(stamped: Stamped) -> bool:
-    """Whether an event says that a client of the control plane or of a trial's audit has begun, which is no process of the cluster."""
-    return isinstance(stamped.event, Started) and stamped.server.startswith((CONSOLE, *OWN_CLIENTS))
 
 
 def error_of(failed: RequestFailed) -> Exception:

@@ -47,7 +47,7 @@ class Observe(msgspec.Struct, tag="observe", frozen=True):
 
 
 class SetClock(msgspec.Struct, tag="clock", frozen=True):
-    """Plays, pauses or changes the speed. With `until_ns` or `until_event` it pauses by itself at that instant, or after an event of this kind."""
+    """Plays, pauses or changes the speed. With an instant, a kind of event or a condition of the state it pauses by itself when that comes."""
 
     cluster: str
     id: int
@@ -55,6 +55,9 @@ class SetClock(msgspec.Struct, tag="clock", frozen=True):
     speed: float
     until_ns: int = 0
     until_event: str = ""
+    until_condition: str = ""
+    met: str = ""
+    """What it is paused for, when the control plane has found it."""
 
 
 class StepClock(msgspec.Struct, tag="step", frozen=True):

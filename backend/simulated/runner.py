@@ -14,6 +14,7 @@ import msgspec
 from backend.errors import Impossible, LabError, Unavailable
 from backend.fabrics.clock import ClockState
 from backend.fabrics.links import LinkFault
+from backend.simulated.automatic_pause import AutomaticPause
 from backend.simulated.cluster import VirtualCluster
 from backend.simulated.inputs import AskServer, ChangeClock, InputLog
 from backend.simulated.link_words import faults_of
@@ -71,7 +72,9 @@ class ClusterRunner:
         self._send = send
         self._pace = Pace(1.0, wall_ns, 0)
         self._playing = True
-        self._until_ns, self._until_event = 0, ""
+        self._pauses = AutomaticPause(request.origin)
+        self._seen = 0
+        """Number of the events not taken yet that `_pauses` has been given."""
         self._pending: list[PendingAnswer] = []
         self._reported_ns = 0
         """Wall time of the last report."""
@@ -104,8 +107,8 @@ class ClusterRunner:
         elif self._playing:
             self._pace = self._pace.kept(wall_ns, self.cluster.now_ns)
             due_ns = self._pace.due_ns(wall_ns)
-            if self._until_ns:
-                due_ns = min(due_ns, self._until_ns)
+            if self._pauses.until_ns:
+                due_ns = min(due_ns, self._pauses.until_ns)
             self._run(due_ns, lambda: time.monotonic_ns() - wall_ns > share_ns)
             self._late = self.cluster.now_ns < due_ns
             self._measure(wall_ns)
@@ -139,23 +142,29 @@ class ClusterRunner:
             raise Impossible("this fork still repeats the run: wait until its clock pauses")
 
     def _run(self, until_ns: int, is_over: Callable[[], bool]) -> None:
-        sim, wanted = self.cluster.sim, self._until_event
-
         def stop() -> bool:
-            if wanted and any(type(each.event).__name__ == wanted for each in sim.events):
-                return True
-            return len(sim.events) >= BATCH_EVENTS or is_over()
+            self._see()
+            return bool(self._pauses.met) or len(self.cluster.sim.events) >= BATCH_EVENTS or is_over()
 
         self.cluster.advance(until_ns, stop)
-        fresh = self.cluster.take_events()
-        self._events += fresh
-        met = wanted and any(type(each.event).__name__ == wanted for each in fresh)
-        if self.cluster.halted or met or (self._until_ns and self.cluster.now_ns >= self._until_ns):
+        self._take()
+        if self._pauses.at(self.cluster.now_ns) or self.cluster.halted:
             self._pause()
 
+    def _see(self) -> None:
+        events = self.cluster.sim.events
+        if len(events) > self._seen:
+            self._pauses.on_events(events[self._seen :])
+            self._seen = len(events)
+
+    def _take(self) -> None:
+        self._see()
+        self._seen = 0
+        self._events += self.cluster.take_events()
+
     def _pause(self) -> None:
-        self._playing = False
-        self._until_ns, self._until_event, self._reached = 0, "", 0.0
+        self._playing, self._reached = False, 0.0
+        self._pauses.end()
         self.report()
 
     def _measure(self, wall_ns: int) -> None:
@@ -170,11 +179,15 @@ class ClusterRunner:
         if isinstance(request, StepClock):
             self.cluster.apply(ChangeClock(f"step {request.step}", self._pace.speed))
             self._playing = False
+            self._pauses.begin()
             self._step(request)
         else:
+            self._take()
+            self._pauses.check(request.until_condition)
             self.cluster.apply(ChangeClock("play" if request.playing else "pause", request.speed))
             self._playing = request.playing
-            self._until_ns, self._until_event = request.until_ns, request.until_event
+            self._pauses.begin(request.until_ns, request.until_event, request.until_condition)
+            self._pauses.met = request.met
             self._pace = Pace(request.speed, wall_ns, self.cluster.now_ns)
             self._measured = (wall_ns, self.cluster.now_ns)
             self._reached = 0.0
@@ -188,9 +201,9 @@ class ClusterRunner:
         def met() -> bool:
             return sim.net.delivered > before if request.step == "message" else bool(sim.events)
 
-        self._events += self.cluster.take_events()
+        self._take()
         self.cluster.advance(self.cluster.now_ns + STEP_NS, met)
-        self._events += self.cluster.take_events()
+        self._take()
         self._answer_pending()
 
     # --- requests ---------------------------------------------------------------------------------
@@ -260,13 +273,16 @@ class ClusterRunner:
             self._playing,
             self._pace.speed,
             self._reached,
-            self._until_ns,
-            self._until_event,
+            self._pauses.until_ns,
+            self._pauses.until_event,
+            self._pauses.until_condition,
+            self._pauses.met,
         )
 
     def report(self) -> None:
         """Sends what has happened, and the parts of the state that have changed."""
-        events, self._events = self._events + self.cluster.take_events(), []
+        self._take()
+        events, self._events = self._events, []
         report = ClusterProgress(self.name, self.clock())
         states, roles, links = self.cluster.states(), self.cluster.roles(), self._links
         if (states, roles, links) != self._known:

@@ -29,8 +29,8 @@ export interface Picture { at_ns: number; seq: number; servers: Record<string, S
 export interface PictureChanges { at_ns?: number; seq?: number; servers?: Record<string, Server>; groups?: Record<string, Group>; nodes?: Record<string, Node>; faults?: Fault[]; invariants?: Record<string, string> }
 export interface WorkloadChange { rate_per_s?: number; paused?: boolean; clients?: number }
 export interface WorkloadState { rate_per_s: number; paused: boolean; clients: number }
-export interface ClockState { now_ns: number; playing: boolean; speed: number; reached: number; until_ns: number; until_event: string }
-export interface ClockChange { playing?: boolean; speed?: number; until_ns?: number; until_event?: string; step?: "event" | "message" }
+export interface ClockState { now_ns: number; playing: boolean; speed: number; reached: number; until_ns: number; until_event: string; until_condition: string; met: string }
+export interface ClockChange { playing?: boolean; speed?: number; until_ns?: number; until_event?: string; until_condition?: string; step?: "event" | "message" }
 export interface Column { field: string; label: string; unit: "count" | "bytes"; summed: boolean; bad: boolean }
 export interface Lane { kind: string; label: string; says: string; sign: string; linked: "servers" | "clients"; counted: boolean; columns: Column[] }
 export interface Run { run: number; protocol: string; started_at: string; ended_at: string | null; started_ns: number; first_seq: number; last_seq: number; live: boolean; origin: string; lanes: Lane[] }
@@ -96,6 +96,9 @@ export interface CompareRequest { scenario: string; seed?: number; configuration
 export interface Family { name: string; says: string; groups_max: number; standbys_max: number; holes: string[] }
 export interface Scenario { file: string; name: string; teaches: string; paper: string; cluster: Record<string, unknown> }
 export interface Choices { families: Family[]; placements: string[]; cross_groups: string[]; scenarios: Scenario[] }
+export interface UntilChoice { text: string; means: string }
+export interface UntilChoices { conditions: UntilChoice[]; events: UntilChoice[] }
+export interface ConditionNow { holds: boolean; at_ns: number }
 export interface TreeNode { path: string; data: string; version: number; session: string; owner: string }
 export interface WatchedNode extends TreeNode { cut: number; watchers: string[] }
 export interface TreeSession { session: string; server: string; nodes: string[]; watches: number; timeout_ms: number; connected: boolean | null }
@@ -170,7 +173,7 @@ export interface PaperClusterRequest { paper: string; mechanism: string }
 export interface HelloFrame { type: "hello"; run: number; seq: number; picture: Picture; verbs: Verb[]; lanes: Lane[]; invariants: InvariantStatus[]; now_ns: number; clock: ClockState | null; left_out: number }
 export interface EventsFrame { type: "events"; events: LabEvent[]; next: number; left_out: number; picture: PictureChanges }
 export interface RateFrame { type: "rate"; at_ns: number; ok: number; failed: number; span_ms: number; p50_ms: number | null; p99_ms: number | null }
-export interface ClockFrame { type: "clock"; now_ns: number; playing: boolean; speed: number; reached: number; until_ns: number; until_event: string }
+export interface ClockFrame { type: "clock"; now_ns: number; playing: boolean; speed: number; reached: number; until_ns: number; until_event: string; until_condition: string; met: string }
 export interface MessagesFrame { type: "messages"; lines: MessageLine[]; dropped: number }
 export interface ProcessesFrame { type: "processes"; servers: NodeProcess[]; clients: Client[]; coordination: Coordination; links: Link[] }
 export interface FailoverFrame { type: "failover"; group: string; fault_ns: number; detection_ms: number; election_ms: number; switch_ms: number; reconnect_ms: number | null; total_ms: number; old: string; new: string; epoch: number; evidence: string }

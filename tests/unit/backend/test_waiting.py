@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from backend.commands.wait import of_state, situation
+from backend.commands.wait import situation
 from backend.errors import Malformed
+from backend.scenarios.conditions import state_condition
 
 
 def cluster(**changes: str) -> dict[str, Any]:
@@ -34,10 +35,10 @@ def cluster(**changes: str) -> dict[str, Any]:
     ],
 )
 def test_conditions(text: str, changes: dict[str, str], holds: bool) -> None:
-    assert of_state(text)(situation(cluster(**changes))) == holds
+    assert state_condition(text)(situation(cluster(**changes))) == holds
 
 
 @pytest.mark.parametrize("text", ["happy", "step upgrade 4 of g1", "blocks whole", "reported Serving"])
 def test_what_is_no_condition_on_the_state_is_refused(text: str) -> None:
     with pytest.raises(Malformed):
-        of_state(text)
+        state_condition(text)

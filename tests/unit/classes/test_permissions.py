@@ -30,7 +30,7 @@ from backend.reach import NetworkReach
 from tests.unit.backend.test_api import one_line, with_api
 
 OWN = {
-    "GET /api/cluster", "GET /api/status", "GET /api/verbs", "GET /api/clock", "GET /api/tree", "GET /api/coordination",
+    "GET /api/cluster", "GET /api/status", "GET /api/verbs", "GET /api/clock", "GET /api/conditions", "GET /api/tree", "GET /api/coordination",
     "GET /api/coordination/changes", "GET /api/runs", "GET /api/runs/{run}/events", "GET /api/runs/{run}/picture",
     "GET /api/runs/{run}/timeline", "GET /api/runs/{run}/failovers", "GET /api/runs/{run}/journal", "GET /api/runs/{run}/pool",
     "GET /api/journal/{server}/{sn}", "GET /api/takeovers/{group}/{epoch}", "GET /api/pool/look", "GET /api/checkpoints",
