@@ -10,13 +10,6 @@ class UntilChoice(BaseModel):
     means: str
 
 
-class UntilChoices(BaseModel):
-    """Examples of what this cluster can go on until."""
-
-    conditions: list[UntilChoice]
-    events: list[UntilChoice] = Field(description="Empty for real servers, whose clock nobody can stop.")
-
-
 class ConditionNow(BaseModel):
     holds: bool
     at_ns: int = Field(description="The cluster's clock when the condition was evaluated.")

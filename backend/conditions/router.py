@@ -7,16 +7,16 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 
 from backend.conditions import service
-from backend.conditions.models import ConditionNow, UntilChoices
+from backend.conditions.models import ConditionNow, UntilChoice
 from backend.dependencies import TheLab
 
 CONDITION_CHARACTERS = 120
 router = APIRouter(prefix="/api", tags=["clock"])
 
 
-@router.get("/conditions", response_model=UntilChoices)
-async def read_until_choices(lab: TheLab) -> dict[str, Any]:
-    """Conditions and kinds of events that this cluster can go on until; others of the same forms are accepted, too."""
+@router.get("/conditions", response_model=list[UntilChoice])
+async def read_until_choices(lab: TheLab) -> list[dict[str, str]]:
+    """Conditions and, of a simulated cluster, kinds of events that it can go on until. Others of these forms are accepted, too."""
     return service.choices(lab.fabric)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from backend.fabrics.watched_cluster import WatchedCluster
@@ -19,20 +17,16 @@ EVENTS = {
 }
 
 
-def choices(fabric: WatchedCluster) -> dict[str, Any]:
-    """Examples in the words of the cluster's family."""
+def choices(fabric: WatchedCluster) -> list[dict[str, str]]:
+    """Examples in the words of the cluster's family, the most useful first. Nobody can stop real servers at an event."""
     picture, words = fabric.picture, WORDS[fabric.home.file.cluster.protocol]
     leads = words.leads if words.leads in LEADING else "active"
-    conditions = {"settled": "every group is served, and every server runs and is in step"}
-    conditions |= {f"{leads} of {group} serves": f"{group} is served" for group in picture.groups}
-    conditions |= {f"{name} is {words.follows}": f"{name} is in step" for name in picture.servers}
-    conditions |= {f"{name} is down": f"{name} has no place in the view" for name in picture.servers}
-    events = EVENTS if fabric.virtual_clock is not None else {}
-    return {"conditions": rows(conditions), "events": rows(events)}
-
-
-def rows(meanings: dict[str, str]) -> list[dict[str, str]]:
-    return [{"text": text, "means": means} for text, means in meanings.items()]
+    found = {"settled": "every group is served, and every server runs and is in step"}
+    found |= {f"{leads} of {group} serves": f"{group} is served" for group in picture.groups}
+    found |= EVENTS if fabric.virtual_clock is not None else {}
+    found |= {f"{name} is {words.follows}": f"{name} is in step" for name in picture.servers}
+    found |= {f"{name} is down": f"{name} has no place in the view" for name in picture.servers}
+    return [{"text": text, "means": means} for text, means in found.items()]
 
 
 def holds(fabric: WatchedCluster, text: str) -> bool:

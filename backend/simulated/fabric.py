@@ -274,7 +274,7 @@ class SimulatedFabric(WatchedCluster):
     ) -> ClockState:
         """Raises Impossible for an instant in the past and a condition that holds already, Malformed, Unavailable."""
         if until_ns and until_ns <= self.now_ns:
-            raise Impossible(f"the instant {until_ns} ns is over: it is {self.now_ns} ns")
+            raise Impossible(f"{until_ns / SECOND:.9g} s is over: it is {self.now_ns / SECOND:.6f} s")
         request = SetClock(self._key, next(self._ids), playing, speed, until_ns, until_event, until_condition)
         return msgspec.json.decode(await self._request(request), type=ClockState)
 

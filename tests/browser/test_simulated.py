@@ -81,6 +81,61 @@ def test_a_fault_of_a_paused_cluster_waits_for_the_clock(opened: Page, simulated
     simulated.post("clock", {"speed": 1})
 
 
+def test_the_clock_runs_until_a_condition_an_event_or_an_instant(opened: Page, simulated: Running) -> None:
+    until, failed, met = (opened.get_by_test_id(each) for each in ("until", "until-failed", "clock-met"))
+
+    def run_until(text: str) -> None:
+        until.click()
+        opened.get_by_test_id("until-text").fill(text)
+        opened.keyboard.press("Enter")
+
+    simulated.mend()
+    simulated.post("clock", {"playing": False, "speed": 10})
+    playing(opened, False)
+    run_until("settled")
+    expect(failed).to_have_text("holds already: settled")
+    for text, line in (
+        ("happy", "is not a condition"),
+        ("1", "1 s is over"),
+        ("Nothing", "no event is called"),
+    ):
+        opened.get_by_test_id("until-text").fill(text)
+        opened.keyboard.press("Enter")
+        expect(failed).to_contain_text(line)
+    opened.keyboard.press("Escape")
+    expect(until).to_be_focused()
+    playing(opened, False)
+
+    name = looking.active(opened)
+    simulated.do("crash", name)
+    until.click()
+    opened.get_by_role("button", name="active of g1 serves").click()
+    expect(met).to_have_text("paused: active of g1 serves", timeout=looking.TAKEOVER_MS)
+    playing(opened, False)
+    assert looking.active(opened) != name
+
+    run_until("mds99 is standby")
+    expect(until).to_contain_text("until mds99 is standby")
+    playing(opened, True)
+    opened.get_by_test_id("clock-play").click()
+    playing(opened, False)
+    expect(until).to_contain_text("Run until…")
+    expect(met).to_be_empty()
+
+    opened.keyboard.press("Control+k")
+    opened.get_by_role("combobox", name="Command").fill("run until")
+    opened.keyboard.press("Enter")
+    expect(opened.get_by_test_id("until-text")).to_be_focused()
+    second = simulated.ask("clock")["now_ns"] // 10**9 + 5
+    opened.keyboard.type(str(second))
+    opened.keyboard.press("Enter")
+    expect(met).to_have_text(f"paused: {second} s")
+    assert simulated.ask("clock")["now_ns"] == second * 10**9
+    simulated.post("clock", {"playing": True, "speed": 10})
+    simulated.mend()
+    simulated.post("clock", {"speed": 1})
+
+
 def test_a_cluster_is_created_shown_and_deleted(opened: Page, simulated: Running) -> None:
     opened.get_by_test_id("clusters").click()
     opened.get_by_test_id("cluster-new").click()
@@ -104,3 +159,24 @@ def test_real_servers_have_no_clock_bar(lab: Running, page: Page) -> None:
     looking.opened(page, lab.url)
     expect(page.get_by_test_id("clusters")).to_contain_text("on processes")
     expect(page.get_by_test_id("clock-bar")).to_have_count(0)
+
+
+def test_real_servers_are_waited_for(lab: Running, page: Page) -> None:
+    looking.opened(page, lab.url)
+    lab.mend()
+    until = page.get_by_test_id("until")
+    until.click()
+    page.get_by_role("button", name="settled").click()
+    expect(page.get_by_test_id("until-failed")).to_have_text("holds already: settled")
+    page.get_by_test_id("until-text").fill("mds2 is down")
+    page.keyboard.press("Enter")
+    expect(until).to_contain_text("waiting until mds2 is down")
+    lab.do("crash", "mds2")
+    held = page.get_by_test_id("until-held")
+    expect(held).to_contain_text("mds2 is down after", timeout=looking.TAKEOVER_MS)
+    held.get_by_role("link").click()
+    page.wait_for_url("**at=*")
+    expect(looking.server(page, "mds2")).to_have_attribute("data-role", "down")
+    page.get_by_test_id("until-stop").click()
+    expect(held).to_be_empty()
+    lab.mend()

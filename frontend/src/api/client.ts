@@ -14,6 +14,7 @@ import type {
   ClusterName,
   ClusterRequest,
   Comparison,
+  ConditionNow,
   Directory,
   ErrorLine,
   EventPage,
@@ -55,6 +56,7 @@ import type {
   Timeline,
   TreeChanges,
   TreeView,
+  UntilChoice,
   VerdictRequest,
   Wall,
   WorkloadChange,
@@ -135,6 +137,10 @@ export const api = {
   createCluster: (request: ClusterRequest) => post<FleetMember>("/clusters", request),
   deleteCluster: (name: string) => ask<FleetMember[]>(address(`/clusters/${name}`), { method: "DELETE" }),
   clock: (change: ClockChange) => post<ClockState>("/clock", change),
+  untilChoices: () => get<UntilChoice[]>("/conditions"),
+  /** Whether a condition on the state holds. */
+  conditionNow: (text: string, signal?: AbortSignal) =>
+    get<ConditionNow>("/conditions/now", { text }, signal),
   timeline: (
     run: number,
     query: { from_ns?: number; to_ns?: number; buckets?: number },

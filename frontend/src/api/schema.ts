@@ -97,7 +97,6 @@ export interface Family { name: string; says: string; groups_max: number; standb
 export interface Scenario { file: string; name: string; teaches: string; paper: string; cluster: Record<string, unknown> }
 export interface Choices { families: Family[]; placements: string[]; cross_groups: string[]; scenarios: Scenario[] }
 export interface UntilChoice { text: string; means: string }
-export interface UntilChoices { conditions: UntilChoice[]; events: UntilChoice[] }
 export interface ConditionNow { holds: boolean; at_ns: number }
 export interface TreeNode { path: string; data: string; version: number; session: string; owner: string }
 export interface WatchedNode extends TreeNode { cut: number; watchers: string[] }

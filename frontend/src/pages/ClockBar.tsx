@@ -3,6 +3,7 @@ import { useState } from "react";
 import { changeClock } from "../actions/perform";
 import { isConnected, useLab } from "../store/store";
 import { sinceStart } from "../store/time";
+import { RunUntil } from "./until/RunUntil";
 import { useTick } from "./useTick";
 
 const SLOWEST = Math.log10(0.1);
@@ -16,7 +17,7 @@ export function speedOf(position: number): number {
   return Number((10 ** position).toPrecision(2));
 }
 
-/** The clock of a simulated cluster: play, pause, step, speed and virtual time. */
+/** The clock of a simulated cluster: play, pause, step, speed, what it runs until, and virtual time. */
 export function ClockBar() {
   const virtual = useLab((state) => state.virtual);
   const enabled = useLab(isConnected);
@@ -98,6 +99,7 @@ export function ClockBar() {
           />
         </Popover.Dropdown>
       </Popover>
+      <RunUntil />
       <span className="clock-now" data-testid="clock-now">
         {sinceStart(playing ? now_ns : virtual.now_ns, 0, playing ? 1 : 6)}
       </span>

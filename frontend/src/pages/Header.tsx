@@ -9,6 +9,7 @@ import { ClusterMenu } from "./ClusterMenu";
 import { FaultsInForce } from "./FaultsInForce";
 import { PageLinks } from "./PageLinks";
 import { Throttle } from "./Throttle";
+import { WaitUntil } from "./until/WaitUntil";
 
 /** Name, fabric, page and workload of the cluster, the tour and the keys. */
 export function Header({ onHelp }: { onHelp: () => void }) {
@@ -40,6 +41,7 @@ export function Header({ onHelp }: { onHelp: () => void }) {
       <span className="header-space" />
       <FaultsInForce />
       <ClockBar />
+      <WaitUntil />
       <Throttle />
       <SchemeSwitch />
       <button

@@ -50,6 +50,14 @@ describe("the palette", () => {
     expect(titles("go to", ["checkpoints"])).not.toContain("Go to Checkpoints");
   });
 
+  it("runs a simulated cluster until something comes, and waits for real servers", () => {
+    expect(titles("until")).toEqual(["Wait until…"]);
+    const virtual = { now_ns: 0 } as typeof state.virtual;
+    expect(titles("until", [], { ...state, virtual })).toEqual(["Run until…"]);
+    const lost = { ...state, connection: { ...state.connection, state: "lost" as const } };
+    expect(titles("until", [], lost)).toEqual([]);
+  });
+
   it("finds words in any order", () => {
     expect(titles("mds1 crash")).toEqual(["Crash: mds1"]);
     expect(titles("nothing like this")).toEqual([]);

@@ -1,9 +1,10 @@
 /** Everything that can be done from the palette: pages, the tour, time, and every fault at every target that it accepts now. */
 
 import { perform } from "../actions/perform";
+import { openUntil } from "../pages/until/opened";
 import { toggleFrozen } from "../store/moment";
 import { isOpen } from "../store/pages";
-import { canAct, type LabState, type PageName, useLab } from "../store/store";
+import { canAct, isConnected, type LabState, type PageName, useLab } from "../store/store";
 import { goTo } from "../store/url";
 import { openTour } from "../tour/store";
 
@@ -72,6 +73,9 @@ export function commandsOf(state: LabState, lacks: readonly string[]): Command[]
     ...pages,
     { title: "Take the tour", key: "", run: tour },
     { title: "Freeze or unfreeze the picture", key: "Space", run: toggleFrozen },
+    ...(isConnected(state)
+      ? [{ title: `${state.virtual === null ? "Wait" : "Run"} until…`, key: "", run: () => openUntil() }]
+      : []),
     ...(canAct(state) ? faults(state) : []),
   ];
 }

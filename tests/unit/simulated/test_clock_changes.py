@@ -13,6 +13,7 @@ import pytest
 
 from backend.clock.models import ClockChange
 from backend.clock.router import changed
+from backend.conditions.service import EVENTS, choices
 from backend.errors import Impossible, Malformed
 from backend.fabrics.clock import ClockState
 from backend.fabrics.home import Home
@@ -133,11 +134,22 @@ def test_the_api_answers_in_one_line(tmp_path: Path) -> None:
     with_api(tmp_path, body)
 
 
-def test_the_choices_are_conditions_of_this_cluster(tmp_path: Path) -> None:
+def test_a_simulated_cluster_can_run_until_each_of_its_choices(tmp_path: Path) -> None:
+    async def body(fabric: SimulatedFabric) -> None:
+        texts = [each["text"] for each in choices(fabric)]
+        assert {*EVENTS} <= {*texts}
+        for text in texts:
+            kind = "until_event" if text in EVENTS else "until_condition"
+            assert (await changed(fabric, ClockChange(**{kind: text}))).playing  # type: ignore[arg-type]
+
+    with_fabric(tmp_path, body)
+
+
+def test_the_choices_of_real_servers_are_conditions_alone(tmp_path: Path) -> None:
     async def body(client: httpx.AsyncClient, lab: Lab) -> None:
-        choices = (await client.get("/api/conditions")).json()
-        texts = [each["text"] for each in choices["conditions"]]
-        assert texts[:2] == ["settled", "active of g1 serves"] and choices["events"] == []
+        texts = [each["text"] for each in (await client.get("/api/conditions")).json()]
+        assert texts[:2] == ["settled", "active of g1 serves"]
+        assert not {*EVENTS} & {*texts}, "nobody can stop real servers at an event"
         for text in texts:
             now = await client.get("/api/conditions/now", params={"text": text})
             assert now.status_code == 200 and now.json()["holds"] == text.endswith(" is down"), text

@@ -1,0 +1,27 @@
+import { api } from "../../api/client";
+import { useLab } from "../../store/store";
+import { UntilMenu } from "./UntilMenu";
+import { changeOf, untilWords } from "./until";
+
+async function run(text: string): Promise<void> {
+  useLab.setState({ virtual: await api.clock(changeOf(text)) });
+}
+
+/** Plays the clock of a simulated cluster until something comes, and tells what it paused at. */
+export function RunUntil() {
+  const until = useLab(({ virtual }) => (virtual === null ? "" : untilWords(virtual)));
+  const met = useLab(({ virtual }) => virtual?.met ?? "");
+  return (
+    <>
+      <UntilMenu
+        verb="Run"
+        label={until === "" ? "Run until…" : `until ${until}`}
+        accepts="a condition, an event, or 60 (seconds)"
+        onChoose={run}
+      />
+      <output className="clock-met" data-testid="clock-met">
+        {met !== "" && `paused: ${met}`}
+      </output>
+    </>
+  );
+}

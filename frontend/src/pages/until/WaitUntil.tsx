@@ -1,0 +1,57 @@
+import { scrubTo } from "../../store/moment";
+import { runStart, useLab } from "../../store/store";
+import { milliseconds, sinceStart } from "../../store/time";
+import { addressOf, goTo } from "../../store/url";
+import { followed } from "../followed";
+import { UntilMenu } from "./UntilMenu";
+import { stopWaiting, useWaiting, waitUntil } from "./waiting";
+
+/** Waits for a condition on real servers, and tells when it held: nobody can stop their clock. */
+export function WaitUntil() {
+  const real = useLab((state) => state.cluster !== null && state.virtual === null);
+  const waiting = useWaiting((state) => state.waiting);
+  if (!real) return null;
+  const label = waiting === null || waiting.held !== null ? "Wait until…" : `waiting until ${waiting.text}`;
+  return (
+    <section className="wait-until" aria-label="Wait" data-testid="wait-until">
+      <UntilMenu verb="Wait" label={label} accepts="a condition" onChoose={waitUntil} />
+      {waiting !== null && (
+        <button
+          type="button"
+          className="plain"
+          aria-label={waiting.held === null ? "Stop waiting" : "Forget what was waited for"}
+          data-testid="until-stop"
+          onClick={stopWaiting}
+        >
+          ✕
+        </button>
+      )}
+      <output data-testid="until-held">
+        {waiting?.held && (
+          <>
+            {waiting.text} after {milliseconds(waiting.held.after_ms)},{" "}
+            <MomentLink at_ns={waiting.held.at_ns} />
+          </>
+        )}
+      </output>
+    </section>
+  );
+}
+
+function MomentLink({ at_ns }: { at_ns: number }) {
+  const address = useLab((state) =>
+    addressOf("cluster", { ...state, run: null, moment: { at_ns, picture: state.live, event: null } }),
+  );
+  const start_ns = useLab(runStart);
+  return (
+    <a
+      href={address}
+      onClick={followed(() => {
+        goTo("cluster");
+        void scrubTo(at_ns);
+      })}
+    >
+      at {sinceStart(at_ns, start_ns, 1)}
+    </a>
+  );
+}
