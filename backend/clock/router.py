@@ -16,6 +16,7 @@ from backend.running_cluster import Running
 from backend.scenarios.conditions import state_condition
 from backend.simulated.fabric import SimulatedFabric
 from backend.store.encoding import KINDS
+from backend.suggestion import nearest
 
 router = APIRouter(prefix="/api", tags=["clock"])
 
@@ -46,7 +47,8 @@ async def changed(
         bounds.check_time(fabric.now_ns)
     until = bool(change.until_ns or change.until_event or change.until_condition)
     if change.until_event and change.until_event not in KINDS:
-        raise Malformed(f"no event is called {change.until_event!r}; there are {', '.join(sorted(KINDS))}")
+        others = nearest(change.until_event, KINDS) or f"; there are {', '.join(sorted(KINDS))}"
+        raise Malformed(f"no event is called {change.until_event!r}{others}")
     if change.until_condition:
         state_condition(change.until_condition)
     if change.step is not None:

@@ -24,6 +24,11 @@ class AutomaticPause:
         self.until_ns, self.until_event, self.until_condition = 0, "", ""
         self.met = ""
 
+    @property
+    def at_events(self) -> bool:
+        """Whether an event may end the run."""
+        return bool(self.until_event or self.until_condition)
+
     def check(self, condition: str) -> None:
         """Raises Malformed for what is no condition on the state, Impossible for one that holds already. Empty is none."""
         if condition and state_condition(condition)(Situation.of(self._picture)):
@@ -46,7 +51,7 @@ class AutomaticPause:
             if is_own_client(stamped):
                 continue
             self._picture.apply(stamped, 0)
-            if self.met:
+            if self.met or not self.at_events:
                 continue
             if type(stamped.event).__name__ == self.until_event:
                 self.met = self.until_event

@@ -143,7 +143,8 @@ class ClusterRunner:
 
     def _run(self, until_ns: int, is_over: Callable[[], bool]) -> None:
         def stop() -> bool:
-            self._see()
+            if self._pauses.at_events:
+                self._see()
             return bool(self._pauses.met) or len(self.cluster.sim.events) >= BATCH_EVENTS or is_over()
 
         self.cluster.advance(until_ns, stop)

@@ -97,7 +97,7 @@ def test_the_clock_runs_until_a_condition_an_event_or_an_instant(opened: Page, s
     for text, line in (
         ("happy", "is not a condition"),
         ("1", "1 s is over"),
-        ("Nothing", "no event is called"),
+        ("Servng", "did you mean Serving?"),
     ):
         opened.get_by_test_id("until-text").fill(text)
         opened.keyboard.press("Enter")

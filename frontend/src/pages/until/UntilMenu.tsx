@@ -31,6 +31,7 @@ export function UntilMenu({ verb, label, accepts, onChoose }: Props) {
       onChange={openUntil}
       position="bottom-end"
       shadow="lg"
+      transitionProps={{ duration: 0 }}
       trapFocus
       returnFocus
       withArrow
