@@ -16,7 +16,7 @@ export function RunUntil() {
       <UntilMenu
         verb="Run"
         label={until === "" ? "Run until…" : `until ${until}`}
-        accepts="a condition, an event, or 60 (seconds)"
+        accepts="settled, Serving or 60 s"
         onChoose={run}
       />
       <output className="clock-met" data-testid="clock-met">

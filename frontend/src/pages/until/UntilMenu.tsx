@@ -15,7 +15,7 @@ interface Props {
   verb: "Run" | "Wait";
   /** On the button. */
   label: string;
-  /** What can be written in the field. */
+  /** Examples of what can be written in the field. */
   accepts: string;
   /** Begins; a refusal is shown in the menu. */
   onChoose: (text: string) => Promise<void>;
@@ -75,7 +75,7 @@ function Choices({ verb, accepts, onChoose }: Omit<Props, "label">) {
         className="fields until-form"
         onSubmit={(event) => {
           event.preventDefault();
-          choose(text);
+          if (text.trim() !== "") choose(text);
         }}
       >
         <TextField
@@ -89,7 +89,7 @@ function Choices({ verb, accepts, onChoose }: Omit<Props, "label">) {
             setFailed("");
           }}
         />
-        <button type="submit" className="primary" disabled={busy || text.trim() === ""}>
+        <button type="submit" className="primary" disabled={busy}>
           {verb}
         </button>
       </form>

@@ -14,7 +14,7 @@ export function WaitUntil() {
   const label = waiting === null || waiting.held !== null ? "Wait until…" : `waiting until ${waiting.text}`;
   return (
     <section className="wait-until" aria-label="Wait" data-testid="wait-until">
-      <UntilMenu verb="Wait" label={label} accepts="a condition" onChoose={waitUntil} />
+      <UntilMenu verb="Wait" label={label} accepts="settled" onChoose={waitUntil} />
       {waiting !== null && (
         <button
           type="button"
