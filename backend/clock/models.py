@@ -31,7 +31,7 @@ class ClockChange(Strict):
     until_condition: str = Field(
         default="",
         max_length=120,
-        description="Plays, and pauses when this condition on the state holds, as of `./cloverlab wait`.",
+        description="Plays, and pauses when this condition on the state holds, as of `wait`.",
     )
     step: Literal["event", "message"] | None = Field(
         default=None, description="Advances to the next instant with an event, or with a delivered message."

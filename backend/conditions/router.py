@@ -24,5 +24,5 @@ async def read_until_choices(lab: TheLab) -> list[dict[str, str]]:
 async def read_condition(
     lab: TheLab, text: Annotated[str, Query(max_length=CONDITION_CHARACTERS)]
 ) -> dict[str, Any]:
-    """Whether a condition on the state holds, as `./cloverlab wait` evaluates it."""
+    """Whether a condition on the state holds, as the command `wait` evaluates it."""
     return {"holds": service.holds(lab.fabric, text), "at_ns": lab.fabric.now_ns}

@@ -24,6 +24,6 @@ class ClockState(msgspec.Struct, frozen=True):
     until_event: str = ""
     """The kind of event after which the clock pauses by itself; empty for none."""
     until_condition: str = ""
-    """The condition on the state (as of `./cloverlab wait`) with which the clock pauses by itself; empty for none."""
+    """The condition on the state (as of `wait`) with which the clock pauses by itself; empty for none."""
     met: str = ""
     """What the clock has paused at by itself: a condition, a kind of event or an instant; empty after any other change."""
