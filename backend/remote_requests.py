@@ -81,9 +81,13 @@ def answer_of(response: http.client.HTTPResponse) -> Any:
 
 @contextlib.contextmanager
 def talking(port: int) -> Iterator[http.client.HTTPConnection]:
-    """A connection to the control plane. Raises Unavailable in one line when it fails."""
+    """A connection to the control plane. Raises Unavailable in one line when it fails.
+
+    A control plane lists itself before it listens: whoever is connected finds its key.
+    """
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
     try:
+        connection.connect()
         yield connection
     except ConnectionRefusedError:
         raise Unavailable(
