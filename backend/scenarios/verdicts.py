@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from backend.errors import Malformed
+from backend.picture import Picture
 from backend.scenarios import letters
 from backend.scenarios.conditions import Situation
 from backend.scenarios.facts import Facts
@@ -53,10 +54,14 @@ class Judge:
             found.append(self._roles_now(expect))
         if expect.serving is not None:
             now = self._situation.serves(expect.group)
-            found.append(ExpectationVerdict(f"serving: {expect.serving}", now == expect.serving, str(now)))
+            held = now == expect.serving
+            seen = str(now) if held else f"{now}; {standing(self._situation.picture, expect.group)}"
+            found.append(ExpectationVerdict(f"serving: {expect.serving}", held, seen))
         if expect.settled is not None:
             now = self._situation.settled
-            found.append(ExpectationVerdict(f"settled: {expect.settled}", now == expect.settled, str(now)))
+            held = now == expect.settled
+            seen = str(now) if held else f"{now}; {standing(self._situation.picture)}"
+            found.append(ExpectationVerdict(f"settled: {expect.settled}", held, seen))
         return found
 
     def _of_calls(self, expect: ExpectPart) -> list[ExpectationVerdict]:
@@ -155,3 +160,13 @@ class Judge:
         if isinstance(seen, str):
             return ExpectationVerdict(expected, False, seen)
         return ExpectationVerdict(expected, True, f"in between: {', '.join(seen) or 'none'}")
+
+
+def standing(picture: Picture, group: str = "") -> str:
+    """What every server of the group, or of all groups, is and believes to be, for whoever asks why an expectation did not hold."""
+    return ", ".join(
+        f"{server.name} {server.process} as {server.role} at sn {server.sn} of epoch {server.epoch}"
+        + ("" if server.believes == server.role else f" (believes {server.believes})")
+        for server in picture.servers.values()
+        if group in ("", server.group)
+    )

@@ -14,6 +14,7 @@ from backend.compose import Compose, brought_up, run_in
 from backend.hosts import Hosts
 from backend.scenarios.reader import read
 from tests.chosen import SCENARIOS, chosen, wants_all
+from tests.missed import missed
 from tests.slowness import slower
 
 ROOT = Path(__file__).resolve().parents[2] / "scenarios"
@@ -56,7 +57,7 @@ def hosts(request: pytest.FixtureRequest) -> Iterator[Compose]:
 def test_it_holds(hosts: Compose, file: str) -> None:
     scale = slower(SLOWER.get(file, SCALES[file.partition("/")[0]]))
     for outcome in run_in(hosts, ROOT / file, None, scale):
-        assert outcome.held, [f"{v.expected}: {v.seen}" for v in outcome.verdicts if not v.held]
+        assert outcome.held, missed(outcome)
         assert outcome.on == "containers" and outcome.calls > 100
 
 

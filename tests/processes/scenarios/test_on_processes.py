@@ -17,6 +17,7 @@ import pytest
 from backend.scenarios.reader import read
 from backend.scenarios.runner import run
 from tests.chosen import SCENARIOS, chosen
+from tests.missed import missed
 from tests.processes.backend.running import REPOSITORY, until
 from tests.slowness import slower
 
@@ -45,9 +46,7 @@ def test_it_holds(file: str) -> None:
     scale = slower(SLOWER.get(file, SCALES[file.partition("/")[0]]))
     for scenario in read(ROOT / file):
         outcome = asyncio.run(run(scenario, "processes", scenario.seed, scale))
-        assert outcome.held, [
-            f"{verdict.expected}: {verdict.seen}" for verdict in outcome.verdicts if not verdict.held
-        ]
+        assert outcome.held, missed(outcome)
         assert outcome.calls > 100
 
 

@@ -162,3 +162,13 @@ def test_what_an_active_reported_of_blocks_is_not_held_against_its_successor(see
 def test_only_some_expectations_have_to_be_asked_for() -> None:
     assert asks(ExpectPart(fsck="clean")) and asks(ExpectPart(checkpoints={"noon": "void"}))
     assert not asks(ExpectPart(settled=True, blocks="whole", reported={"Cut": 1}))
+
+
+def test_a_group_that_does_not_serve_names_what_its_servers_are() -> None:
+    seen = Seen()
+    verdict = seen.verdict(ExpectPart(serving=True, group="g1"))
+    assert not verdict.held
+    assert (
+        verdict.seen.startswith("False; mds1 stopped as down at sn 0 of epoch 0") and "mds2" in verdict.seen
+    )
+    assert "mds3" not in verdict.seen and "mds3" in seen.verdict(ExpectPart(settled=True)).seen
