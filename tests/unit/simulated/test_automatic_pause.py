@@ -7,32 +7,16 @@ from pathlib import Path
 import pytest
 
 from backend.errors import Impossible, Malformed
-from backend.fabrics.watched_cluster import GENTLE
-from backend.shape import Shape, new_config
 from backend.simulated import runner as runners
-from backend.simulated.inputs import ClusterOrigin, InjectFault, read_log
-from backend.simulated.messages import ApplyInput, ClusterProgress, CreateCluster, Report, SetClock, StepClock
-from backend.simulated.runner import ClusterRunner
+from backend.simulated.inputs import InjectFault, read_log
+from backend.simulated.messages import ApplyInput, ClusterProgress, SetClock, StepClock
 from nodes.config import SECOND
 from nodes.trace.events import Stamped
+from tests.unit.simulated.test_runner import Lived
 
-TICK_NS = 10_000_000
 
-
-class Played:
-    """A runner on a wall clock of the test's own, which has settled."""
-
-    def __init__(self, tmp_path: Path):
-        self.log = tmp_path / "1.jsonl"
-        self.reports: list[Report] = []
-        self.wall_ns = 0
-        origin = ClusterOrigin(new_config(Shape(standbys=2, nodes={"data_node": 0}), "c"), 5, GENTLE)
-        self.runner = ClusterRunner(CreateCluster("c", origin, str(self.log)), self.reports.append, 0)
-
-    def live(self, seconds: float) -> None:
-        for _ in range(round(seconds * SECOND / TICK_NS)):
-            self.wall_ns += TICK_NS
-            self.runner.advance(self.wall_ns, SECOND)
+class Played(Lived):
+    """A runner that has settled."""
 
     def play(self, **until: str | int) -> None:
         self.runner.change_clock(SetClock("c", 1, True, 1.0, **until), self.wall_ns)  # type: ignore[arg-type]
