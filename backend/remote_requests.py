@@ -83,7 +83,7 @@ def answer_of(response: http.client.HTTPResponse) -> Any:
 def talking(port: int) -> Iterator[http.client.HTTPConnection]:
     """A connection to the control plane. Raises Unavailable in one line when it fails.
 
-    A control plane lists itself before it listens: whoever is connected finds its key.
+    A control plane lists itself before it listens: its key can be found once a connection stands.
     """
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
     try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, BinaryIO
 from urllib.parse import quote, urlencode
@@ -81,6 +83,19 @@ class SentBackup:
         return data
 
 
+@contextlib.contextmanager
+def exported_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that is on the disk before it takes the place of `path`, when the block ends without an error. Raises Malformed."""
+    try:
+        with replacing(path) as file:
+            yield file
+            file.flush()
+            if file.seekable():
+                os.fsync(file.fileno())
+    except OSError as error:
+        raise Malformed(f"cannot write {path}: {reason_of(error)}") from None
+
+
 @app.command("export")
 def export_checkpoint(
     context: typer.Context,
@@ -97,17 +112,12 @@ def export_checkpoint(
     from nodes.backup.records import BackupDamaged
 
     try:
-        with replacing(file) as local:
+        with exported_file(file) as local:
             checked = CheckedBackup(local)
             remote_requests.receive(port_of(context, port), f"{PATH}/{quote(name, safe='')}/export", checked)
             totals = checked.reader.finish()
-            local.flush()
-            if local.seekable():
-                os.fsync(local.fileno())
     except BackupDamaged as error:
         raise Unavailable(f"the backup is not whole: {error}") from None
-    except OSError as error:
-        raise Malformed(f"cannot write {file}: {reason_of(error)}") from None
     show(output, {"checkpoint": name, "file": str(file), **msgspec.structs.asdict(totals)})
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 import typer
 
-from backend.commands.backups import ProgressLines, SentBackup
-from backend.commands.contents import replacing
+from backend.commands.backups import ProgressLines, SentBackup, exported_file
 from backend.commands.options import Port, ask, inherit_port, port_of
 from backend.commands.output import Format, Output, show
 from backend.errors import Malformed, Unavailable, reason_of
@@ -72,17 +70,12 @@ def export_run(
     from backend.run_files.records import RunFileDamaged
 
     try:
-        with replacing(file) as local:
+        with exported_file(file) as local:
             checked = CheckedRun(local)
             remote_requests.receive(port_of(context, port), f"{PATH}/{run}/export", checked)
             checked.reader.finish()
-            local.flush()
-            if local.seekable():
-                os.fsync(local.fileno())
     except RunFileDamaged as error:
         raise Unavailable(f"the run is not whole: {error}") from None
-    except OSError as error:
-        raise Malformed(f"cannot write {file}: {reason_of(error)}") from None
     show(output, {"run": run, "file": str(file), "lines": checked.reader.lines_read})
 
 

@@ -18,7 +18,7 @@ EVENTS = {
 
 
 def choices(fabric: WatchedCluster) -> list[dict[str, str]]:
-    """Examples in the words of the cluster's family, the most useful first. Nobody can stop real servers at an event."""
+    """Examples in the words of the cluster's family, the most useful first. Real servers cannot be stopped at an event."""
     picture, words = fabric.picture, WORDS[fabric.home.file.cluster.protocol]
     leads = words.leads if words.leads in LEADING else "active"
     found = {"settled": "every group is served, and every server runs and is in step"}

@@ -57,7 +57,7 @@ class Situation:
 
     @classmethod
     def of(cls, picture: Picture) -> Situation:
-        """The state that a picture shows, without the events that led to it: whoever has a serving role and believes it serves."""
+        """The state that a picture shows, without the events that led to it: a server serves that has a serving role and believes so."""
         now = cls(picture)
         for server in picture.servers.values():
             if server.role in SERVING and server.believes in SERVING:

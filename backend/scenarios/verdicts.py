@@ -163,7 +163,7 @@ class Judge:
 
 
 def standing(picture: Picture, group: str = "") -> str:
-    """What every server of the group, or of all groups, is and believes to be, for whoever asks why an expectation did not hold."""
+    """What every server of the group, or of all groups, is and believes to be: why an expectation did not hold."""
     return ", ".join(
         f"{server.name} {server.process} as {server.role} at sn {server.sn} of epoch {server.epoch}"
         + ("" if server.believes == server.role else f" (believes {server.believes})")

@@ -6,7 +6,7 @@ import { followed } from "../followed";
 import { UntilMenu } from "./UntilMenu";
 import { stopWaiting, useWaiting, waitUntil } from "./waiting";
 
-/** Waits for a condition on real servers, and tells when it held: nobody can stop their clock. */
+/** Waits for a condition on real servers, and reports when it held: their clock cannot be stopped. */
 export function WaitUntil() {
   const real = useLab((state) => state.cluster !== null && state.virtual === null);
   const waiting = useWaiting((state) => state.waiting);

@@ -1,4 +1,4 @@
-/** Waiting for a condition on real servers, whose clock nobody can stop. */
+/** Waiting for a condition on real servers, whose clock cannot be stopped. */
 
 import { create } from "zustand";
 import { ApiError, api } from "../../api/client";
