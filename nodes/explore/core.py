@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 from nodes.config import ClusterConfig
 from nodes.explore.atlas import Atlas
@@ -12,6 +13,9 @@ from nodes.faults.check import FaultUnsupported
 from nodes.faults.table import LINK_VERBS
 from nodes.sim.ensemble import COORDINATION
 
+WORST = 0.6
+"""Share of trials that leave out the servers behind the most faults of links."""
+
 
 def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
     """Heals a core that each family promises to be sufficient; returns the servers that are left out.
@@ -19,11 +23,13 @@ def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.R
     Of each set of servers as many are left out as the family may lose at once, less those whose disks were damaged.
     """
     left: list[str] = []
+    worst = faults_by_server(cluster) if rng.random() < WORST else Counter[str]()
     for label, members in sets_of(cluster, config).items():
         count = min(atlas.survives(label), spared(label, len(members), config))
         damaged = atlas.damaged(label)
         candidates = [name for name in members if name not in damaged]
         rng.shuffle(candidates)
+        candidates.sort(key=lambda name: -worst[name])
         left += without_last_known(candidates[: max(0, count - len(damaged))], label, members, config)
     cut_off_half_there(cluster, left, config, rng)
     heal_links(cluster, left)
@@ -42,6 +48,13 @@ def without_last_known(left: list[str], label: str, members: list[str], config: 
     return [name for name in left if name != known[0]]
 
 
+def faults_by_server(cluster: Stage) -> Counter[str]:
+    """Standing faults of links at each server."""
+    return Counter(
+        name for verb, names in cluster.faults.standing.values() if verb in LINK_VERBS for name in names
+    )
+
+
 GIVES_WAY = ("mams", "2pc")
 """Families in which a leader that reaches coordination alone is known to give way (safety rule 17), by a thousand seeds each."""
 
@@ -49,11 +62,9 @@ GIVES_WAY = ("mams", "2pc")
 def cut_off_half_there(cluster: Stage, left: list[str], config: ClusterConfig, rng: random.Random) -> None:
     """Cuts off left-out servers. Behind links that pass some messages, or that join it to a part of the core, such a server could lead as long as
     its session lives, and no family promises to replace it. One that reaches coordination alone is replaced where leaders give way."""
-    at_links = {
-        name for verb, names in cluster.faults.standing.values() if verb in LINK_VERBS for name in names
-    }
+    at_links = faults_by_server(cluster).keys()
     clients = {name for name, server in cluster.servers.items() if server.client}
-    of_core = at_links - {*left} - clients
+    of_core = {*at_links} - {*left} - clients
     gives_way = config.protocol in GIVES_WAY
     for name in left:
         if name not in at_links and not of_core:

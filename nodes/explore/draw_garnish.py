@@ -18,14 +18,12 @@ from nodes.explore.plan import FIRST, WHOEVER, Caller, Fault
 from nodes.families import family_named
 from nodes.sim.triggers import Trigger
 
-GARNISHED = 0.42
-"""Share of stories that are garnished."""
-EXTRA = 0.65
+EXTRA = 0.9
 """Share of those with further faults."""
-EXTRA_FAULTS = (1, 1, 1, 2, 3)
-TIED = 0.9
+EXTRA_FAULTS = (1, 2, 2, 3, 4)
+TIED = 0.95
 """Share of those of which most moments are places in the progress of a server."""
-MOMENTS = 0.8
+MOMENTS = 0.95
 """Share of such a story's moments."""
 EVER = ("drift_clock", "restart", "heal", "mark", "recover", "force", "add_server", "remove_server")
 """Verbs that stay at their times: conditions of the whole story, and what belongs behind another fault."""

@@ -27,6 +27,11 @@ class PlannedFaults:
         """Faults that were carried out, and their targets."""
         self.skipped = 0
         """Number of faults that were impossible at their place or time."""
+        self._over = False
+
+    def end_all(self) -> None:
+        """From here on no fault ends at its own time: everything is healed, and what fails later is a part of the audit."""
+        self._over = True
 
     def take_up(self, fault: Fault) -> None:
         """Begins a fault whose time has come, or arms its trigger."""
@@ -77,6 +82,8 @@ class PlannedFaults:
             self._cluster.at(at_ns, self._end, fault, names)
 
     def _end(self, fault: Fault, names: list[str]) -> None:
+        if self._over:
+            return
         try:
             take_back(self._cluster, fault, names)
         except FaultUnsupported:

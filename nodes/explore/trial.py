@@ -17,7 +17,7 @@ from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.core import disturbed_still, heal_all, heal_core
 from nodes.explore.coverage import Coverage
 from nodes.explore.deeds import as_of_now, carry_out
-from nodes.explore.file_holds import check_hold_ends, leave_hold
+from nodes.explore.file_holds import awaits_hold, check_hold_ends, leave_hold
 from nodes.explore.plan import Caller, Failure, Fault, Plan, PlanOutcome
 from nodes.explore.planned_faults import PlannedFaults
 from nodes.explore.sim_stage import SimStage
@@ -111,17 +111,20 @@ class Trial:
             return
         if not self.atlas.beyond:
             self._core_serves()
+        self.faults.end_all()
         heal_all(cluster)
         if self.atlas.beyond:
             cluster.run_for(self.patience_ns)
             self._force_and_serve()
             return
         if self._settles("after everything was healed"):
-            leave_hold(self)
+            awaits = awaits_hold(self.plan)
+            if awaits:
+                leave_hold(self)
             before = audit.read_back(self)
             if not self.failures:
                 self._restart_from_disks(before)
-            if not self.failures:
+            if awaits and not self.failures:
                 check_hold_ends(self)
 
     def _restart_from_disks(self, before: audit.AuditReads) -> None:

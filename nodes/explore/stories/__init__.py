@@ -23,7 +23,7 @@ from nodes.explore.stories.groups import barriers, between_groups, moved_meanwhi
 from nodes.explore.stories.handovers import passed_on
 from nodes.explore.stories.images import going_back, images, outgrown, rots_while_away
 from nodes.explore.stories.ledgers import begins_late, closed_by_two, closed_late, closing, overtaken
-from nodes.explore.stories.members import half_made, old_words
+from nodes.explore.stories.members import half_made, old_words, wedged
 from nodes.explore.stories.reads import last_moments, rejoins, shores, views, views_twice
 from nodes.explore.stories.returns import (
     gaps,
@@ -52,31 +52,30 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
         returns_rotten,
         returns_rotten,
         returns_unsynced,
-        returns_after_failed_sync,
-        gaps,
+        *2 * [returns_after_failed_sync],
+        *2 * [gaps],
         content,
-        late_copies,
+        *2 * [late_copies],
         outlived,
     ]
     if standbys:
         reported += [
-            returns_to_readers,
-            gaps_on_return,
+            *3 * [returns_to_readers],
+            *2 * [gaps_on_return],
             shores,
             last_moments,
             last_moments,
             takeovers,
-            unheard,
-            unheard,
-            alone,
+            *3 * [unheard],
+            *2 * [alone],
             joining,
             growing,
             *3 * [back_in_turn],
         ]
     if standbys and not family.cannot_force:
-        reported += 3 * [too_few]
+        reported += 2 * [too_few]
     if standbys and family.locked and not family.journal_nodes:
-        reported += [outnumbered, *3 * [promiser_gone]]
+        reported += [outnumbered, outnumbered, *3 * [promiser_gone]]
     if standbys and detection == "members":
         reported += [*4 * [under_grants], *2 * [ended_late], *2 * [forgotten_promise]]
     if standbys and not family.cannot_hand_over:
@@ -90,19 +89,20 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
             half_made,
             half_made,
             *3 * [old_words],
+            *2 * [wedged],
             *3 * [given_out],
         ]
     if family.groups_max > 1:
-        reported += [between_groups, between_groups, said_twice, said_twice, moving, moved_meanwhile]
+        reported += [between_groups, between_groups, said_twice, said_twice, *3 * [moving], moved_meanwhile]
     if family.groups_max > 1 and family.checkpoints:
-        reported.append(barriers)
+        reported += [barriers, barriers]
     reported.append(images)
     if family.checkpoints:
         reported += [going_back, outgrown]
     if standbys:
         reported.append(rots_while_away)
     if standbys and family.journal_nodes >= 3:
-        reported += [closing, *3 * [closed_by_two], overtaken]
+        reported += [closing, *3 * [closed_by_two], *2 * [overtaken]]
     if standbys and family.journal_nodes >= 3 and family.journal_role == "journal-node":
-        reported += [closed_late, begins_late, begins_late]
+        reported += [closed_late, *3 * [begins_late]]
     return reported

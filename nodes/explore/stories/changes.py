@@ -247,7 +247,7 @@ def unheard(scene: Scene) -> None:
     for start_ms in (at_ms - rng.randint(2, 10), at_ms + rng.randint(2, 10)):
         scene.burst(start_ms, 40)
     scene.depose(at_ms)
-    if scene.chance(0.3):
+    if scene.chance(0.6):
         scene.apply_fault(at_ms + lasts + rng.randrange(20), rng.choice((leader, *reached)), 2 * session)
 
 
@@ -275,6 +275,7 @@ def promiser_gone(scene: Scene) -> None:
     it."""
     rng = scene.rng
     scene.shape(sizes=(4,))
+    scene.timed(session_timeout_ms=rng.choice((1_000, 2_000)))
     session, members = scene.session_ms, scene.members()
     at_ms = BEGIN_MS + rng.randrange(2 * session)
     down = rng.sample(members, len(members) // 2)

@@ -16,6 +16,7 @@ def granted(scene: Scene, sizes: tuple[int, ...]) -> int:
     """Shapes a group whose grants are much shorter than its sessions, and whose members stay though they are silent. The length of a grant in ms."""
     rng = scene.rng
     scene.shape(sizes=sizes, detection="members")
+    scene.precise()
     session, grant = rng.choice((2_000, 5_000)), rng.choice((200, 300, 400))
     scene.timed(
         session_timeout_ms=session,
@@ -23,6 +24,7 @@ def granted(scene: Scene, sizes: tuple[int, ...]) -> int:
         grant_ms=grant,
         draw_wait_ms=10,
         ack_timeout_ms=rng.choice((800, 3_000)),
+        renew_scan_ms=50,
         client_timeout_ms=rng.choice((30, 30, 100)),
     )
     return grant
@@ -53,7 +55,7 @@ def apart(scene: Scene, at_ms: int, until_ms: int) -> None:
 def under_grants(scene: Scene) -> None:
     """The active is deposed and cut off while grants that few members gave it last. One of these may restart, or its grant was late."""
     rng = scene.rng
-    grant = granted(scene, (3, 3, 3, 4))
+    grant = granted(scene, (3,))
     leader, others = scene.leader(), scene.others()
     at_ms = BEGIN_MS + 3 * grant + rng.randrange(grant)
     until_ms = at_ms + 2 * grant + 200
@@ -75,7 +77,7 @@ def under_grants(scene: Scene) -> None:
     if way == "restart":
         for name in keeps:
             scene.fault(at_ms + rng.choice((0, 1, 5)), "crash", [name], rng.choice((1, 1, 5)))
-    if scene.chance(0.15):
+    if scene.chance(0.4 if way == "restart" else 0.15):
         scene.drift(leader)
     readers_and_writers(scene, at_ms, until_ms, 2 * grant)
 
@@ -84,7 +86,6 @@ def ended_late(scene: Scene) -> None:
     """An active restarts, and the lead is handed back to it. The record of its first end lands only later, when it does not learn of it."""
     rng = scene.rng
     granted(scene, (3, 3, 3, 4))
-    scene.timed(renew_scan_ms=50)
     leader = scene.leader()
     scene.weather |= {"ends_recorded": True, "ends_late_ms": LATE_MS}
     at_ms = BEGIN_MS + rng.randrange(100)
@@ -92,7 +93,7 @@ def ended_late(scene: Scene) -> None:
     scene.fault(at_ms, "crash", [leader], rng.choice((5, 20)))
     scene.fault(at_ms + 2, "expire_session", [leader])
     scene.fault(back_ms, "hand_over", ["active of g1", leader])
-    from_ms = back_ms + rng.choice((100, 200))
+    from_ms = back_ms + rng.choice((50, 100, 200))
     until_ms = from_ms + scene.session_ms // 2
     scene.fault(from_ms, "cut", [leader, COORDINATION], until_ms - from_ms)
     for name in scene.others():

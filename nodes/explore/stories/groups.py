@@ -145,10 +145,10 @@ def moving(scene: Scene) -> None:
     rng = scene.rng
     apart = rng.choice(("random", "random", "random", "hash", "hash", "ddg"))
     shape_groups(scene, (2,), placement=apart, session_ttl_ms=rng.choice((2_000, 20_000)))
-    scene.timed(client_timeout_ms=rng.choice((10, 30)))
+    scene.timed(client_timeout_ms=rng.choice((10, 30)), ack_timeout_ms=rng.choice((60, 200, 500)))
     if scene.chance(0.2):
         scene.weather["network"] = Latency(40, rng.choice((1_000, 3_000)), 0.1, 5_000)
-    directories, span_ms = rng.choice((2, 3, 4)), rng.choice((150, 300))
+    directories, span_ms = rng.choice((2, 3, 4)), rng.choice((200, 300, 400))
     until_ms = BEGIN_MS + span_ms
     homes = [f"mkdir /d{number}" for number in range(directories)]
     scene.calls(homes, 0, BEGIN_MS // 2)
@@ -161,7 +161,7 @@ def moving(scene: Scene) -> None:
         )
         for _ in range(2)
     ]  # fmt: skip
-    for _ in range(rng.choice((0, 4, 6, 8, 10))):
+    for _ in range(rng.choice((4, 6, 8, 10, 12))):
         at_ms = BEGIN_MS + rng.randrange(span_ms * 3 // 4)
         leader, *others = leaders(scene)
         if scene.chance(0.5):
@@ -176,7 +176,7 @@ def moving(scene: Scene) -> None:
             )
         else:
             kinds = (rng.choice((*TWO_PHASES, *TWO_PHASES, *S2PC)),)
-            late(scene, at_ms, leader, others, kinds, rng.choice((5, 20, 50)))
+            late(scene, at_ms, leader, others, kinds, rng.choice((5, 20, 20, 50)))
 
 
 def moves_of(scene: Scene, directories: int, count: int) -> list[str]:
@@ -267,7 +267,7 @@ def barriers(scene: Scene) -> None:
     scene.calls([f"mkdir /d{number}" for number in range(directories)], 0, BEGIN_MS // 2)
     at_ms = BEGIN_MS + rng.randrange(100)
     for number in range(1, marks + 1):
-        kinds = rng.choice((ASKING, DECIDING, DECIDING, DECIDING, ENDING, MARKING, MARKING, MARKED))
+        kinds = rng.choice((ASKING, *4 * (DECIDING,), ENDING, MARKING, MARKED))
         leader, *others = leaders(scene)
         lasts, ahead_ms = rng.choice((30, 100, 200, session)), rng.choice((5, 10, 30, 50))
         late(scene, at_ms - ahead_ms, leader, others, kinds, lasts)

@@ -114,7 +114,7 @@ def outgrown(scene: Scene) -> None:
     rng = scene.rng
     scene.shape(
         sizes=(2, 2, 3), image_every=rng.choice((1, 2, 5)), image_gap=rng.choice((2, 5)), log_bytes=1 << 12,
-        image_partitions=1, knobs=Knobs(segment_bytes=rng.choice((0, 300))), data=DataConfig(),
+        image_partitions=1, knobs=Knobs(segment_bytes=rng.choice((0, 300, 300, 300))), data=DataConfig(),
     )  # fmt: skip
     session, members = scene.session_ms, scene.members()
     mark_ms = BEGIN_MS + rng.randrange(100)

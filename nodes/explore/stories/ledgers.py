@@ -150,6 +150,7 @@ def begins_late(scene: Scene) -> None:
     """A node learns late, or never, that a segment has ended and the next one begun. It continues with its writer; then its copy decides the end."""
     rng = scene.rng
     scene.shape(sizes=(2, 3), journal=JournalConfig(scene.family.journal_names(3)))
+    scene.precise()
     scene.timed(ack_timeout_ms=rng.choice((60, 100)), client_timeout_ms=rng.choice((100, 400)))
     session = scene.session_ms
     late, behind, whole = rng.sample(scene.cluster.journal.nodes, 3)
@@ -185,9 +186,9 @@ def overtaken(scene: Scene) -> None:
     """Images are frequent and the shared journal is truncated often. A server with an empty disk, or one that read nothing for a while, returns."""
     rng = scene.rng
     knobs = Knobs(
-        segment_bytes=rng.choice((0, 300)),
+        segment_bytes=rng.choice((0, 300, 300, 300)),
         records_per_group=rng.choice((0, 1)),
-        ledger_entries=rng.choice((1, 3, 6)),
+        ledger_entries=rng.choice((1, 1, 3, 6)),
     )
     scene.shape(
         sizes=(2, 3, 3), image_every=rng.choice((2, 5, 10)), image_gap=rng.choice((2, 20)), knobs=knobs
@@ -203,7 +204,8 @@ def overtaken(scene: Scene) -> None:
             scene.fault(at_ms, way, [away, node], lasts)
     else:
         scene.fault(at_ms, way, [away], lasts)
-    scene.writes(0, at_ms, 60)
-    scene.writes(at_ms, at_ms + lasts + session, 60)
+    # Writes that are spread over the time: each image then covers a few ledgers.
+    for from_ms, until_ms in ((0, at_ms), (at_ms, at_ms + lasts + session)):
+        scene.writes(from_ms, until_ms, 60, style=rng.choice(("closed", "closed", "open")))
     if scene.chance(0.4):
         scene.depose(at_ms + lasts + rng.randrange(session))

@@ -7,7 +7,7 @@ from nodes.sim.triggers import Trigger
 
 SETTLING = ("Settle", "Settle", "Settled", "Flushed", "Fetch")
 """Messages that make a change of the view, and after which its initiator may fall silent."""
-HALF_MADE = ("view change/settle", "view change/settle", "view change/settle", "view change/flush")
+HALF_MADE = ("view change/settle", "view change/flush")
 
 
 def open_writes(scene: Scene, from_ms: int, every_ms: int, lasts_ms: int) -> str:
@@ -22,15 +22,16 @@ def half_made(scene: Scene) -> None:
     clients continue to write."""
     rng = scene.rng
     lease = rng.choice((200, 200, 300))
-    scene.shape(sizes=(3, 3, 3, 3, 3, 4))
-    scene.timed(ack_timeout_ms=lease, client_timeout_ms=rng.choice((30, 100)))
+    scene.shape(sizes=(3,))
+    scene.precise()
+    scene.timed(ack_timeout_ms=lease, client_timeout_ms=rng.choice((30, 30, 100)))
     members = scene.members()
-    mute = rng.choice(members)
+    mute = rng.choice((scene.leader(), *members))
     others = [name for name in members if name != mute]
     at_ms = 2 * BEGIN_MS + rng.randrange(100)
     until_ms = at_ms + 10 * lease + 400
-    own = open_writes(scene, at_ms - 150, rng.choice((5, 10)), 150 + rng.choice((20, 60)))
-    theirs = open_writes(scene, at_ms - 150, rng.choice((5, 10)), 150 + rng.choice((20, 60)))
+    own = open_writes(scene, at_ms - 150, rng.choice((5, 10, 10)), 150 + rng.choice((20, 20, 60)))
+    theirs = open_writes(scene, at_ms - 150, rng.choice((5, 10, 10)), 150 + rng.choice((20, 20, 60)))
     for client, avoided in ((own, others), (theirs, [mute])):
         for name in avoided:
             scene.fault(at_ms - 149, "cut", [client, name], until_ms - at_ms)
@@ -45,8 +46,43 @@ def half_made(scene: Scene) -> None:
         scene.fault(from_ms, "slow_disk", [name], rng.choice((slow_ms, until_ms - from_ms)), ms=slow_ms)
         scene.fault(at_ms, "cut", [name, COORDINATION], until_ms - at_ms - lease, where)
         slow_ms = min(slow_ms * rng.randint(15, 35) // 10, 10 * lease)
-    if scene.chance(0.15):
+    if scene.chance(0.05):
         scene.fault(at_ms + lease, "crash", [rng.choice(others)], lease, scene.place(rng.choice(others)))
+
+
+def wedged(scene: Scene) -> None:
+    """The view is wedged while disks are slow, so that journals look stalled. No attempt is made for a while, and then others are gone for ever:
+    the slow ones are needed."""
+    rng = scene.rng
+    lease = rng.choice((200, 300))
+    scene.shape(sizes=(5,))
+    scene.precise()
+    scene.timed(ack_timeout_ms=lease, client_timeout_ms=rng.choice((30, 100)))
+    members = scene.members()
+    at_ms = BEGIN_MS + rng.randrange(300)
+    until_ms = at_ms + lease * rng.randint(8, 20)
+    slow = rng.sample(members, rng.choice((1, 1, len(members) // 2)))
+    scene.writes(at_ms - 30, at_ms + 30, 12, style="open")
+    for name in slow:
+        scene.fault(at_ms - 20, "slow_disk", [name], until_ms - at_ms, ms=rng.choice((100, 300)))
+    settles = Trigger("sent", scene.whoever(), 1, "after", "Settle")
+    for name in members:
+        for other in members:
+            if other != name:
+                scene.fault(
+                    at_ms - 1,
+                    "hold",
+                    [name, other],
+                    until_ms - at_ms,
+                    kind="Settle",
+                    lost=True,
+                    direction="to",
+                )
+        scene.fault(at_ms - 1, "cut", [name, COORDINATION], until_ms - at_ms, settles)
+    scene.fault(at_ms, "force_view", ["g1"])
+    others = [name for name in members if name not in slow]
+    for name in rng.sample(others, min(len(others), (len(members) - 1) // 2)):
+        scene.fault(until_ms - rng.choice((1, lease)), "gone", [name])
 
 
 def old_words(scene: Scene) -> None:

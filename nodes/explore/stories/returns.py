@@ -6,6 +6,8 @@ from nodes.explore.stories.scene import BEGIN_MS, Scene
 from nodes.sim.triggers import Trigger
 
 LAGS = ("hold", "hold", "cut", "slow_disk", "pause", "crash")
+SILENT = LAGS[2:]
+"""Lags in which a server takes nothing at all."""
 DECIDES = {"mams": "Commit", "paxos": "Success", "symmetric": "Settled"}
 """Messages that report an appended group as committed."""
 JOINS = {"mams": "Register", "paxos": "PaxosJoin", "symmetric": "JoinView"}
@@ -57,7 +59,8 @@ def stopping(scene: Scene) -> tuple[int, str, list[str], int]:
     rng = scene.rng
     scene.shape(sizes=(3, 3, 3, 3, 4, 5, 5))
     fault_ms = before_all_stop(scene)
-    behind = lagging(scene, *gap_before(scene, fault_ms)) if scene.chance(0.9) else []
+    gap_ms = rng.choice((60, long_gap(scene)))
+    behind = lagging(scene, max(0, fault_ms - gap_ms), gap_ms, ways=SILENT) if scene.chance(0.9) else []
     scene.burst(fault_ms - rng.randint(3, 30), rng.choice((1, 2, 3, 40)))
     return fault_ms, first_back(scene, behind), behind, rng.choice((1, 20, scene.session_ms // 2))
 
@@ -83,6 +86,7 @@ def returns_after_failed_sync(scene: Scene) -> None:
     """A sync fails, the restarted server reports what it has, and little is written until it loses its power. It returns first."""
     rng = scene.rng
     scene.shape(sizes=(2, 2, 3))
+    scene.precise()
     scene.timed(renew_scan_ms=50)
     failed_ms = BEGIN_MS + rng.randrange(scene.session_ms)
     again_ms = failed_ms + rng.randint(20, 80)
@@ -99,7 +103,7 @@ def returns_after_failed_sync(scene: Scene) -> None:
         scene.burst(fault_ms - rng.randint(3, 30))
     scene.fault(failed_ms - 20, "slow_disk", [first], again_ms - failed_ms, ms=rng.choice((5, 20)))
     scene.fault(
-        failed_ms, "fail_disk", [first], again_ms - failed_ms, what="sync", times=rng.choice((1, 1, 2))
+        failed_ms, "fail_disk", [first], again_ms - failed_ms, what="sync", times=rng.choice((1, 1, 1, 2))
     )
     scene.fault(again_ms, "restart", [first])
     scene.fault(fault_ms, "power_loss", [first], soon, torn="nothing")
@@ -110,6 +114,8 @@ def returns_to_readers(scene: Scene) -> None:
     """A server has acknowledged groups whose commit it did not learn. It returns without the end of its log, and readers ask it early."""
     rng = scene.rng
     scene.shape(sizes=(3, 3, 4))
+    scene.precise()
+    scene.timed(renew_scan_ms=rng.choice((50, 200)))
     session, leader = scene.session_ms, scene.leader()
     name, soon, late_ms = (
         rng.choice(scene.others()),
@@ -121,11 +127,11 @@ def returns_to_readers(scene: Scene) -> None:
     reported_ms = waits_ms + soon + rng.choice((0, 20, 25, 35, 45, 60, late_ms))
     decides = DECIDES.get(scene.family.replication, scene.appends[0])
     scene.fault(fault_ms - waits_ms, "hold", [leader, name], reported_ms, kind=decides, direction="to")
-    if scene.chance(0.7):
+    if scene.chance(0.4):
         scene.fault(fault_ms - waits_ms, "slow_disk", [name], waits_ms, ms=rng.choice((5, 10, 20)))
     for number in range(2):
         hot_writes(scene, fault_ms - waits_ms + rng.randint(-25, 10), f"/h{number}")
-    kind, lasts = rng.choice((*3 * (scene.appends[0],), "")), soon + late_ms + rng.choice((0, 20, 100))
+    kind, lasts = rng.choice((*9 * (scene.appends[0],), "")), soon + late_ms + rng.choice((0, 20, 100))
     scene.fault(
         fault_ms - 1, "hold", [leader, name], lasts, kind=kind, lost=scene.chance(0.2), direction="to"
     )
@@ -151,11 +157,12 @@ def gaps(scene: Scene) -> None:
     """One member after another misses a few records of the log and receives the later ones. Then those that had them all fail."""
     rng = scene.rng
     scene.shape(sizes=(3, 3, 4, 5))
+    scene.timed(session_timeout_ms=rng.choice((1_000, 2_000)), client_timeout_ms=rng.choice((30, 100)))
     session, at_ms = scene.session_ms, BEGIN_MS + rng.randrange(scene.session_ms)
     scene.burst(at_ms - 5, 80)
     scene.writes(at_ms - 50, at_ms + 100, 50, hot=2)
     holders = scene.holders()
-    losing = rng.sample(holders, min(len(holders), rng.choice((1, 2, 2, 3))))
+    losing = rng.sample(holders, min(len(holders), rng.choice((1, 2, 2, 2, 3, 3))))
     for name in losing:
         lasts = rng.choice((1, 2, rng.randint(2, 20)))
         misses(scene, at_ms, name, lasts)
@@ -171,7 +178,7 @@ def misses(scene: Scene, at_ms: int, name: str, lasts: int, on: Trigger | None =
     """Appends to the log do not reach one member for a while; other messages do."""
     writers = scene.members() if scene.family.journal_nodes else [scene.leader()]
     for writer in writers:
-        kind, lost = scene.appends[0], scene.chance(0.8)
+        kind, lost = scene.appends[0], scene.chance(0.9)
         scene.fault(at_ms, "hold", [writer, name], lasts, on, kind=kind, lost=lost, direction="to")
 
 
@@ -191,7 +198,7 @@ def gaps_on_return(scene: Scene) -> None:
         else:
             scene.fault(away_ms, "cut", [leader, name], lasts)
         asks = Trigger(
-            rng.choice(("sent", "delivered")), name, rng.choice((1, 1, 2, 3)), "after", asking(scene)
+            rng.choice(("sent", "delivered")), name, rng.choice((1, 1, 1, 1, 2)), "after", asking(scene)
         )
         misses(scene, back_ms - 5, name, rng.choice((2, 5, rng.randint(2, 60), rng.randint(2, 60))), asks)
         scene.writes(away_ms, back_ms, 10, hot=2)
@@ -222,9 +229,13 @@ def before_all_stop(scene: Scene) -> int:
 
 def gap_before(scene: Scene, fault_ms: int) -> tuple[int, int]:
     """Time since when some servers lag, and for how long."""
-    long_ms = scene.timing.ack_timeout_ms * 2
-    gap_ms = scene.rng.choice((*BRIEFLY, long_ms, long_ms + scene.session_ms, long_ms + scene.session_ms))
+    gap_ms = scene.rng.choice((*BRIEFLY, *3 * (long_gap(scene),)))
     return max(0, fault_ms - gap_ms), gap_ms
+
+
+def long_gap(scene: Scene) -> int:
+    """A gap after which a member is left out."""
+    return scene.timing.ack_timeout_ms * 2 + scene.rng.choice((0, scene.session_ms, scene.session_ms))
 
 
 def first_back(scene: Scene, behind: list[str], leads: float = 0.4) -> str:
@@ -254,13 +265,15 @@ def everybody(scene: Scene) -> list[str]:
     return [*scene.members(), *scene.cluster.journal.nodes]
 
 
-def lagging(scene: Scene, lag_ms: int, gap_ms: int, half: bool = False) -> list[str]:
+def lagging(
+    scene: Scene, lag_ms: int, gap_ms: int, half: bool = False, ways: tuple[str, ...] = LAGS
+) -> list[str]:
     """Servers that lag: mostly as many holders of the log as can be missed, or one too many. The messages that they miss are lost, or only late."""
     rng, holders = scene.rng, scene.holders()
     kept = len(holders) + (not scene.family.journal_nodes)
     missed = kept // 2 if half else (kept - 1) // 2
     behind = rng.sample(holders, min(len(holders), missed)) if scene.chance(0.85) else scene.some(holders)
-    way = rng.choice(LAGS)
+    way = rng.choice(ways)
     for name in behind:
         if way == "hold":
             scene.hold(lag_ms, scene.leader(), name, gap_ms, scene.appends, 0.8)

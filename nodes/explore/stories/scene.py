@@ -21,6 +21,10 @@ BEGIN_MS = 300
 LARGE = 0.05
 """Share of large groups among those of several possible sizes."""
 SESSIONS_MS = (600, 600, 1_000, 1_000, 2_000)
+GARNISHED = 0.3
+DISTURBED = 0.24
+PRECISE = 0.1
+"""Both probabilities for a story whose faults meet only at exact times."""
 DRIFT_PPM = 80_000
 """Clock drift in parts per million; leases tolerate a tenth."""
 
@@ -47,6 +51,10 @@ class Scene:
         self.span_ms = 0
         self.beyond = False
         """Whether more is damaged than the family survives. Then only safety is judged, and that a person can force service."""
+        self.garnished = GARNISHED
+        """Probability that this trial is garnished."""
+        self.disturbed = DISTURBED
+        """Probability that the links and disks of this trial are not calm."""
         self.weather: dict[str, Any] = {}
         """Required values of the trial's conditions."""
         self.kinds = messages_of(self.family.replication)
@@ -64,6 +72,10 @@ class Scene:
             sizes = (5, SERVERS_MAX)
         size = 1 if self.lonely else self.rng.choice(sizes)
         self.cluster = replace(sized(self.cluster, groups, size), **fields)
+
+    def precise(self) -> None:
+        """Nothing else happens in most trials of this story."""
+        self.garnished = self.disturbed = PRECISE
 
     def timed(self, **fields: int) -> None:
         self.cluster = replace(self.cluster, timing=replace(self.timing, **fields))

@@ -10,7 +10,7 @@ import pytest
 
 from nodes.config import one_group
 from nodes.errors import FsError
-from nodes.explore.file_holds import TIMES, acknowledged
+from nodes.explore.file_holds import EVERY, TIMES, acknowledged
 from nodes.explore.plan import Plan
 from nodes.explore.trial import run
 from nodes.metadata.operations import Create
@@ -22,7 +22,7 @@ from nodes.mutations import Mutations
 def test_a_file_that_stays_held_is_seen(never: bool, ttl_ms: int) -> None:
     """Sessions of ten minutes are not waited for."""
     cluster = one_group(2, session_ttl_ms=ttl_ms, mutations=Mutations(sessions_never_end=never))
-    failures = [(each.invariant, each.place) for each in run(Plan(1, cluster, span_ms=500)).failures]
+    failures = [(each.invariant, each.place) for each in run(Plan(EVERY, cluster, span_ms=500)).failures]
     assert failures == ([("service", "hold")] if never and ttl_ms < 600_000 else [])
 
 

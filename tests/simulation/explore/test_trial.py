@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from nodes.config import Holes, JournalConfig, Timing, one_group
+from nodes.config import MILLISECOND, Holes, JournalConfig, Timing, one_group
 from nodes.explore import audit
 from nodes.explore.draw import draw
 from nodes.explore.plan import Caller, Fault, Plan
@@ -53,6 +53,15 @@ def test_faults_happen_at_their_time_and_are_taken_back() -> None:
     trial = Trial(plan(Fault("crash", ["active of g1"], at_ms=500, for_ms=700), Fault("fly", ["mds1"])))
     outcome = trial.run()
     assert outcome.clean and [fault.verb for fault, _ in trial.faults.done] == ["crash"]
+
+
+def test_no_fault_ends_once_everything_was_healed() -> None:
+    """A server that the audit powers off would else be started by the end of an earlier fault."""
+    trial = Trial(plan(Fault("crash", ["mds2"], at_ms=0, for_ms=700)))
+    trial.faults.take_up(trial.plan.faults[0])
+    trial.faults.end_all()
+    trial.cluster.run_for(1_000 * MILLISECOND)
+    assert trial.cluster.servers["mds2"].process == "stopped"
 
 
 def test_a_write_that_vanishes_from_a_replica_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
