@@ -73,7 +73,9 @@ class Campaign:
         on_progress: Callable[[CampaignTally], None] = lambda tally: None,
         stop_at_first: bool = False,
         base: Plan | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ):
+        """`clock`: seconds of the kind in which `until_s` counts."""
         self._target = target
         self._executor = executor
         self._steered = seeds is None
@@ -84,7 +86,8 @@ class Campaign:
         self._base = base
         self._rng = random.Random("campaign")
         self._corpus: dict[str, list[Plan]] = {}
-        self._began_s = time.monotonic()
+        self._clock = clock
+        self._began_s = clock()
         self.tally = CampaignTally()
 
     def run(self) -> CampaignTally:
@@ -104,11 +107,11 @@ class Campaign:
             self.tally.incomplete = "stopped by Ctrl-C"
         except WorkersLost as lost:
             self.tally.incomplete, self.tally.lost = lost.message, True
-        self.tally.took_s = time.monotonic() - self._began_s
+        self.tally.took_s = self._clock() - self._began_s
         return self.tally
 
     def _over(self) -> bool:
-        late = self._until_s is not None and time.monotonic() - self._began_s >= self._until_s
+        late = self._until_s is not None and self._clock() - self._began_s >= self._until_s
         return late or (self._stop_at_first and bool(self.tally.failures))
 
     def _jobs(self) -> Iterator[TrialJob]:
@@ -131,7 +134,7 @@ class Campaign:
         for result in self._executor.results(0.2):
             count += 1
             self._note(outcome_of(result))
-        self.tally.took_s = time.monotonic() - self._began_s
+        self.tally.took_s = self._clock() - self._began_s
         self._on_progress(self.tally)
         return count
 

@@ -51,6 +51,11 @@ class ProcessExecutor:
     def submit(self, job: bytes) -> None:
         self._open[self._pool.submit(work, job)] = job
 
+    @property
+    def pids(self) -> list[int]:
+        """Process ids of the present workers."""
+        return list(self._pool._processes or {})
+
     def results(self, timeout_s: float) -> Iterator[bytes]:
         done, _ = wait(self._open, timeout_s, FIRST_COMPLETED)
         lost = []

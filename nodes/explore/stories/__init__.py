@@ -49,8 +49,7 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
     reported: list[Story] = [
         returns,
         returns_emptied,
-        returns_rotten,
-        returns_rotten,
+        *3 * [returns_rotten],
         returns_unsynced,
         *2 * [returns_after_failed_sync],
         *2 * [gaps],

@@ -6,7 +6,7 @@ from nodes.explore.stories.scene import BEGIN_MS, Scene
 from nodes.sim.triggers import Trigger
 
 LAGS = ("hold", "hold", "cut", "slow_disk", "pause", "crash")
-SILENT = LAGS[2:]
+SILENT = ("cut", "pause", "crash")
 """Lags in which a server takes nothing at all."""
 DECIDES = {"mams": "Commit", "paxos": "Success", "symmetric": "Settled"}
 """Messages that report an appended group as committed."""
@@ -48,6 +48,7 @@ def returns_emptied(scene: Scene) -> None:
 def returns_rotten(scene: Scene) -> None:
     """All servers stop during writes. Of those that had everything, one returns first, and the end of its journal has rotted."""
     fault_ms, first, behind, soon = stopping(scene)
+    scene.precise()
     scene.fault(fault_ms, "crash", [first], soon)
     place = scene.rng.choice(("middle", "middle", "drawn"))
     scene.fault(fault_ms, "corrupt", [first], what="journal_tail", place=place)
@@ -58,9 +59,10 @@ def stopping(scene: Scene) -> tuple[int, str, list[str], int]:
     """Time of the stop, the first to return of those with everything, the lagging servers, and the delay until both are back."""
     rng = scene.rng
     scene.shape(sizes=(3, 3, 3, 3, 4, 5, 5))
+    scene.timed(ack_timeout_ms=rng.choice((60, 100, 200)))
     fault_ms = before_all_stop(scene)
-    gap_ms = rng.choice((60, long_gap(scene)))
-    behind = lagging(scene, max(0, fault_ms - gap_ms), gap_ms, ways=SILENT) if scene.chance(0.9) else []
+    gap_ms = rng.choice((60, *3 * (long_gap(scene),)))
+    behind = lagging(scene, max(0, fault_ms - gap_ms), gap_ms, ways=SILENT) if scene.chance(0.8) else []
     scene.burst(fault_ms - rng.randint(3, 30), rng.choice((1, 2, 3, 40)))
     return fault_ms, first_back(scene, behind), behind, rng.choice((1, 20, scene.session_ms // 2))
 
