@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import msgspec
@@ -114,6 +115,12 @@ def test_a_seed_is_one_plan_wherever_it_runs() -> None:
 def test_given_seeds_are_run_exactly() -> None:
     tally = Campaign(Target(("single", "mams")), Dying(4), range(5, 9), None).run()
     assert tally.seeds == 4 and tally.by_family == {"single": 2, "mams": 2}
+
+
+def test_a_search_ends_by_the_clock_that_it_was_given() -> None:
+    readings = count(100, 25)
+    tally = Campaign(Target(("single",)), Dying(9), None, 100, clock=lambda: next(readings)).run()
+    assert 0 < tally.seeds < 9 and not tally.incomplete and tally.took_s >= 100
 
 
 class Late:
