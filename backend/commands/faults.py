@@ -93,7 +93,7 @@ def parameter(option: Option) -> inspect.Parameter:
 
 def targets_of(verb: Verb) -> inspect.Parameter:
     help_text = f"{', '.join(verb.targets)}: names or roles, {verb.counts[0]} to {verb.counts[1]}."
-    argument = typer.Argument(metavar="TARGET", help=help_text, autocompletion=names)
+    argument = typer.Argument(metavar="TARGET...", help=help_text, autocompletion=names)
     return inspect.Parameter(
         "targets",
         inspect.Parameter.KEYWORD_ONLY,

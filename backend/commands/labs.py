@@ -109,7 +109,7 @@ def do(
         str, typer.Argument(metavar="VERB", help="A fault, as `fault list` names it; mark or recover.")
     ],
     targets: Annotated[
-        list[str] | None, typer.Argument(metavar="[TARGET]...", help="Servers, or roles: 'active of g1'.")
+        list[str] | None, typer.Argument(metavar="[TARGET...]", help="Servers, or roles: 'active of g1'.")
     ] = None,
     at: Annotated[str | None, typer.Option(metavar="TIME", help="Time since the load began: 10s.")] = None,
     after: Annotated[

@@ -20,7 +20,7 @@ POLL_S = 0.1
 def wait_for(
     context: typer.Context,
     words: Annotated[
-        list[str], typer.Argument(metavar="CONDITION", help="settled, or a sentence about roles.")
+        list[str], typer.Argument(metavar="CONDITION...", help="settled, or a sentence about roles.")
     ],
     timeout: Annotated[
         float, typer.Option(min=0, max=86_400, metavar="S", help="Seconds, after which the exit code is 1.")

@@ -92,11 +92,18 @@ HEAVY = {
     "asyncio",
     "backend.settings",
     "fastapi",
+    "httpx",
+    "kazoo",
     "nodes.kinds",
     "nodes.world",
+    "pydantic",
+    "pydantic_core",
     "rich",
+    "ruamel",
+    "starlette",
     "tomllib",
-    "yaml",
+    "uvicorn",
+    "uvloop",
 }
 
 
