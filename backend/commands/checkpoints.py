@@ -10,7 +10,7 @@ from urllib.parse import quote
 import typer
 
 from backend.commands import backups
-from backend.commands.options import Port, ask, inherit_port
+from backend.commands.options import Port, Yes, agreed, ask, inherit_port
 from backend.commands.output import Format, OldJson, Output, chosen, show
 from backend.errors import Impossible
 
@@ -59,13 +59,13 @@ def recover(
     name: Name,
     output: Output = Format.TABLE,
     port: Port = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Skip the question.")] = False,
+    yes: Yes = False,
 ) -> None:
     """Roll the whole cluster back to a checkpoint; later operations are set aside, not deleted."""
     behind = ask(context, port, "GET", f"{PATH}/{quote(name, safe='')}/behind")
     line = f"{behind['operations']} operations in {behind['groups']} journal groups come after {name} and are set aside"
     print(line, file=sys.stderr)
-    if not yes and not confirmed(name):
+    if not yes and not agreed(f"Take the whole cluster back to {name}?"):
         raise Impossible("the cluster was not changed: answer y, or pass --yes")
     show(output, ask(context, port, "POST", f"{PATH}/recover", {"name": name, "confirmed": True}))
 
@@ -74,9 +74,3 @@ def recover(
 def delete(context: typer.Context, name: Name, output: Output = Format.TABLE, port: Port = None) -> None:
     """Delete a checkpoint; the files kept for it are removed in time."""
     show(output, ask(context, port, "DELETE", f"{PATH}/{quote(name, safe='')}"))
-
-
-def confirmed(name: str) -> bool:
-    """Asks on the terminal; no answer is no."""
-    print(f"Take the whole cluster back to {name}? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")

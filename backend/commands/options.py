@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +15,8 @@ Port = Annotated[
         "--port", min=1, max=65535, metavar="N", help=f"Port of the control plane ({DEFAULT_PORT})."
     ),
 ]
+
+Yes = Annotated[bool, typer.Option("--yes", help="Skip the question.")]
 
 
 def inherit_port(context: typer.Context, port: Port = None) -> None:
@@ -32,3 +35,9 @@ def ask(
     from backend import remote_requests
 
     return remote_requests.ask(port_of(context, port), method, path, body)
+
+
+def agreed(question: str) -> bool:
+    """Asks on the terminal; no answer is no."""
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,4 +1,4 @@
-"""`./cloverlab runs`: lists the runs of a cluster, writes one to a file, and opens such a file as a further past run."""
+"""`./cloverlab runs`: lists the runs of a cluster, writes one to a file, opens such a file as a further past run, and removes past runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from backend.commands.backups import ProgressLines, SentBackup, exported_file
-from backend.commands.options import Port, ask, inherit_port, port_of
+from backend.commands.options import Port, Yes, agreed, ask, inherit_port, port_of
 from backend.commands.output import Format, Output, show
-from backend.errors import Malformed, Unavailable, reason_of
+from backend.errors import Impossible, Malformed, NotThere, Unavailable, reason_of
 
 app = typer.Typer()
 runs = typer.Typer(no_args_is_help=True, help="The runs of the cluster, and runs as files.")
@@ -96,3 +96,28 @@ def import_run(
     except OSError as error:
         raise Malformed(f"cannot read {file}: {reason_of(error)}") from None
     show(output, reported, [row(reported)])
+
+
+@runs.command("remove")
+def remove_runs(
+    context: typer.Context,
+    numbers: Annotated[list[int], typer.Argument(metavar="RUN...", min=1, help="Numbers of past runs.")],
+    output: Output = Format.TABLE,
+    port: Port = None,
+    yes: Yes = False,
+) -> None:
+    """Remove past runs with all that is kept of them, imported ones too: all of them, or none if one cannot be removed."""
+    known = {run["run"]: run for run in ask(context, port, "GET", PATH)}
+    wanted = dict.fromkeys(numbers)
+    for number in wanted:
+        if number not in known:
+            raise NotThere(f"there is no run {number}: runs list has them")
+        if known[number]["live"]:
+            raise Impossible(
+                f"run {number} is going on: it can be removed when the cluster has begun another"
+            )
+    named = ", ".join(f"run {number}" for number in wanted)
+    if not yes and not agreed(f"Remove {named} for good?"):
+        raise Impossible("nothing was removed: answer y, or pass --yes")
+    reported = [ask(context, port, "DELETE", f"{PATH}/{number}") for number in wanted]
+    show(output, reported, [row(each) for each in reported])

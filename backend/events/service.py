@@ -28,11 +28,14 @@ async def runs(lab: Running) -> list[RunRow]:
     """Runs, newest first, with the imported ones."""
     store = lab.store
     own = await queries.runs(store.reader, store.run, store.seq)
-    return sorted([*own, *store.imported.rows()], key=lambda row: row.run, reverse=True)
+    kept = [row for row in own if row.run not in store.removed]
+    return sorted([*kept, *store.imported.rows()], key=lambda row: row.run, reverse=True)
 
 
 async def run_of(lab: Running, run: int) -> RunRow:
     """Raises NotThere."""
+    if run in lab.store.removed:
+        raise NotThere(f"run {run} was removed")
     imported = lab.store.imported.get(run)
     if imported is not None:
         return imported.row

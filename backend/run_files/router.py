@@ -1,4 +1,4 @@
-"""`/api/runs/RUN/export` and `/api/runs/import`: a run as one file."""
+"""`/api/runs/RUN/export` and `/api/runs/import`: a run as one file. `/api/runs/RUN`: its removal."""
 
 from __future__ import annotations
 
@@ -32,4 +32,11 @@ async def export_run(run: RunNumber, lab: TheLab) -> StreamingResponse:
 async def import_run(request: Request, lab: TheLab) -> dict[str, Any]:
     """Stores the file of a run, the body, as a further past run, whole or not at all."""
     found: dict[str, Any] = msgspec.to_builtins(await service.restore(lab, request.stream()))
+    return found
+
+
+@router.delete("/{run}", response_model=Run)
+async def remove_run(run: RunNumber, lab: TheLab) -> dict[str, Any]:
+    """Removes a past run with all that is kept of it. 409 for the run that is going on."""
+    found: dict[str, Any] = msgspec.to_builtins(await service.remove(lab, run))
     return found

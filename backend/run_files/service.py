@@ -1,4 +1,4 @@
-"""Export of a run to one file, and import of such a file as a further past run."""
+"""Export of a run to one file, import of such a file as a further past run, and removal of a past run."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ async def export(lab: Running, run: int) -> tuple[str, AsyncIterator[bytes]]:
         yield writer.part([header])
         async for some in lines(lab.store.reader_of(row.run), row):
             yield await asyncio.to_thread(writer.part, some)
+        await run_of(lab, run)  # A file without the rows that were removed meanwhile must not look whole.
         yield writer.end()
 
     return f"{header.cluster.cluster}-run-{header.run}{SUFFIX}", parts()
@@ -55,7 +56,7 @@ def header_of(lab: Running, row: RunRow) -> RunHeader:
 async def restore(lab: Running, source: AsyncIterator[bytes]) -> RunRow:
     """Stores a file as a further past run, whole or not at all. Raises Malformed, Impossible and Unavailable."""
     store = lab.store
-    run = max(store.run, store.imported.newest) + 1
+    run = max(store.run, store.imported.newest, *store.removed) + 1
     try:
         async with store.imported.adding(run) as path:
             database = await asyncio.to_thread(RunDatabase, path, run)
@@ -80,3 +81,12 @@ async def restore(lab: Running, source: AsyncIterator[bytes]) -> RunRow:
     if imported is None:
         raise LabError("the run was removed at once")
     return imported.row
+
+
+async def remove(lab: Running, run: int) -> RunRow:
+    """Removes a past run with all that is kept of it. Raises NotThere, Impossible and Unavailable."""
+    row = await run_of(lab, run)
+    if row.live:
+        raise Impossible(f"run {run} is going on: it can be removed when the cluster has begun another")
+    await lab.store.remove(run)
+    return row

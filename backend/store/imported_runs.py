@@ -100,9 +100,16 @@ class ImportedRuns:
         before = "" if kept_s is None else (datetime.now(UTC) - timedelta(seconds=kept_s)).isoformat()
         for run, each in list(self._runs.items()):
             if run <= newest - KEPT_RUNS or each.imported_at < before:
-                del self._runs[run]
-                await each.reader.close()
-                self._path(run).unlink(missing_ok=True)
+                await self.remove(run)
+
+    async def remove(self, run: int) -> bool:
+        """Removes a run with its database, when what was asked about it is answered. False when there is no such run here. Raises OSError."""
+        gone = self._runs.pop(run, None)
+        if gone is None:
+            return False
+        await gone.reader.retire()
+        self._path(run).unlink(missing_ok=True)
+        return True
 
     def free_bytes(self) -> int:
         """Bytes that are free on the disk."""

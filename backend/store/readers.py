@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
 
 import aiosqlite
+
+from backend.errors import NotThere
 
 READERS = 3
 """Number of connections, each with a thread of its own."""
@@ -19,6 +22,9 @@ class ReadConnections:
     def __init__(self, connections: list[aiosqlite.Connection]):
         self._connections = connections
         self._unanswered = [0] * len(connections)
+        self._retired = False
+        self._idle = asyncio.Event()
+        self._idle.set()
 
     @classmethod
     async def open(cls, path: Path) -> ReadConnections:
@@ -26,7 +32,10 @@ class ReadConnections:
 
     @contextlib.asynccontextmanager
     async def execute(self, query: str, values: Iterable[Any] = ()) -> AsyncIterator[aiosqlite.Cursor]:
-        """The rows of a query, to be read while this connection is lent."""
+        """The rows of a query, to be read while this connection is lent. Raises NotThere once the run of these connections was removed."""
+        if self._retired:
+            raise NotThere("the run was removed meanwhile")
+        self._idle.clear()
         place = self._unanswered.index(min(self._unanswered))
         self._unanswered[place] += 1
         try:
@@ -34,11 +43,19 @@ class ReadConnections:
                 yield rows
         finally:
             self._unanswered[place] -= 1
+            if not any(self._unanswered):
+                self._idle.set()
 
     async def first(self, query: str, values: Iterable[Any] = ()) -> Any:
         """The first row of a query; None when there is none."""
         async with self.execute(query, values) as rows:
             return await rows.fetchone()
+
+    async def retire(self) -> None:
+        """Takes no more queries, and closes when those that were asked are answered."""
+        self._retired = True
+        await self._idle.wait()
+        await self.close()
 
     async def interrupt(self) -> None:
         """Ends what runs by an error, so that closing need not wait for it."""

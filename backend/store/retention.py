@@ -27,7 +27,7 @@ STATES = (
     "JournalOpened",
 )
 """Events from which the state at a later moment follows; they stay as long as their run."""
-TABLES = ("events", "pictures", "buckets", "failovers", "runs")
+TABLES = ("pictures", "buckets", "failovers", "runs")
 FREE_PAGES = 2_000
 """Pages that are given back to the file system at once."""
 
@@ -72,7 +72,12 @@ async def thin(writer: aiosqlite.Connection, run: int, last_ns: int, kept_s: int
             (run, last_ns - kept_ns, width_ns),
         )
     await forget_before(writer, run, last_ns - kept_s * SECOND_NS)
-    await writer.execute(f"PRAGMA incremental_vacuum({FREE_PAGES})")
+
+
+async def give_back(writer: aiosqlite.Connection) -> None:
+    """Gives free pages back to the file system; not within a transaction."""
+    # As a script: `execute` takes one step of a statement without columns, which gives back a single page.
+    await writer.executescript(f"PRAGMA incremental_vacuum({FREE_PAGES})")
 
 
 async def forget_before(writer: aiosqlite.Connection, run: int, at_ns: int) -> None:
@@ -98,5 +103,19 @@ async def forget_runs(writer: aiosqlite.Connection, live: int, kept_s: int) -> N
     query = "SELECT run FROM runs WHERE run != ? AND (run <= ? OR coalesce(ended_at, seen_at) < ?)"
     gone = await (await writer.execute(query, (live, live - KEPT_RUNS, before))).fetchall()
     for (run,) in gone:
-        for table in TABLES:
-            await writer.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
+        while await forget_part(writer, run):
+            pass
+
+
+async def forget_part(writer: aiosqlite.Connection, run: int) -> bool:
+    """Removes the next rows of a past run, that of the run itself last. False when that is gone."""
+    removed = await writer.execute(
+        "DELETE FROM events WHERE seq IN (SELECT events.seq FROM runs, events WHERE runs.run = ?"
+        " AND events.run = runs.run AND seq BETWEEN first_seq AND last_seq LIMIT ?)",
+        (run, AT_ONCE),
+    )
+    if removed.rowcount:
+        return True
+    for table in TABLES:
+        await writer.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
+    return False

@@ -12,13 +12,13 @@ from pathlib import Path
 import aiosqlite
 import msgspec
 
-from backend.errors import ClusterCannotStart
+from backend.errors import ClusterCannotStart, Unavailable, reason_of
 from backend.picture import Picture
 from backend.store.buckets import Bucket
 from backend.store.encoding import row_of, worth_storing
 from backend.store.imported_runs import ImportedRuns
 from backend.store.readers import ReadConnections
-from backend.store.retention import KEPT_EVENTS, KEPT_S, forget_runs, prune, thin
+from backend.store.retention import KEPT_EVENTS, KEPT_S, forget_part, forget_runs, give_back, prune, thin
 from backend.store.schema import connect, put_buckets
 from backend.store.tiers import SECOND_NS
 from backend.store.write_queue import ROWS_MOST, Pending
@@ -51,6 +51,8 @@ class EventStore:
         self.run = 0
         self.first_seq = 1
         self.seq = 0
+        self.removed: set[int] = set()
+        """Runs that were removed since the start, or are about to be."""
         self.positions: dict[str, int] = {}
         """By server: number of the last event that the database has, or has left out for good."""
         self._writer = writer
@@ -142,6 +144,26 @@ class EventStore:
     def keep_failover(self, at_ns: int, failover: msgspec.Struct) -> None:
         self._pending.failovers.append((self.run, at_ns, msgspec.msgpack.encode(failover)))
 
+    async def remove(self, run: int) -> None:
+        """Removes a past run; from now on nobody finds it. Its rows go in parts, between which others are written. Raises Unavailable."""
+        self.removed.add(run)
+        try:
+            if not await self.imported.remove(run):
+                while await self._remove_part(run):
+                    pass
+        except (sqlite3.Error, OSError) as error:
+            self.removed.discard(run)
+            why = reason_of(error) if isinstance(error, OSError) else error
+            raise Unavailable(f"run {run} cannot be removed: {why}") from None
+
+    async def _remove_part(self, run: int) -> bool:
+        async with self._writing:
+            if self._closing.is_set():
+                raise Unavailable(f"the control plane ends: remove run {run} again")
+            more = await forget_part(self._writer, run)
+            await give_back(self._writer)
+            return more
+
     async def flush(self) -> None:
         """Waits until all queued rows are in the database, unless there is `trouble`."""
         async with self._writing:
@@ -231,6 +253,7 @@ class EventStore:
         if self._newest_ns - self._thinned_ns >= THIN_EVERY_NS:
             self._thinned_ns = self._newest_ns
             await thin(self._writer, self.run, self._newest_ns, self.kept_s)
+            await give_back(self._writer)
 
 
 def wall() -> str:

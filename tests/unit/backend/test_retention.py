@@ -253,3 +253,32 @@ def test_an_age_is_hours_days_or_weeks() -> None:
     for wrong in ("", "7", "0d", "1.5d", "-1d", "7 d", "99999d"):
         with pytest.raises(ValueError, match="is not an age; write it like 12h, 7d or 4w"):
             retention.seconds_of(wrong)
+
+
+def test_a_removed_run_gives_its_room_back_while_another_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "AT_ONCE", 100)
+
+    async def free_pages(store: EventStore) -> int:
+        [found] = await store.reader.first("PRAGMA freelist_count")
+        return int(found)
+
+    async def body() -> None:
+        story = Story()
+        async with opened(tmp_path) as store:
+            store.append([story(n, "mds1", e.Warned("x" * 200)) for n in range(2_000)])
+        async with opened(tmp_path) as store:
+            pages = await store.reader.first("PRAGMA page_count")
+            removal = asyncio.create_task(store.remove(1))
+            while not removal.done():
+                store.append([story(9_000, "mds1", e.Warned("y"))])
+                await store.flush()
+            await removal
+            await store.flush()
+            assert await count(store, "events", "run = 1") == await count(store, "runs", "run = 1") == 0
+            assert await count(store, "events", "run = 2") == store.seq - 2_000 > 10
+            assert await free_pages(store) == 0
+            assert await store.reader.first("PRAGMA page_count") < pages
+
+    asyncio.run(body())

@@ -1,9 +1,10 @@
-"""Export and import of runs through the API: what comes back is the run, and nothing else changes."""
+"""Export, import and removal of runs: what comes back or goes is the run, and nothing else changes."""
 
 from __future__ import annotations
 
 import asyncio
 import gzip
+import io
 import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -12,7 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
-from backend.errors import Impossible
+from backend import remote_requests
+from backend.cli import entry
+from backend.errors import Impossible, NotThere
 from backend.gate import RUN_BYTES
 from backend.lab import Lab
 from backend.run_files import service
@@ -208,3 +211,79 @@ def test_imported_runs_are_kept_like_any_run(tmp_path: Path) -> None:
         assert [path.name for path in (lab.home.path / "imported").iterdir()] == ["98.db"]
 
     with_runs(tmp_path, many, later)
+
+
+def test_a_past_run_is_removed_and_the_live_one_is_not(tmp_path: Path) -> None:
+    async def second(client: httpx.AsyncClient, lab: Lab) -> None:
+        data = await exported(client, 1)
+        assert (await client.post("/api/runs/import", content=data)).json()["run"] == 3
+        kept = (await answers(client, 2))["events"]
+        answer = await client.delete("/api/runs/2")
+        assert answer.status_code == 409 and "run 2 is going on" in one_line(answer)
+        assert "there is no run 7" in one_line(await client.delete("/api/runs/7"))
+        for run in (1, 3):
+            assert (await client.delete(f"/api/runs/{run}")).json()["run"] == run
+            for answer in (
+                *[await client.get(f"/api/runs/{run}/{question}") for question in QUESTIONS],
+                await client.get(f"/api/runs/{run}/export"),
+                await client.delete(f"/api/runs/{run}"),
+            ):
+                assert answer.status_code == 404 and one_line(answer) == f"run {run} was removed"
+        assert [row["run"] for row in (await client.get("/api/runs")).json()] == [2]
+        assert not list((lab.home.path / "imported").iterdir())
+        assert (await answers(client, 2))["events"] == kept
+        again = await client.post("/api/runs/import", content=data)
+        assert again.json()["run"] == 4, "a page that showed run 3 would show another one"
+
+    async def third(client: httpx.AsyncClient, lab: Lab) -> None:
+        assert [row["run"] for row in (await client.get("/api/runs")).json()] == [5, 4, 2]
+
+    with_runs(tmp_path, live, second, third)
+
+
+def test_who_reads_a_run_while_it_is_removed_is_told(tmp_path: Path) -> None:
+    async def second(client: httpx.AsyncClient, lab: Lab) -> None:
+        data = await exported(client, 1)
+        assert (await client.post("/api/runs/import", content=data)).json()["run"] == 3
+        for run in (1, 3):
+            _, parts = await service.export(lab, run)
+            assert await anext(parts)
+            reader = lab.store.reader_of(run)
+            async with reader.execute("SELECT seq FROM events") as rows:
+                removal = asyncio.create_task(service.remove(lab, run))
+                await asyncio.sleep(0.05)
+                assert await rows.fetchall()
+            await removal
+            with pytest.raises(NotThere, match="was removed"):
+                async for _ in parts:
+                    pass
+
+    with_runs(tmp_path, live, second)
+
+
+def test_the_command_removes_all_or_nothing_and_asks_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = {"protocol": "mams", "started_at": "s", "ended_at": "e", "origin": ""}
+    listed = [{**row, "run": run, "live": run == 3} for run in (3, 2, 1)]
+    deleted: list[str] = []
+
+    def ask(port: int, method: str, path: str, body: Any = None) -> Any:
+        if method == "GET":
+            return listed
+        deleted.append(path)
+        return next(each for each in listed if path.endswith(f"/{each['run']}"))
+
+    monkeypatch.setattr(remote_requests, "ask", ask)
+    for words, code, says in (
+        (["1", "3", "--yes"], 3, "cloverlab: run 3 is going on: it can be removed when"),
+        (["1", "7", "--yes"], 3, "cloverlab: there is no run 7"),
+        (["0"], 2, "RUN"),
+        (["1"], 3, "Remove run 1 for good? [y/N] cloverlab: nothing was removed"),
+    ):
+        monkeypatch.setattr("sys.stdin", io.StringIO())
+        assert entry(["runs", "remove", *words]) == code
+        assert says in capsys.readouterr().err and deleted == []
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert entry(["runs", "remove", "1"]) == entry(["runs", "remove", "2", "2", "1", "--yes"]) == 0
+    assert deleted == ["/api/runs/1", "/api/runs/2", "/api/runs/1"]
