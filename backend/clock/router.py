@@ -42,7 +42,7 @@ def simulated(lab: Running) -> SimulatedFabric:
 async def changed(
     fabric: SimulatedFabric, change: ClockChange, bounds: ClusterBounds | None = None
 ) -> ClockState:
-    """Raises Malformed, Impossible, Unavailable."""
+    """Raises Malformed, NotThere, Impossible, Unavailable."""
     if bounds is not None:
         bounds.check_time(fabric.now_ns)
     until = bool(change.until_ns or change.until_event or change.until_condition)

@@ -10,7 +10,7 @@ import typer
 from backend.commands.options import Port, ask
 from backend.errors import Exit, Unavailable
 from backend.picture import GroupState, Picture, ServerState
-from backend.scenarios.conditions import OF_STATE, Situation, state_condition
+from backend.scenarios.conditions import OF_STATE, holds_now, state_condition
 
 app = typer.Typer()
 POLL_S = 0.1
@@ -27,13 +27,13 @@ def wait_for(
     ] = 60.0,
     port: Port = None,
 ) -> None:
-    """Wait until a condition holds; a control plane that does not answer yet is waited for, too."""
+    """Wait until a condition holds; a control plane that does not answer yet is waited for, too. A server or group must exist."""
     text = " ".join(words)
-    holds = state_condition(text)
+    state_condition(text)
     deadline = time.monotonic() + timeout
     while True:
         try:
-            if holds(situation(ask(context, port, "GET", "/api/cluster"))):
+            if holds_now(text, picture_of(ask(context, port, "GET", "/api/cluster"))):
                 return
         except Unavailable:
             if time.monotonic() > deadline:
@@ -44,15 +44,12 @@ def wait_for(
         time.sleep(POLL_S)
 
 
-def situation(cluster: dict[str, Any]) -> Situation:
+def picture_of(cluster: dict[str, Any]) -> Picture:
     """The state that `GET /api/cluster` reports."""
     import msgspec
 
     servers = [msgspec.convert(server, ServerState) for server in cluster["servers"]]
     groups = [GroupState(group["name"]) for group in cluster["groups"]]
-    return Situation.of(
-        Picture(
-            servers={server.name: server for server in servers},
-            groups={group.name: group for group in groups},
-        )
+    return Picture(
+        servers={server.name: server for server in servers}, groups={group.name: group for group in groups}
     )

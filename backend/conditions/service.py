@@ -6,7 +6,7 @@ import msgspec
 
 from backend.fabrics.watched_cluster import WatchedCluster
 from backend.picture import Picture, ServerState
-from backend.scenarios.conditions import Situation, state_condition
+from backend.scenarios.conditions import holds_now
 from backend.vocabulary import WORDS
 from nodes.roles import LEADING
 
@@ -30,10 +30,9 @@ def choices(fabric: WatchedCluster) -> list[dict[str, str]]:
 
 
 def holds(fabric: WatchedCluster, text: str) -> bool:
-    """Raises Malformed for what is no condition on the state."""
-    condition = state_condition(text)
+    """Raises Malformed for what is no condition on the state, NotThere for a server or group that does not exist."""
     servers = {name: present(fabric, state) for name, state in fabric.picture.servers.items()}
-    return condition(Situation.of(Picture(servers=servers, groups=fabric.picture.groups)))
+    return holds_now(text, Picture(servers=servers, groups=fabric.picture.groups))
 
 
 def present(fabric: WatchedCluster, state: ServerState) -> ServerState:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import get_args
 
-from backend.errors import Malformed
+from backend.errors import Malformed, NotThere
 from backend.picture import Picture
 from nodes.roles import ALIKE, IN_STEP, LEADING, SERVING
 from nodes.trace.block_events import BlockHealth
@@ -16,6 +16,7 @@ from nodes.trace.events import AnyEvent, Serving, Stamped, StepTaken, StoppedSer
 
 EVENTS = sorted(kind.__name__ for kind in get_args(AnyEvent))
 
+SERVES = re.compile(r"^(?:active|primary) of (?P<group>\S+) serves$")
 PLACE = re.compile(
     r"^(?P<count>\d+ )?(?P<role>active|standbys?|juniors?|primary|secondary|members?|joining) in (?P<group>\S+)$"
 )
@@ -172,8 +173,8 @@ def condition(text: str) -> Condition:
     """Parses a condition. Raises ValueError with the accepted forms."""
     if text == "settled":
         return lambda now: now.settled
-    if found := re.match(r"^(?:active|primary) of (\S+) serves$", text):
-        group = found[1]
+    if found := SERVES.match(text):
+        group = found["group"]
         return lambda now: now.serves(group)
     if found := HOLDER.match(text):
         of, name = found["group"], found["server"]
@@ -212,3 +213,15 @@ def state_condition(text: str) -> Condition:
             f"{text[:60]!r} is about events, which a scenario waits for; conditions on the state are {OF_STATE}"
         )
     return holds
+
+
+def holds_now(text: str, picture: Picture) -> bool:
+    """Whether a condition on the state holds. Raises Malformed for another, NotThere where it names a server or group that does not exist."""
+    holds = state_condition(text)
+    forms = (form.match(text) for form in (SERVES, HOLDER, PLACE, SERVER))
+    named = next((found.groupdict() for found in forms if found), {})
+    for kind, known in (("group", picture.groups), ("server", picture.servers)):
+        name = named.get(kind)
+        if name is not None and name not in known:
+            raise NotThere(f"no {kind} is called {name[:40]!r}; there are {', '.join(known)}")
+    return holds(Situation.of(picture))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from backend.errors import Impossible
 from backend.names import CLIENT
 from backend.picture import Picture
-from backend.scenarios.conditions import Condition, Situation, state_condition
+from backend.scenarios.conditions import Condition, Situation, holds_now, state_condition
 from backend.simulated.cluster import is_own_client
 from backend.simulated.inputs import ClusterOrigin
 from nodes.config import SECOND
@@ -30,8 +30,11 @@ class AutomaticPause:
         return bool(self.until_event or self.until_condition)
 
     def check(self, condition: str) -> None:
-        """Raises Malformed for what is no condition on the state, Impossible for one that holds already. Empty is none."""
-        if condition and state_condition(condition)(Situation.of(self._picture)):
+        """Raises Malformed for what is no condition on the state, NotThere for one on a server or group that does not exist, Impossible for one that holds already.
+
+        Empty is none.
+        """
+        if condition and holds_now(condition, self._picture):
             raise Impossible(f"holds already: {condition}")
 
     def begin(self, until_ns: int = 0, until_event: str = "", until_condition: str = "") -> None:

@@ -272,7 +272,7 @@ class SimulatedFabric(WatchedCluster):
         until_event: str = "",
         until_condition: str = "",
     ) -> ClockState:
-        """Raises Impossible for an instant in the past and a condition that holds already, Malformed, Unavailable."""
+        """Raises Impossible for an instant in the past and a condition that holds already, Malformed, NotThere, Unavailable."""
         if until_ns and until_ns <= self.now_ns:
             raise Impossible(f"{until_ns / SECOND:.9g} s is over: it is {self.now_ns / SECOND:.6f} s")
         request = SetClock(self._key, next(self._ids), playing, speed, until_ns, until_event, until_condition)

@@ -115,8 +115,8 @@ def test_the_clock_runs_until_a_condition_an_event_or_an_instant(opened: Page, s
     playing(opened, False)
     assert looking.active(opened) != name
 
-    run_until("mds99 is standby")
-    expect(until).to_contain_text("until mds99 is standby")
+    run_until("9 standbys in g1")
+    expect(until).to_contain_text("until 9 standbys in g1")
     playing(opened, True)
     opened.get_by_test_id("clock-play").click()
     playing(opened, False)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from backend.commands.wait import situation
+from backend import remote_requests
+from backend.cli import entry
+from backend.commands.wait import picture_of
 from backend.errors import Malformed
-from backend.scenarios.conditions import state_condition
+from backend.scenarios.conditions import holds_now, state_condition
 
 
 def cluster(**changes: str) -> dict[str, Any]:
@@ -27,7 +30,6 @@ def cluster(**changes: str) -> dict[str, Any]:
         ("active of g1 is mds1", {}, True),
         ("active of g1 is mds2", {}, False),
         ("active of g1 is mds1", {"process": "stopped"}, False),
-        ("active of g2 is mds1", {}, False),
         ("primary of g1 is mds1", {"role": "primary", "believes": "primary"}, True),
         ("mds2 is standby", {}, True),
         ("1 standby in g1", {}, True),
@@ -35,10 +37,41 @@ def cluster(**changes: str) -> dict[str, Any]:
     ],
 )
 def test_conditions(text: str, changes: dict[str, str], holds: bool) -> None:
-    assert state_condition(text)(situation(cluster(**changes))) == holds
+    assert holds_now(text, picture_of(cluster(**changes))) == holds
 
 
 @pytest.mark.parametrize("text", ["happy", "step upgrade 4 of g1", "blocks whole", "reported Serving"])
 def test_what_is_no_condition_on_the_state_is_refused(text: str) -> None:
     with pytest.raises(Malformed):
         state_condition(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("mds9 is standby", "no server is called 'mds9'; there are mds1, mds2"),
+        ("active of g1 is mds9", "no server is called 'mds9'; there are mds1, mds2"),
+        ("active of g2 is mds1", "no group is called 'g2'; there are g1"),
+        ("primary of g2 serves", "no group is called 'g2'; there are g1"),
+        ("2 standbys in g2", "no group is called 'g2'; there are g1"),
+    ],
+)
+def test_who_does_not_exist_is_not_waited_for(
+    text: str, says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(remote_requests, "ask", lambda *_: cluster())
+    assert entry(["wait", *text.split(), "--timeout", "1"]) == 3
+    assert capsys.readouterr().err == f"cloverlab: {says}\n"
+
+
+def test_a_server_that_was_added_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    reported = cluster()
+    reported["servers"].append(reported["servers"][1] | {"name": "mds9", "role": "junior"})
+
+    def ask(*_: Any) -> dict[str, Any]:
+        before = json.loads(json.dumps(reported))
+        reported["servers"][2]["role"] = "standby"
+        return before
+
+    monkeypatch.setattr(remote_requests, "ask", ask)
+    assert entry(["wait", "mds9", "is", "standby", "--timeout", "5"]) == 0

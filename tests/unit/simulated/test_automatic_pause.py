@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from backend.errors import Impossible, Malformed
+from backend.errors import Impossible, Malformed, NotThere
 from backend.simulated import runner as runners
 from backend.simulated.inputs import InjectFault, read_log
 from backend.simulated.messages import ApplyInput, ClusterProgress, SetClock, StepClock
@@ -23,6 +23,10 @@ class Played(Lived):
 
     def crash(self, server: str) -> None:
         self.runner.apply(ApplyInput("c", 2, InjectFault("crash", [server], {})))
+
+    @property
+    def servers(self) -> set[str]:
+        return set(self.runner._pauses._picture.servers)
 
     @property
     def active(self) -> str:
@@ -61,11 +65,26 @@ def test_what_holds_already_or_is_no_condition_changes_nothing(played: Played) -
     for text in ("happy", "blocks whole", "reported Serving"):
         with pytest.raises(Malformed):
             played.play(until_condition=text)
+    with pytest.raises(NotThere, match="no server is called 'mds9'; there are mds1, mds2"):
+        played.play(until_condition="mds9 is standby")
     assert played.runner.clock() == before and len(read_log(played.log)[1]) == inputs
 
 
+def test_a_server_can_be_waited_for_once_it_was_added(played: Played) -> None:
+    before = played.servers
+    with pytest.raises(NotThere):
+        played.play(until_condition="mds4 is standby")
+    played.runner.apply(ApplyInput("c", 2, InjectFault("add_server", ["g1"], {})))
+    played.play()
+    played.live(0.1)
+    assert played.servers - before == {"mds4"}
+    played.play(until_condition="mds4 is standby")
+    played.live(60.0)
+    assert played.runner.clock().met == "mds4 is standby"
+
+
 def test_what_never_holds_goes_on_until_it_is_paused(played: Played) -> None:
-    played.play(until_condition="mds9 is standby")
+    played.play(until_condition="mds2 is junior")
     played.live(3.0)
     assert played.runner.clock().playing
     played.runner.change_clock(SetClock("c", 2, False, 1.0), played.wall_ns)
@@ -84,13 +103,13 @@ def test_a_fault_that_fulfils_it_stops_the_clock_where_it_is(played: Played) -> 
 
 def test_whichever_comes_first_is_named(played: Played) -> None:
     at_ns = played.runner.cluster.now_ns + SECOND // 2
-    played.play(until_ns=at_ns, until_condition="mds9 is standby")
+    played.play(until_ns=at_ns, until_condition="mds2 is junior")
     played.live(1.0)
     clock = played.runner.clock()
     assert (clock.now_ns, clock.met, clock.until_condition) == (at_ns, "3.5 s", "")
 
 
 def test_a_step_ends_it(played: Played) -> None:
-    played.play(until_condition="mds9 is standby")
+    played.play(until_condition="mds2 is junior")
     played.runner.change_clock(StepClock("c", 3, "event"), played.wall_ns)
     assert played.runner.clock().until_condition == ""
