@@ -69,7 +69,7 @@ def test_a_server_that_was_added_is_waited_for(monkeypatch: pytest.MonkeyPatch) 
     reported["servers"].append(reported["servers"][1] | {"name": "mds9", "role": "junior"})
 
     def ask(*_: Any) -> dict[str, Any]:
-        before = json.loads(json.dumps(reported))
+        before: dict[str, Any] = json.loads(json.dumps(reported))
         reported["servers"][2]["role"] = "standby"
         return before
 
