@@ -30,7 +30,7 @@ class AutomaticPause:
         return bool(self.until_event or self.until_condition)
 
     def check(self, condition: str) -> None:
-        """Empty is none. Raises Malformed for what is no condition on the state, NotThere where it names nobody, Impossible where it holds already."""
+        """Empty is none. Raises Malformed for no condition on the state, NotThere where it names nobody, Impossible where it holds already."""
         if condition and holds_now(condition, self._picture):
             raise Impossible(f"holds already: {condition}")
 
