@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import signal
-import subprocess
-import sys
-import tempfile
 import time
-import urllib.request
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from websockets.asyncio.client import connect
 
@@ -20,8 +14,8 @@ from backend.classes.record import STUDENTS_MAX
 from backend.errors import Malformed
 from backend.key import authorization, key_of
 from benchmarks._cluster import quantile, report
+from benchmarks._control_plane import ask, simulated
 from benchmarks.simulated import rss_bytes
-from benchmarks.start import LIMIT_S, ROOT, free_port, ready
 
 STUDENTS = 50
 WARM_S = 10.0
@@ -60,14 +54,6 @@ class StudentPage:
         seen = [each for each in zip(self.came_s, self.virtual_ns, strict=True) if each[0] >= from_s]
         (began_s, began_ns), (ended_s, ended_ns) = seen[0], seen[-1]
         return (ended_ns - began_ns) / 1e9 / (ended_s - began_s)
-
-
-def ask(port: int, key: str, method: str, path: str, body: Any = None) -> Any:
-    data = json.dumps(body).encode() if body is not None else None
-    headers = {"Content-Type": "application/json"} | authorization(key)
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/api/{path}", data, headers, method=method)
-    with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
-        return json.load(answer)
 
 
 async def pages(port: int, students: int) -> list[StudentPage]:
@@ -124,20 +110,6 @@ def main(students: str = str(STUDENTS)) -> int:
     """`students`: how many there are."""
     if not students.isdigit() or not 1 <= int(students) <= STUDENTS_MAX:
         raise Malformed(f"bench class takes 1 to {STUDENTS_MAX} students, not {students[:40]!r}")
-    port = free_port()
-    with tempfile.TemporaryDirectory(prefix="cloverlab-class-") as directory:
-        command = [sys.executable, "-m", "backend.cli", "up", "--on", "simulated", "--port", str(port)]
-        process = subprocess.Popen(
-            [*command, "--data", directory], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT
-        )  # fmt: skip
-        try:
-            until_s = time.monotonic() + LIMIT_S
-            while not ready(port):
-                if time.monotonic() > until_s or process.poll() is not None:
-                    raise TimeoutError(f"not ready within {LIMIT_S:.0f} s")
-                time.sleep(0.1)
-            figures = asyncio.run(measured(port, process.pid, int(students)))
-        finally:
-            process.send_signal(signal.SIGINT)
-            process.wait(LIMIT_S)
+    with simulated("class") as (port, pid):
+        figures = asyncio.run(measured(port, pid, int(students)))
     return report("class", {"warm_s": WARM_S, "measured_s": MEASURED_S}, figures, {})

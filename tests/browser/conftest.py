@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks._browser import FLAGS, chromium
 from tests.browser.running import ROOT, Running, living
-
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-FLAGS = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    path = os.environ.get("CLOVERLAB_CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
+    path = chromium()
     if path is None:
         pytest.skip("no Chromium on this machine; CLOVERLAB_CHROMIUM may name one")
     if not (ROOT / "frontend" / "dist" / "index.html").is_file():

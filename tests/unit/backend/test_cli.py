@@ -51,6 +51,7 @@ def answering(text: str) -> Iterator[int]:
         (["test", "some"], "use quick, all, full"),
         (["bench", "nothing"], "is unknown"),
         (["bench", "failovr"], "(did you mean failover?)"),
+        (["bench", "page", "0"], "takes 1 to 600 minutes"),
         (["reproduce", "cfs-fig8"], "(did you mean cfs-fig8"),
         (["up", "--protocol", "qjn"], "(did you mean qjm?)"),
         (["reproduce", "saa-fig99"], "; there are cfs-fig8a"),
