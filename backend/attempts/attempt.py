@@ -107,6 +107,13 @@ class Attempt:
         if self.phase == "predict":
             raise Impossible("the run has not begun: answer the questions first")
 
+    def kept_run(self, cluster: str) -> AttemptRun:
+        """What has to be kept of a run that goes on; `cluster` has its inputs."""
+        progress = self.progress
+        return AttemptRun(
+            cluster, self.lab.key, progress.student, self.began_ns, progress.answers, progress.hints
+        )
+
     def finish(self, at_ns: int) -> LabGrade:
         """Ends the run and grades it."""
         if self.grade is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 import time
 from typing import Any, Protocol
@@ -10,6 +11,7 @@ from typing import Any, Protocol
 import msgspec
 
 from backend.attempts.attempt import Attempt, AttemptRun
+from backend.attempts.kept_runs import KeptRuns
 from backend.cluster_bounds import ClusterBounds
 from backend.errors import Impossible, LabError, NotThere, Unavailable
 from backend.fleet.fleet import OF_LABS, Fleet
@@ -43,6 +45,10 @@ class RunningAttempt(msgspec.Struct):
     trouble: str = ""
     owner: str = ""
     """The student of a class whose attempt it is; empty outside of classes."""
+    repeats: str = ""
+    """The cluster whose run is repeated, until all of it was; then empty."""
+    whole_ns: int = 0
+    """The instant at which all of it was repeated."""
 
 
 class AttemptOwners(Protocol):
@@ -59,9 +65,16 @@ class AttemptOwners(Protocol):
 
 
 class Attempts:
-    """Kept in memory; a control plane that starts again begins without any, and removes their clusters."""
+    """Those outside of classes that had begun when the control plane ended go on when somebody looks at them, under new names."""
 
     def __init__(self, fleet: Fleet, owners: AttemptOwners | None = None):
+        """Raises ClusterCannotStart for a file of attempts that cannot be read."""
+        self._kept = KeptRuns(fleet.main.home.path)
+        self._left = dict(self._kept.all)
+        """Not looked at since the control plane started."""
+        self._resumed: dict[str, str] = {}
+        """New name by old name."""
+        fleet.leave(run.cluster for run in self._left.values())
         self._fleet = fleet
         self._owners = owners
         self._all: dict[str, RunningAttempt] = {}
@@ -73,6 +86,7 @@ class Attempts:
         lab = lab_of(lab_name, student)
         if not owner:
             store.file_of(lab.key, student)
+            await self.resume_left()
         async with self.changing:
             if owner and self._owners is not None:
                 await self._owners.make_room(owner)
@@ -138,16 +152,56 @@ class Attempts:
         return None
 
     def _settle(self, running: RunningAttempt) -> None:
-        """Keeps the verdict of a run that is over."""
+        """Keeps the verdict of a run that is over, and notes that a run was repeated."""
         grade = running.attempt.grade
+        if running.repeats and running.cluster.fabric.now_ns >= running.whole_ns:
+            running.repeats = ""
+            running.trouble = self._note(running)
         if grade is not None and running.cluster.no_faults != OVER:
             running.cluster.no_faults = OVER
             running.trouble = self._note(running) if running.owner else kept(grade)
+            self._forget(running.attempt.name)
 
     def _note(self, running: RunningAttempt) -> str:
-        if not running.owner or self._owners is None:
-            return ""
-        return self._owners.note(running.owner, running.attempt)
+        """Keeps what a run needs to go on; returns why that is impossible, or an empty text."""
+        attempt = running.attempt
+        if running.owner:
+            return self._owners.note(running.owner, attempt) if self._owners is not None else ""
+        try:
+            self._kept.keep(attempt.name, attempt.kept_run(running.repeats or attempt.name))
+        except Unavailable as error:
+            return error.message
+        return ""
+
+    def _forget(self, name: str) -> None:
+        with contextlib.suppress(Unavailable):  # Then it is begun again once more, and can be ended.
+            self._kept.drop(name)
+
+    async def resume_left(self) -> None:
+        """Goes on with the attempts outside of classes that ended with the control plane. What cannot begin now is tried again."""
+        if not self._left:
+            return
+        async with self.changing:
+            for old, run in list(self._left.items()):
+                try:
+                    name, whole_ns = await self.resume(run, "")
+                except NotThere:
+                    self._forget(old)
+                except LabError:
+                    continue
+                else:
+                    running = self._all[name]
+                    running.repeats, running.whole_ns = run.cluster, whole_ns
+                    self._resumed[old] = name
+                    with contextlib.suppress(Unavailable):
+                        self._kept.rename(old, name)
+                del self._left[old]
+
+    async def look(self, name: str) -> dict[str, Any]:
+        """The attempt of this name, perhaps of before the last start of the control plane. Raises NotThere."""
+        if name in self._left:
+            await self.resume_left()
+        return self.view(self._resumed.get(name, name))
 
     def _found(self, name: str) -> RunningAttempt:
         """Raises NotThere for an attempt that has ended."""
@@ -215,7 +269,7 @@ class Attempts:
             await self._end(name)
 
     async def resume(self, run: AttemptRun, owner: str) -> tuple[str, int]:
-        """Goes on with an attempt of a student whose cluster ended with the control plane; returns its new name, and the instant at which its
+        """Goes on with an attempt whose cluster ended with the control plane; returns its new name, and the instant at which its
         clock pauses. Only for who holds `changing`. Raises LabError."""
         lab = lab_of(run.lab, run.student)
         name = f"{OF_LABS}{secrets.token_hex(4)}"
@@ -238,6 +292,7 @@ class Attempts:
 
     async def _end(self, name: str) -> None:
         del self._all[name]
+        self._forget(name)
         if self._fleet.find(name) is not None:
             await self._fleet.delete(name)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from backend.attempts.attempt import Attempt, AttemptRun
+from backend.attempts.attempt import Attempt
 from backend.attempts.service import Attempts
 from backend.classes.hand_in import check_verdict
 from backend.classes.presence import StudentPresence
@@ -210,11 +210,7 @@ def run_of(attempt: Attempt) -> KeptRun | None:
     """What has to be kept of a run that goes on; None for one that is over."""
     if attempt.grade is not None:
         return None
-    progress = attempt.progress
-    run = AttemptRun(
-        attempt.name, attempt.lab.key, progress.student, attempt.began_ns, progress.answers, progress.hints
-    )
-    return KeptRun(attempt.name, run)
+    return KeptRun(attempt.name, attempt.kept_run(attempt.name))
 
 
 def result_of(attempt: Attempt, student: ClassStudent, now_s: float) -> LabResult:

@@ -95,7 +95,7 @@ class Fleet:
 
     def leave(self, names: Iterable[str]) -> None:
         """Before the start: the directories of these clusters stay, whose runs somebody will repeat."""
-        self._left = frozenset(names)
+        self._left |= frozenset(names)
 
     async def create(self, name: str, shape: Shape, seed: int | None, load: WorkloadConfig) -> Lab:
         """Creates a simulated cluster and starts it. Raises Malformed, Impossible, Unavailable, CannotStart."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -136,3 +137,24 @@ def test_axe_finds_nothing_on_a_lab(
     expect(page.get_by_test_id("verdict")).to_have_attribute("data-phase", "over")
     faultless(page, width, "a lab with its verdict")
     context.close()
+
+
+def test_an_open_attempt_goes_on_after_a_new_start(
+    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    running = Running(tmp_path, shape=("--on", "simulated"))
+    try:
+        running.start()
+        begun(page, running, "ada")
+        predicted(page, session_of(running, "ada") - 0.5, 2)
+        crashed(page)
+        before = page.url
+        running.stop()
+        running.start()
+        page.wait_for_url(lambda url: url != before)
+        expect(state(page, "nothing-lost")).to_have_attribute("data-state", "passed", timeout=TAKEOVER_MS)
+        page.get_by_test_id("go").click()
+        expect(page.get_by_test_id("verdict")).to_have_text("Passed: every prediction and every check.")
+    finally:
+        running.stop()

@@ -19,8 +19,9 @@ from backend.settings import Settings
 async def api(data: Path) -> AsyncIterator[httpx.AsyncClient]:
     lab = await Lab.open(Settings(data, simulated=True))
     fleet = Fleet(lab)
+    app = create_app(fleet)
     await fleet.start()
-    transport = httpx.ASGITransport(app=create_app(fleet), raise_app_exceptions=False)
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     headers = authorization(key_in(lab.home.path))
     try:
         async with httpx.AsyncClient(

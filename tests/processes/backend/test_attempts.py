@@ -122,6 +122,46 @@ def test_an_attempt_that_waits_for_its_cluster_holds_up_no_other(
     asyncio.run(run())
 
 
+def test_an_attempt_survives_new_starts_of_the_control_plane(tmp_path: Path) -> None:
+    def shown(found: dict[str, Any]) -> Any:
+        return [(step["id"], step["answer"], step["hints"]) for step in found["steps"]]
+
+    async def whole(client: httpx.AsyncClient, name: str) -> dict[str, Any]:
+        """The attempt of this name once its run was repeated."""
+        async with asyncio.timeout(WITHIN_S):
+            found: dict[str, Any] = (await client.get(f"/api/attempts/{name}")).json()
+            while (await client.get(f"/api/clusters/{found['name']}/clock")).json()["playing"]:
+                await asyncio.sleep(0.05)
+            return (await client.get(f"/api/attempts/{found['name']}")).json()  # type: ignore[no-any-return]
+
+    async def run() -> None:
+        async with api(tmp_path / "data") as client:
+            name, without = await started(client), await started(client, student="bob")
+            await post(client, f"attempts/{name}/answers", {"answers": RIGHT})
+            await post(client, f"clusters/{name}/faults", {"verb": "crash", "targets": ["active of g1"]})
+            await until(client, name, lambda steps: steps["nothing-lost"] == "passed")
+            before = await post(client, f"attempts/{name}/hints", {"step": "how-long"})
+        for _ in range(2):
+            async with api(tmp_path / "data") as client:
+                assert (await client.get(f"/api/attempts/{without}")).status_code == 404
+                first, again = await asyncio.gather(whole(client, name), whole(client, name))
+                assert first["name"] == again["name"] != name and not again["trouble"]
+                assert [each["name"] for each in (await client.get("/api/attempts")).json()] == [
+                    again["name"]
+                ]
+                assert shown(again) == shown(before)
+                before, name = again, again["name"]
+        async with api(tmp_path / "data") as client:
+            again = await whole(client, name)
+            assert {step["state"] for step in again["steps"] if step["id"] == "nothing-lost"} == {"passed"}
+            found = await post(client, f"attempts/{again['name']}/verdict", {})
+            assert found["passed"] and found["phase"] == "over", found
+        async with api(tmp_path / "data") as client:
+            assert (await client.get("/api/attempts")).json() == []
+
+    asyncio.run(run())
+
+
 def test_hostile_requests_are_refused_with_one_line(tmp_path: Path) -> None:
     async def run() -> None:
         async with api(tmp_path / "data") as client:

@@ -1,4 +1,4 @@
-import { type FormEvent, useCallback, useState } from "react";
+import { type FormEvent, useCallback, useEffect, useState } from "react";
 import { api } from "../../api/client";
 import { shownCluster } from "../../api/fleet";
 import type { Attempt, Lab } from "../../api/schema";
@@ -19,6 +19,10 @@ const NOT_THERE = 404;
 export function AttemptPage({ lab }: { lab: string }) {
   const ask = useCallback(() => api.attempt(shownCluster), []);
   const { answer, failed, status, put } = useAsked(ask, EVERY_MS);
+  useEffect(() => {
+    // An attempt that goes on after a new start of the control plane has a new name.
+    if (answer !== null && answer.name !== shownCluster) location.replace(attemptAddress(answer));
+  }, [answer]);
   const gone = failed !== "" && status === NOT_THERE;
   if (answer !== null && answer.lab !== lab) return <StartPage key={lab} lab={lab} />;
   return (
