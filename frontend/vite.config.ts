@@ -1,11 +1,13 @@
+import { lingui } from "@lingui/vite-plugin";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 import { toControlPlane } from "./devProxy.ts";
+import { linguiMacro } from "./linguiMacro.ts";
 
 const controlPlane = process.env.CLOVERLAB_URL ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [linguiMacro(), react(), lingui()],
   build: { outDir: "dist", emptyOutDir: true, chunkSizeWarningLimit: 1500 },
   server: { proxy: { "/api": toControlPlane(controlPlane) } },
   test: {
@@ -13,5 +15,6 @@ export default defineConfig({
     environment: "node",
     passWithNoTests: true,
     testTimeout: 10_000,
+    setupFiles: ["src/testing/language.ts"],
   },
 });

@@ -1,6 +1,8 @@
 import { MantineProvider } from "@mantine/core";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { beginLanguage } from "./language/language";
+import { Translated } from "./language/Translated";
 import { Page } from "./pages/Page";
 import { stream } from "./store/connect";
 import { knowMe } from "./store/me";
@@ -16,10 +18,14 @@ followUrl();
 stream.open();
 void knowMe();
 
+await beginLanguage();
+
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto">
-      <Page />
+      <Translated>
+        <Page />
+      </Translated>
     </MantineProvider>
   </StrictMode>,
 );

@@ -7,6 +7,7 @@ import { KeyCap } from "../ui/KeyCap";
 import { ClockBar } from "./ClockBar";
 import { ClusterMenu } from "./ClusterMenu";
 import { FaultsInForce } from "./FaultsInForce";
+import { LanguageMenu } from "./LanguageMenu";
 import { PageLinks } from "./PageLinks";
 import { Throttle } from "./Throttle";
 import { WaitUntil } from "./until/WaitUntil";
@@ -44,6 +45,7 @@ export function Header({ onHelp }: { onHelp: () => void }) {
       <WaitUntil />
       <Throttle />
       <SchemeSwitch />
+      <LanguageMenu />
       <button
         type="button"
         className="pill"
