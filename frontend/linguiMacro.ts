@@ -17,7 +17,7 @@ export function linguiMacro(): Plugin {
         configFile: false,
         sourceMaps: true,
         parserOpts: { plugins: path.endsWith("x") ? ["typescript", "jsx"] : ["typescript"] },
-        plugins: ["@lingui/babel-plugin-lingui-macro"],
+        plugins: [["@lingui/babel-plugin-lingui-macro", { stripMessageField: false }]],
       });
       return made?.code ? { code: made.code, map: made.map } : null;
     },

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { NumberInput, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Direction, Option, Verb } from "../api/schema";
@@ -79,7 +80,7 @@ function AskForm({ act, onDone }: { act: Act; onDone: () => void }) {
     >
       <p data-testid={`cost-${act.verb.verb}`}>{cost}</p>
       <button type="submit" className="primary danger" data-testid={`do-${act.verb.verb}`}>
-        {forces ? "Force" : "Remove"} {name}
+        {forces ? t`Force` : t`Remove`} {name}
       </button>
     </form>
   );
@@ -130,13 +131,13 @@ function OptionField({ option, targets, value, onChange }: FieldProps) {
       return (
         <SegmentedControl
           fullWidth
-          aria-label="Direction"
+          aria-label={t`Direction`}
           value={value as Direction}
           onChange={onChange}
           data={[
-            { value: "both", label: "both ways" },
-            { value: "to", label: b === undefined ? "outgoing" : `to ${b}` },
-            { value: "from", label: b === undefined ? "incoming" : `to ${a}` },
+            { value: "both", label: t`both ways` },
+            { value: "to", label: b === undefined ? "outgoing" : t`to ${b}` },
+            { value: "from", label: b === undefined ? "incoming" : t`to ${a ?? ""}` },
           ]}
         />
       );

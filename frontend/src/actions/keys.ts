@@ -1,5 +1,7 @@
 /** Effects of the keys. Menus, the help and the handler are made from the verbs of the control plane. */
 
+import type { MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import type { Verb } from "../api/schema";
 import { stepBack, stepForward, toggleFrozen } from "../store/moment";
 import { isLive, shownPicture, useLab } from "../store/store";
@@ -9,28 +11,28 @@ import { severalOf } from "./verbs";
 
 export interface KeyLine {
   keys: string[];
-  does: string;
+  does: MessageDescriptor;
 }
 
 export const CLOCK_KEYS: KeyLine[] = [
-  { keys: ["Space"], does: "Pause virtual time, or let it pass" },
-  { keys: ["."], does: "Step to the next event" },
+  { keys: ["Space"], does: msg`Pause virtual time, or let it pass` },
+  { keys: ["."], does: msg`Step to the next event` },
 ];
 
 export const TIME_KEYS: KeyLine[] = [
-  { keys: ["Space"], does: "Freeze or unfreeze the picture" },
-  { keys: ["."], does: "The next event, frozen" },
-  { keys: [","], does: "Back by one event, frozen" },
+  { keys: ["Space"], does: msg`Freeze or unfreeze the picture` },
+  { keys: ["."], does: msg`The next event, frozen` },
+  { keys: [","], does: msg`Back by one event, frozen` },
 ];
 
 export const PLACE_KEYS: KeyLine[] = [
-  { keys: ["1", "…", "9"], does: "Select a server or a node" },
-  { keys: ["←", "→"], does: "Select the server beside it" },
-  { keys: ["Shift", "←"], does: "Move the focused card, in any direction" },
-  { keys: ["Enter"], does: "Open the menu of the selection" },
-  { keys: ["Esc"], does: "Select nothing" },
-  { keys: ["Ctrl", "K"], does: "All commands: type a few letters" },
-  { keys: ["?"], does: "These keys and words" },
+  { keys: ["1", "…", "9"], does: msg`Select a server or a node` },
+  { keys: ["←", "→"], does: msg`Select the server beside it` },
+  { keys: ["Shift", "←"], does: msg`Move the focused card, in any direction` },
+  { keys: ["Enter"], does: msg`Open the menu of the selection` },
+  { keys: ["Esc"], does: msg`Select nothing` },
+  { keys: ["Ctrl", "K"], does: msg`All commands: type a few letters` },
+  { keys: ["?"], does: msg`These keys and words` },
 ];
 
 /** Whether the focused element takes keys as text. */
@@ -82,7 +84,7 @@ function act(key: string): boolean {
   }
   useLab.setState({ menu: null });
   if (targets === null)
-    toast(`${verb.label}: select a server first (1 to 9, arrows or a click)`, null, "error");
+    toast(t`${verb.label}: select a server first (1 to 9, arrows or a click)`, null, "error");
   else void perform(verb.verb, targets, severalOptions(verb, targets));
   return true;
 }

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { api } from "../api/client";
 import type { ClockChange, FaultRequest, Verb, WorkloadState } from "../api/schema";
 import { vocabularyOf } from "../families/vocabulary";
@@ -15,7 +16,7 @@ export async function perform(name: string, targets: string[], given: Options = 
   const verb = verbNamed(name);
   if (verb === undefined) return;
   if (!canAct(useLab.getState())) {
-    toast("A past run cannot be changed: return to the live one first", null, "error");
+    toast(t`A past run cannot be changed: return to the live one first`, null, "error");
     return;
   }
   const options = { ...defaultsOf(verb), ...given };
@@ -25,7 +26,7 @@ export async function perform(name: string, targets: string[], given: Options = 
     const words = vocabularyOf(useLab.getState().cluster?.protocol);
     toast(
       added
-        ? `Added ${added}: it starts ${words.begins}`
+        ? t`Added ${added}: it starts ${words.begins}`
         : doneWords(useLab.getState().verbs, name, targets, options),
       undoOf(verb, targets, options),
     );
@@ -37,7 +38,7 @@ export async function perform(name: string, targets: string[], given: Options = 
 function undoOf(verb: Verb, targets: string[], options: Options): { label: string; run: () => void } | null {
   const { undo } = verb;
   if (undo === null || isUndone(verb, options)) return null;
-  const label = undo.verb === verb.verb ? "Undo" : (verbNamed(undo.verb)?.label ?? "Undo");
+  const label = undo.verb === verb.verb ? t`Undo` : (verbNamed(undo.verb)?.label ?? t`Undo`);
   const fault = { fault: 0, verb: verb.verb, targets, options, at_ns: 0 };
   const run = (): void => {
     for (const ending of endingsOf([verb], fault)) void perform(ending.verb, ending.targets, ending.options);
@@ -58,8 +59,8 @@ export async function changeWorkload(change: Partial<WorkloadState>): Promise<vo
   try {
     const state = await api.workload(change);
     useLab.setState(({ clients }) => ({ clients: clients.map((client) => ({ ...client, ...state })) }));
-    const speed = state.rate_per_s > 0 ? `${state.rate_per_s} calls a second` : "as fast as replies come";
-    toast(state.paused ? "Paused the workload" : `Resumed the workload: ${speed}`);
+    const speed = state.rate_per_s > 0 ? t`${state.rate_per_s} calls a second` : t`as fast as replies come`;
+    toast(state.paused ? t`Paused the workload` : t`Resumed the workload: ${speed}`);
   } catch (error) {
     complain(error);
   }

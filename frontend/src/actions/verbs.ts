@@ -1,5 +1,6 @@
 /** The table of faults from the control plane: rows by verb, and their phrases with a fault's values filled in. */
 
+import { t } from "@lingui/core/macro";
 import type { Option, Verb } from "../api/schema";
 
 export type Options = Record<string, unknown>;
@@ -27,15 +28,15 @@ export function isUndone(verb: Verb, options: Options): boolean {
 /** "mds1", "mds1 and mds2", "mds1, mds2 and mds3". */
 export function listed(names: readonly string[]): string {
   if (names.length < 2) return names[0] ?? "";
-  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+  return t`${names.slice(0, -1).join(", ")} and ${names.at(-1) ?? ""}`;
 }
 
 function way(targets: readonly string[], { direction }: Options): string {
   const [a, b] = targets;
-  if (a === undefined) return "all links";
+  if (a === undefined) return t`all links`;
   if (b === undefined) {
-    if (direction === "to") return `what ${a} sends`;
-    return direction === "from" ? `what ${a} is sent` : `the links of ${a}`;
+    if (direction === "to") return t`what ${a} sends`;
+    return direction === "from" ? t`what ${a} is sent` : t`the links of ${a}`;
   }
   if (direction === "to") return `${a} → ${b}`;
   return direction === "from" ? `${b} → ${a}` : `${a} ↔ ${b}`;
@@ -74,7 +75,7 @@ export function doneWords(
   if (verb === undefined) return `${name.replaceAll("_", " ")}: ${listed(targets)}`;
   const several = severalOf(verb);
   if (several !== undefined && options[several.name] === true && targets.length > 1)
-    return `${verb.label} ${listed(targets)} off from the rest`;
+    return t`${verb.label} ${listed(targets)} off from the rest`;
   const one = verb.done_one !== "" && targets.length === 1 && (options.direction ?? "both") === "both";
   const template = isUndone(verb, options) ? verb.undone : one ? verb.done_one : verb.done;
   const plain = verb.targets.includes("link") ? "{way}" : "{targets}";

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { apiOf } from "./fleet";
 import type {
   Attempt,
@@ -93,14 +94,14 @@ async function ask<Answer>(path: string, init: RequestInit): Promise<Answer> {
     response = await fetch(path, init);
   } catch (error) {
     if (init.signal?.aborted) throw error;
-    throw new ApiError(0, "the control plane does not answer");
+    throw new ApiError(0, t`the control plane does not answer`);
   }
   const body: unknown = await response.json().catch(() => null);
   if (response.ok && body !== null) return body as Answer;
   const line = (body as Partial<ErrorLine> | null)?.error;
   throw new ApiError(
     response.status,
-    typeof line === "string" ? line : `the control plane said ${response.status}`,
+    typeof line === "string" ? line : t`the control plane said ${response.status}`,
   );
 }
 
@@ -269,10 +270,10 @@ export function upload(
     request.onload = () => {
       const body = request.response as Partial<Written & ErrorLine> | null;
       if (request.status < 300 && body?.size !== undefined) resolve({ size: body.size });
-      else fail(request.status, body?.error ?? `the control plane said ${request.status}`);
+      else fail(request.status, body?.error ?? t`the control plane said ${request.status}`);
     };
-    request.onerror = () => fail(0, "the control plane does not answer");
-    request.onabort = () => fail(0, `stopped: the bytes sent so far are in ${path}`);
+    request.onerror = () => fail(0, t`the control plane does not answer`);
+    request.onabort = () => fail(0, t`stopped: the bytes sent so far are in ${path}`);
     signal.addEventListener("abort", () => request.abort());
     request.send(file);
   });

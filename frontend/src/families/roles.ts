@@ -1,5 +1,7 @@
 /** Roles of all families in the global view: shape, colour and meaning. */
 
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
 import { LETTERS, type Letter, type Role, type Server } from "../api/schema";
 
 /** Name of a set of colours: `--active`, `--active-wash`, `--on-active`. */
@@ -10,49 +12,49 @@ export interface RoleWords {
   shape: Shape;
   tone: Tone;
   /** Task of a server with this role. */
-  says: string;
+  says: MessageDescriptor;
 }
 
 export const ROLES: Record<Role, RoleWords> = {
   active: {
     shape: "ring",
     tone: "active",
-    says: "answers every call of its group",
+    says: msg`answers every call of its group`,
   },
   standby: {
     shape: "square",
     tone: "standby",
-    says: "has the same journal and waits to take over",
+    says: msg`has the same journal and waits to take over`,
   },
   junior: {
     shape: "triangle",
     tone: "junior",
-    says: "lacks a part of the journal and catches up; it cannot take over",
+    says: msg`lacks a part of the journal and catches up; it cannot take over`,
   },
   primary: {
     shape: "ring",
     tone: "active",
-    says: "gives every write its slot and answers it",
+    says: msg`gives every write its slot and answers it`,
   },
   secondary: {
     shape: "square",
     tone: "standby",
-    says: "accepts the primary's proposals and serves reads",
+    says: msg`accepts the primary's proposals and serves reads`,
   },
   member: {
     shape: "hexagon",
     tone: "active",
-    says: "is in the view: it answers reads and writes like every other member",
+    says: msg`is in the view: it answers reads and writes like every other member`,
   },
   joining: {
     shape: "triangle",
     tone: "junior",
-    says: "is outside the view, serves no client, and asks to join",
+    says: msg`is outside the view, serves no client, and asks to join`,
   },
   down: {
     shape: "hollow",
     tone: "down",
-    says: "has no role in the global view",
+    says: msg`has no role in the global view`,
   },
 };
 

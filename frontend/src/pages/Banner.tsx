@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useEffect, useState } from "react";
 import { stream } from "../store/connect";
 import { useLab } from "../store/store";
@@ -18,7 +20,9 @@ export function Banner() {
   if (trouble !== "")
     return (
       <div className="banner" role="alert">
-        <p>The cluster did not start: {trouble}</p>
+        <p>
+          <Trans>The cluster did not start: {trouble}</Trans>
+        </p>
       </div>
     );
   return null;
@@ -36,15 +40,17 @@ function Lost({ known }: { known: boolean }) {
   return (
     <div className="banner" role="alert" data-testid="lost">
       <p>
-        <strong>No connection to the control plane</strong>
+        <strong>
+          <Trans>No connection to the control plane</Trans>
+        </strong>
         <span aria-hidden="true">
           {" "}
-          for {gone_s} s. {wait_s > 0 ? `Trying again in ${wait_s} s.` : "Trying again…"}
+          {wait_s > 0 ? t`for ${gone_s} s. Trying again in ${wait_s} s.` : t`for ${gone_s} s. Trying again…`}
         </span>
-        {known && " The picture is the last one that came."}
+        {known && ` ${t`The picture is the last one that came.`}`}
       </p>
       <button type="button" className="pill" onClick={() => stream.retryNow()}>
-        Try now
+        <Trans>Try now</Trans>
       </button>
     </div>
   );

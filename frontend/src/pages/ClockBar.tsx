@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Popover, Slider } from "@mantine/core";
 import { useState } from "react";
 import { changeClock } from "../actions/perform";
@@ -29,7 +31,7 @@ export function ClockBar() {
   return (
     <section
       className="clock-bar"
-      aria-label="Virtual time"
+      aria-label={t`Virtual time`}
       data-testid="clock-bar"
       data-playing={playing}
       data-ns={Math.round(virtual.now_ns)}
@@ -38,8 +40,8 @@ export function ClockBar() {
         type="button"
         className="pill"
         disabled={!enabled}
-        aria-label={playing ? "Pause virtual time" : "Let virtual time pass"}
-        title={`${playing ? "Pause virtual time" : "Let virtual time pass"} (Space)`}
+        aria-label={playing ? t`Pause virtual time` : t`Let virtual time pass`}
+        title={playing ? t`Pause virtual time (Space)` : t`Let virtual time pass (Space)`}
         data-testid="clock-play"
         onClick={() => void changeClock({ playing: !playing })}
       >
@@ -49,21 +51,21 @@ export function ClockBar() {
         type="button"
         className="pill"
         disabled={!enabled}
-        title="Step to the next event (.)"
+        title={t`Step to the next event (.)`}
         data-testid="clock-step-event"
         onClick={() => void changeClock({ step: "event" })}
       >
-        event <span aria-hidden="true">▸</span>
+        <Trans>event</Trans> <span aria-hidden="true">▸</span>
       </button>
       <button
         type="button"
         className="pill"
         disabled={!enabled}
-        title="Step to the next message"
+        title={t`Step to the next message`}
         data-testid="clock-step-message"
         onClick={() => void changeClock({ step: "message" })}
       >
-        message <span aria-hidden="true">▸</span>
+        <Trans>message</Trans> <span aria-hidden="true">▸</span>
       </button>
       <Popover position="bottom-end" shadow="lg" trapFocus withArrow width="22rem">
         <Popover.Target>
@@ -72,19 +74,21 @@ export function ClockBar() {
             className="pill"
             disabled={!enabled}
             data-testid="clock-speed"
-            title={late ? `This machine reaches ×${reached.toPrecision(2)}` : "Speed of virtual time"}
+            title={late ? t`This machine reaches ×${reached.toPrecision(2)}` : t`Speed of virtual time`}
           >
             ×{speed}
             {late && <span className="clock-late"> (×{reached.toPrecision(2)})</span>}
             <span aria-hidden="true"> ▾</span>
           </button>
         </Popover.Target>
-        <Popover.Dropdown aria-label="Speed" className="throttle-panel">
+        <Popover.Dropdown aria-label={t`Speed`} className="throttle-panel">
           <p className="throttle-now">
-            Virtual time passes <strong>{speedOf(position ?? Math.log10(speed))}</strong> times as fast
+            <Trans>
+              Virtual time passes <strong>{speedOf(position ?? Math.log10(speed))}</strong> times as fast
+            </Trans>
           </p>
           <Slider
-            thumbLabel="Speed of virtual time"
+            thumbLabel={t`Speed of virtual time`}
             min={SLOWEST}
             max={FASTEST}
             step={0.01}

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { type ReactNode, useCallback, useState } from "react";
 import { Palette } from "../palette/Palette";
 import { isLive, useLab } from "../store/store";
@@ -29,7 +30,7 @@ export function ClusterFrame({ runs, banner = <Banner />, children }: Props) {
       <div className="strip">
         {runs}
         <TimeControl />
-        <nav aria-label="Invariants">
+        <nav aria-label={t`Invariants`}>
           <Invariants />
         </nav>
       </div>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Menu } from "@mantine/core";
 import { useState } from "react";
 import { api } from "../api/client";
@@ -14,7 +16,8 @@ function open(name: string): void {
 
 function timeWords({ fabric, now_ns, playing }: FleetMember): string {
   if (fabric !== "simulated") return fabric;
-  return `simulated, ${sinceStart(now_ns, 0, 0)}${playing ? "" : " paused"}`;
+  const at = sinceStart(now_ns, 0, 0);
+  return playing ? t`simulated, ${at}` : t`simulated, ${at} paused`;
 }
 
 /** Which cluster is shown, the other ones, and a new simulated one; a student has one alone. */
@@ -51,7 +54,9 @@ export function ClusterMenu() {
   const shown = (
     <>
       <span className="brand-which">{shownCluster === MAIN ? cluster.cluster : shownCluster}: </span>
-      <b>{words.called}</b> on <b>{cluster.fabric}</b>
+      <Trans>
+        <b>{words.called}</b> on <b>{cluster.fabric}</b>
+      </Trans>
     </>
   );
   if (student !== "")
@@ -67,7 +72,7 @@ export function ClusterMenu() {
           <button
             type="button"
             className="brand-cluster"
-            title={`${cluster.cluster}; other clusters`}
+            title={t`${cluster.cluster}; other clusters`}
             data-testid="clusters"
             data-cluster={shownCluster}
           >
@@ -75,7 +80,9 @@ export function ClusterMenu() {
           </button>
         </Menu.Target>
         <Menu.Dropdown className="runs">
-          <Menu.Label>Clusters of this control plane</Menu.Label>
+          <Menu.Label>
+            <Trans>Clusters of this control plane</Trans>
+          </Menu.Label>
           {members.map((member) => (
             <Menu.Item
               key={member.name}
@@ -92,24 +99,26 @@ export function ClusterMenu() {
           ))}
           <Menu.Divider />
           <Menu.Item data-testid="cluster-new" onClick={() => void create()}>
-            New simulated cluster
+            <Trans>New simulated cluster</Trans>
           </Menu.Item>
           {shownCluster !== MAIN && (
             <Menu.Item data-testid="cluster-delete" onClick={() => setDeletes(true)}>
-              Delete {shownCluster} …
+              <Trans>Delete {shownCluster} …</Trans>
             </Menu.Item>
           )}
         </Menu.Dropdown>
       </Menu>
-      <Dialog opened={deletes} title={`Delete ${shownCluster}?`} onClose={() => setDeletes(false)}>
-        <p>Its servers, files, runs and events are deleted for good.</p>
+      <Dialog opened={deletes} title={t`Delete ${shownCluster}?`} onClose={() => setDeletes(false)}>
+        <p>
+          <Trans>Its servers, files, runs and events are deleted for good.</Trans>
+        </p>
         <button
           type="button"
           className="primary danger"
           data-testid="do-cluster-delete"
           onClick={() => void remove()}
         >
-          Delete {shownCluster}
+          <Trans>Delete {shownCluster}</Trans>
         </button>
       </Dialog>
     </>

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { Costs } from "../instruments/costs";
 import { Journals } from "../instruments/journals";
 import { Timeline } from "../instruments/timeline";
@@ -13,10 +14,10 @@ export function ClusterPage() {
       <Tour />
       <main className="instruments">
         <Topology />
-        <section className="panel journals" aria-label="Journals">
+        <section className="panel journals" aria-label={t`Journals`}>
           <Journals />
         </section>
-        <section className="panel" aria-label="Timeline">
+        <section className="panel" aria-label={t`Timeline`}>
           <Timeline />
         </section>
         <Costs />

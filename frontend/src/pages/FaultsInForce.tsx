@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { Popover } from "@mantine/core";
 import { endingsOf, faultWords } from "../actions/inForce";
 import { perform } from "../actions/perform";
@@ -20,11 +22,13 @@ export function FaultsInForce() {
     <Popover position="bottom-end" shadow="lg" trapFocus withArrow width="26rem">
       <Popover.Target>
         <button type="button" className="pill in-force-count" data-testid="faults">
-          {faults.length} {faults.length === 1 ? "fault" : "faults"}
+          <Plural value={faults.length} one="# fault" other="# faults" />
         </button>
       </Popover.Target>
-      <Popover.Dropdown className="menu" role="dialog" aria-label="Faults in force">
-        <h2 className="menu-title">Faults in force</h2>
+      <Popover.Dropdown className="menu" role="dialog" aria-label={t`Faults in force`}>
+        <h2 className="menu-title">
+          <Trans>Faults in force</Trans>
+        </h2>
         <ul className="in-force">
           {faults.map((fault) => (
             <Line key={fault.fault} fault={fault} onEnd={now ? () => end([fault]) : null} />
@@ -32,7 +36,7 @@ export function FaultsInForce() {
         </ul>
         {now && faults.length > 1 && (
           <button type="button" className="pill" onClick={() => end(faults)}>
-            End all
+            <Trans>End all</Trans>
           </button>
         )}
       </Popover.Dropdown>
@@ -44,14 +48,14 @@ function Line({ fault, onEnd }: { fault: Fault; onEnd: (() => void) | null }) {
   const verbs = useLab((state) => state.verbs);
   const start_ns = useLab(runStart);
   const undo = rowOf(verbs, fault.verb)?.undo;
-  const label = undo && undo.verb !== fault.verb ? rowOf(verbs, undo.verb)?.label : "Undo";
+  const label = undo && undo.verb !== fault.verb ? rowOf(verbs, undo.verb)?.label : t`Undo`;
   return (
     <li data-testid={`fault-${fault.fault}`}>
       <span className="figures soft">{sinceStart(fault.at_ns, start_ns)}</span>
       <span>{faultWords(verbs, fault)}</span>
       {onEnd !== null && undo && (
         <button type="button" className="pill" onClick={onEnd}>
-          {label ?? "Undo"}
+          {label ?? t`Undo`}
         </button>
       )}
     </li>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useLab } from "../store/store";
 import { goTo } from "../store/url";
@@ -27,14 +29,15 @@ export function Header({ onHelp }: { onHelp: () => void }) {
       {cluster !== null && cluster.holes.length > 0 && (
         <p className="header-holes" data-testid="holes" title={cluster.holes.join(", ")}>
           {cluster.variant === "paper" ? (
-            <>
+            <Trans>
               Unsafe on purpose: started <b>as the paper has it</b>, with {cluster.holes.length} holes
-            </>
+            </Trans>
           ) : (
-            <>
-              Unsafe on purpose: started with the {cluster.holes.length > 1 ? "holes" : "hole"}{" "}
+            <Trans>
+              Unsafe on purpose: started with the{" "}
+              <Plural value={cluster.holes.length} one="hole" other="holes" />{" "}
               <b>{cluster.holes.join(", ")}</b>
-            </>
+            </Trans>
           )}
         </p>
       )}
@@ -49,20 +52,20 @@ export function Header({ onHelp }: { onHelp: () => void }) {
       <button
         type="button"
         className="pill"
-        title="Cause a failover, and see what happens in it"
+        title={t`Cause a failover, and see what happens in it`}
         data-testid="tour"
         onClick={() => {
           goTo("cluster");
           openTour();
         }}
       >
-        Tour
+        <Trans>Tour</Trans>
       </button>
       <ActionIcon
         variant="default"
         size="2.4rem"
-        aria-label="Keys and words"
-        title="Keys and words (?)"
+        aria-label={t`Keys and words`}
+        title={t`Keys and words (?)`}
         onClick={onHelp}
       >
         <KeyCap>?</KeyCap>
@@ -75,12 +78,13 @@ function SchemeSwitch() {
   const { setColorScheme } = useMantineColorScheme();
   const scheme = useComputedColorScheme("light");
   const other = scheme === "light" ? "dark" : "light";
+  const label = other === "dark" ? t`Use dark colours` : t`Use light colours`;
   return (
     <ActionIcon
       variant="default"
       size="2.4rem"
-      aria-label={`Use ${other} colours`}
-      title={`Use ${other} colours`}
+      aria-label={label}
+      title={label}
       data-testid="scheme"
       onClick={() => setColorScheme(other)}
     >

@@ -1,4 +1,7 @@
-import { CLOCK_KEYS, type KeyLine, PLACE_KEYS, TIME_KEYS } from "../actions/keys";
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { CLOCK_KEYS, PLACE_KEYS, TIME_KEYS } from "../actions/keys";
 import { glossaryOf } from "../families/glossary";
 import { useLab, useWords } from "../store/store";
 import { openTour } from "../tour/store";
@@ -12,19 +15,21 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
   const simulated = useLab((state) => state.virtual !== null);
   const words = useWords();
   return (
-    <Dialog opened={opened} title="Keys and words" onClose={onClose}>
+    <Dialog opened={opened} title={t`Keys and words`} onClose={onClose}>
       <div className="help">
         <div>
-          {simulated && <KeyTable title="The clock, in the present" lines={CLOCK_KEYS} />}
+          {simulated && <KeyTable title={t`The clock, in the present`} lines={CLOCK_KEYS} />}
           {page === "cluster" ? (
-            <KeyTable title="Time and selection" lines={[...TIME_KEYS, ...PLACE_KEYS]} />
+            <KeyTable title={t`Time and selection`} lines={[...TIME_KEYS, ...PLACE_KEYS]} />
           ) : (
-            <KeyTable title="Keys" lines={PAGE_KEYS[page]} />
+            <KeyTable title={t`Keys`} lines={PAGE_KEYS[page]} />
           )}
           {page === "cluster" && <Faults />}
         </div>
         <section data-testid="glossary">
-          <h3>Words</h3>
+          <h3>
+            <Trans>Words</Trans>
+          </h3>
           <dl className="key-table">
             {glossaryOf(words).map(([word, says]) => (
               <div key={word}>
@@ -36,8 +41,10 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
         </section>
         {page === "cluster" && (
           <p className="soft help-note">
-            A server dragged to “Cut off”, or servers in a loop drawn around them, are partitioned from the
-            rest.{" "}
+            <Trans>
+              A server dragged to “Cut off”, or servers in a loop drawn around them, are partitioned from the
+              rest.
+            </Trans>{" "}
             <button
               type="button"
               className="pill"
@@ -46,7 +53,7 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
                 openTour();
               }}
             >
-              Take the tour
+              <Trans>Take the tour</Trans>
             </button>
           </p>
         )}
@@ -61,22 +68,33 @@ function Faults() {
     keys: [key],
     does: danger ? `${label}. ${danger}` : label,
   }));
-  return <KeyTable title="Faults, on the selection" lines={lines} />;
+  return <KeyTable title={t`Faults, on the selection`} lines={lines} />;
 }
 
-function KeyTable({ title, lines }: { title: string; lines: KeyLine[] }) {
+/** The page's own texts are messages; those of the faults come from the control plane as they are. */
+function said(does: MessageDescriptor | string): string {
+  return typeof does === "string" ? does : i18n._(does);
+}
+
+function KeyTable({
+  title,
+  lines,
+}: {
+  title: string;
+  lines: { keys: string[]; does: MessageDescriptor | string }[];
+}) {
   return (
     <section>
       <h3>{title}</h3>
       <dl className="key-table">
         {lines.map(({ keys, does }) => (
-          <div key={keys.join() + does}>
+          <div key={keys.join() + said(does)}>
             <dt>
               {keys.map((key) => (
                 <KeyCap key={key}>{key}</KeyCap>
               ))}
             </dt>
-            <dd>{does}</dd>
+            <dd>{said(does)}</dd>
           </div>
         ))}
       </dl>

@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import type { InvariantStatus, LabEvent } from "../api/schema";
@@ -9,7 +12,7 @@ import { Dialog } from "../ui/Dialog";
 import { capital, verdict } from "./verdict";
 
 const SIGNS = { grey: "○", green: "✓", red: "✕" };
-const WORDS = { grey: "not checked now", green: "held so far", red: "broken" };
+const WORDS = { grey: msg`not checked now`, green: msg`held so far`, red: msg`broken` };
 const LOOK_BACK = 5_000;
 
 /** An invariant at another moment: only failures and the present verdict of the run's checker are known. */
@@ -40,7 +43,7 @@ export function Invariants() {
   const shown = invariants.find(({ invariant }) => invariant === open);
   return (
     <>
-      <ul className="invariants" aria-label="Invariants">
+      <ul className="invariants" aria-label={t`Invariants`}>
         {invariants.map((status) => {
           const { invariant, state } = status;
           return (
@@ -57,7 +60,7 @@ export function Invariants() {
                   {SIGNS[state]}
                 </span>
                 {invariant}
-                <span className="visually-hidden">, {WORDS[state]}</span>
+                <span className="visually-hidden">, {i18n._(WORDS[state])}</span>
               </button>
             </li>
           );
@@ -90,7 +93,7 @@ function InvariantStory({ status, onClose }: { status: InvariantStatus; onClose:
 function hint(status: InvariantStatus): string {
   return status.state === "grey"
     ? `${capital(status.meaning)}. ${verdict(status)}`
-    : `${capital(status.meaning)}: ${WORDS[status.state]}, ${count(status.checked)} ${status.counts}`;
+    : `${capital(status.meaning)}: ${i18n._(WORDS[status.state])}, ${count(status.checked)} ${status.counts}`;
 }
 
 interface Found {
@@ -124,7 +127,12 @@ function Counterexample({ status, onClose }: { status: InvariantStatus; onClose:
       .catch((error: unknown) => asked.signal.aborted || complain(error));
     return () => asked.abort();
   }, [run, status]);
-  if (found === null) return <p className="soft">Looking for the events that show it…</p>;
+  if (found === null)
+    return (
+      <p className="soft">
+        <Trans>Looking for the events that show it…</Trans>
+      </p>
+    );
   const { failure, evidence } = found;
   return (
     <>
@@ -147,7 +155,7 @@ function Counterexample({ status, onClose }: { status: InvariantStatus; onClose:
             onClose();
           }}
         >
-          Show the moment it broke ({sinceStart(failure.at_ns, start_ns, 3)})
+          <Trans>Show the moment it broke ({sinceStart(failure.at_ns, start_ns, 3)})</Trans>
         </button>
       )}
     </>

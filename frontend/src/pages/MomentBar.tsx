@@ -1,15 +1,17 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { goLive, stepBack, stepForward } from "../store/moment";
 import { Scrubber } from "./Scrubber";
 
 /** Navigation through a run, and back to the present; in a row of its own, so that freezing moves nothing beside the clock. */
 export function MomentBar() {
   return (
-    <section className="moment-bar" aria-label="Way through the run">
+    <section className="moment-bar" aria-label={t`Way through the run`}>
       <button
         type="button"
         className="plain"
-        title="Back by one event (,)"
-        aria-label="Back by one event"
+        title={t`Back by one event (,)`}
+        aria-label={t`Back by one event`}
         onClick={() => void stepBack()}
       >
         ◂
@@ -17,8 +19,8 @@ export function MomentBar() {
       <button
         type="button"
         className="plain"
-        title="Next event (.)"
-        aria-label="Next event"
+        title={t`Next event (.)`}
+        aria-label={t`Next event`}
         onClick={() => void stepForward()}
       >
         ▸
@@ -27,11 +29,11 @@ export function MomentBar() {
       <button
         type="button"
         className="primary"
-        title="Back to the present (Space)"
+        title={t`Back to the present (Space)`}
         data-testid="go-live"
         onClick={goLive}
       >
-        Live
+        <Trans>Live</Trans>
       </button>
     </section>
   );

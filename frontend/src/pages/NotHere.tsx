@@ -1,3 +1,4 @@
+import { Trans } from "@lingui/react/macro";
 import { useWords } from "../store/store";
 import { Frame } from "./Frame";
 
@@ -7,8 +8,12 @@ export function NotHere() {
   return (
     <Frame>
       <main className="panel" data-testid="not-here">
-        <h2>This protocol has no checkpoints</h2>
-        <p>Servers of {called} mark no checkpoints. Other protocols do.</p>
+        <h2>
+          <Trans>This protocol has no checkpoints</Trans>
+        </h2>
+        <p>
+          <Trans>Servers of {called} mark no checkpoints. Other protocols do.</Trans>
+        </p>
       </main>
     </Frame>
   );

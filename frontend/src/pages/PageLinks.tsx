@@ -1,21 +1,23 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import { useEffect, useRef } from "react";
 import { isOpen } from "../store/pages";
 import { type PageName, useLab, useWords } from "../store/store";
 import { addressOf, goTo } from "../store/url";
 import { followed } from "./followed";
 
-const PAGES: [PageName, string][] = [
-  ["cluster", "Cluster"],
-  ["namespace", "Namespace"],
-  ["pool", "Storage pool"],
-  ["checkpoints", "Checkpoints"],
-  ["coordination", "Coordination"],
-  ["scenarios", "Scenarios"],
-  ["compare", "Compare"],
-  ["explore", "Explore"],
-  ["labs", "Labs"],
-  ["papers", "Papers"],
-  ["class", "Class"],
+const PAGES: [PageName, MessageDescriptor][] = [
+  ["cluster", msg`Cluster`],
+  ["namespace", msg`Namespace`],
+  ["pool", msg`Storage pool`],
+  ["checkpoints", msg`Checkpoints`],
+  ["coordination", msg`Coordination`],
+  ["scenarios", msg`Scenarios`],
+  ["compare", msg`Compare`],
+  ["explore", msg`Explore`],
+  ["labs", msg`Labs`],
+  ["papers", msg`Papers`],
+  ["class", msg`Class`],
 ];
 
 /** Links to the other pages; a click with a modifier key opens a new tab as usual. */
@@ -24,9 +26,9 @@ export function PageLinks() {
   const student = useLab((state) => state.student);
   const { lacks } = useWords();
   return (
-    <nav className="page-links" aria-label="Pages">
+    <nav className="page-links" aria-label={t`Pages`}>
       {PAGES.filter(([name]) => name === page || isOpen(name, student, lacks)).map(([name, label]) => (
-        <PageLink key={name} name={name} label={label} current={name === page} />
+        <PageLink key={name} name={name} label={i18n._(label)} current={name === page} />
       ))}
     </nav>
   );

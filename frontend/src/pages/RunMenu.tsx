@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Menu } from "@mantine/core";
 import { useRef, useState } from "react";
 import { api, runAddress } from "../api/client";
@@ -5,7 +7,6 @@ import type { Run } from "../api/schema";
 import { openRun } from "../store/moment";
 import { shownRun, useLab } from "../store/store";
 import { complain } from "../store/toasts";
-import { counted } from "../ui/counted";
 
 async function readRuns(): Promise<void> {
   try {
@@ -23,15 +24,17 @@ function startedWords({ started_at }: Run): string {
 }
 
 function lengthWords({ started_at, ended_at, live }: Run): string {
-  if (live) return "running now";
-  if (ended_at === null) return "end not known";
+  if (live) return t`running now`;
+  if (ended_at === null) return t`end not known`;
   const minutes = (Date.parse(ended_at) - Date.parse(started_at)) / 60_000;
-  return minutes < 1 ? `${Math.round(minutes * 60)} s` : `${Math.round(minutes)} min`;
+  return minutes < 1 ? `${Math.round(minutes * 60)} s` : t`${Math.round(minutes)} min`;
 }
 
 function keptWords(seconds: number): string {
   const hours = seconds / 3600;
-  return hours % 24 === 0 ? counted(hours / 24, "day") : counted(hours, "hour");
+  return hours % 24 === 0
+    ? plural(hours / 24, { one: "# day", other: "# days" })
+    : plural(hours, { one: "# hour", other: "# hours" });
 }
 
 /** All runs of this cluster; a past run, also one from a file, is shown like the present. */
@@ -62,13 +65,15 @@ export function RunMenu() {
       <Menu position="bottom-start" shadow="lg" onOpen={() => void readRuns()}>
         <Menu.Target>
           <button type="button" className="pill" data-testid="run" data-run={shown}>
-            Run {shown}
-            <span className="soft"> {shown === liveRun ? "now" : "past"}</span>
+            <Trans>Run {shown}</Trans>
+            <span className="soft"> {shown === liveRun ? t`now` : t`past`}</span>
             <span aria-hidden="true"> ▾</span>
           </button>
         </Menu.Target>
         <Menu.Dropdown className="runs">
-          <Menu.Label data-testid="runs-kept">Runs, newest first; kept for {keptWords(keptS)}</Menu.Label>
+          <Menu.Label data-testid="runs-kept">
+            <Trans>Runs, newest first; kept for {keptWords(keptS)}</Trans>
+          </Menu.Label>
           {runs.map((run) => (
             <Menu.Item
               key={run.run}
@@ -77,7 +82,9 @@ export function RunMenu() {
               onClick={() => void openRun(run.run)}
             >
               <span className="run-line">
-                <strong>Run {run.run}</strong>
+                <strong>
+                  <Trans>Run {run.run}</Trans>
+                </strong>
                 <span>{startedWords(run)}</span>
                 <span className="soft">{lengthWords(run)}</span>
                 {run.origin !== "" && <span className="soft">{run.origin}</span>}
@@ -88,10 +95,10 @@ export function RunMenu() {
             <>
               <Menu.Divider />
               <Menu.Item component="a" href={runAddress(shown)} download data-testid="run-export">
-                Export run {shown}
+                <Trans>Export run {shown}</Trans>
               </Menu.Item>
               <Menu.Item disabled={opening} data-testid="run-import" onClick={() => file.current?.click()}>
-                {opening ? "Opening the file…" : "Open a run from a file…"}
+                {opening ? t`Opening the file…` : t`Open a run from a file…`}
               </Menu.Item>
             </>
           )}

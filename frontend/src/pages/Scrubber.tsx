@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useEffect, useState } from "react";
 import { api } from "../api/client";
 import { scrubTo } from "../store/moment";
@@ -36,7 +37,7 @@ export function Scrubber() {
       type="range"
       className="scrubber"
       data-testid="scrubber"
-      aria-label="Moment of the run"
+      aria-label={t`Moment of the run`}
       aria-valuetext={sinceStart(at_ns, start_ns, 3)}
       min={0}
       max={ms(end_ns)}

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Popover, Slider } from "@mantine/core";
 import { useState } from "react";
 import { changeWorkload } from "../actions/perform";
@@ -27,31 +29,33 @@ export function Throttle() {
         type="button"
         className="pill"
         disabled={!enabled}
-        aria-label={paused ? "Resume the workload" : "Pause the workload"}
-        title={paused ? "Resume the workload" : "Pause the workload"}
+        aria-label={paused ? t`Resume the workload` : t`Pause the workload`}
+        title={paused ? t`Resume the workload` : t`Pause the workload`}
         data-testid="workload-pause"
         onClick={() => void changeWorkload({ paused: !paused })}
       >
         <span aria-hidden="true">{paused ? "▶" : "❚❚"}</span>
-        <span className="throttle-word">{paused ? "Go on" : "Pause"}</span>
+        <span className="throttle-word">{paused ? t`Go on` : t`Pause`}</span>
       </button>
       <Popover position="bottom-end" shadow="lg" trapFocus withArrow width="22rem">
         <Popover.Target>
           <button type="button" className="pill" disabled={!enabled} data-testid="workload">
             {paused
-              ? "workload paused"
+              ? t`workload paused`
               : rate_per_s > 0
-                ? `${count(rate_per_s)} calls/s`
-                : "as fast as it goes"}
+                ? t`${count(rate_per_s)} calls/s`
+                : t`as fast as it goes`}
             <span aria-hidden="true"> ▾</span>
           </button>
         </Popover.Target>
-        <Popover.Dropdown aria-label="Workload" className="throttle-panel">
+        <Popover.Dropdown aria-label={t`Workload`} className="throttle-panel">
           <p className="throttle-now">
-            Target: <strong>{count(rateOf(shown))}</strong> calls per second
+            <Trans>
+              Target: <strong>{count(rateOf(shown))}</strong> calls per second
+            </Trans>
           </p>
           <Slider
-            thumbLabel="Calls a second"
+            thumbLabel={t`Calls a second`}
             min={0}
             max={MOST}
             step={0.01}
@@ -69,7 +73,7 @@ export function Throttle() {
             className="pill"
             onClick={() => void changeWorkload({ rate_per_s: 0, paused: false })}
           >
-            As fast as answers come
+            <Trans>As fast as answers come</Trans>
           </button>
         </Popover.Dropdown>
       </Popover>

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { toggleFrozen } from "../store/moment";
 import { isLive, knowsRun, runStart, shownPicture, useLab } from "../store/store";
 import { sinceStart } from "../store/time";
@@ -24,18 +25,22 @@ export function TimeControl() {
   return (
     <section
       className="time"
-      aria-label="Moment"
+      aria-label={t`Moment`}
       data-testid="time"
       data-state={live ? "live" : past ? "past" : "frozen"}
     >
       <span className="time-state" data-live={live || undefined}>
-        {live ? "live" : past ? "past" : "frozen"}
+        {live ? t`live` : past ? t`past` : t`frozen`}
       </span>
       <span
         className="time-clock"
         data-testid="clock"
         data-ns={Math.round(moment?.at_ns ?? shown_ns)}
-        title={`Since the run's start, ${virtual ? "in virtual time" : "on the machine's monotonic clock"}`}
+        title={
+          virtual
+            ? t`Since the run's start, in virtual time`
+            : t`Since the run's start, on the machine's monotonic clock`
+        }
       >
         {sinceStart(shown_ns, start_ns, live ? 1 : 3)}
       </span>
@@ -43,8 +48,8 @@ export function TimeControl() {
         <button
           type="button"
           className="plain"
-          title={virtual ? "Freeze the picture" : "Freeze the picture (Space)"}
-          aria-label="Freeze the picture"
+          title={virtual ? t`Freeze the picture` : t`Freeze the picture (Space)`}
+          aria-label={t`Freeze the picture`}
           onClick={toggleFrozen}
         >
           ❚❚

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { type KeyboardEvent, useEffect, useMemo, useState } from "react";
 import { useLab, useWords } from "../store/store";
 import { Dialog } from "../ui/Dialog";
@@ -20,7 +21,7 @@ export function Palette() {
     return () => window.removeEventListener("keydown", onKey);
   }, []);
   return (
-    <Dialog opened={open} title="Commands" onClose={() => setOpen(false)}>
+    <Dialog opened={open} title={t`Commands`} onClose={() => setOpen(false)}>
       <Search onDone={() => setOpen(false)} />
     </Dialog>
   );
@@ -52,11 +53,11 @@ function Search({ onDone }: { onDone: () => void }) {
         // biome-ignore lint/a11y/noAutofocus: a dialog that asks for one thing
         autoFocus
         role="combobox"
-        aria-label="Command"
+        aria-label={t`Command`}
         aria-expanded="true"
         aria-controls="palette-list"
         aria-activedescendant={chosen && `palette-${shown.indexOf(chosen)}`}
-        placeholder="crash mds1, go to pool, …"
+        placeholder={t`crash mds1, go to pool, …`}
         value={text}
         onChange={(event) => {
           setText(event.currentTarget.value);
@@ -64,7 +65,7 @@ function Search({ onDone }: { onDone: () => void }) {
         }}
         onKeyDown={onKey}
       />
-      <div role="listbox" id="palette-list" aria-label="Commands">
+      <div role="listbox" id="palette-list" aria-label={t`Commands`}>
         {shown.map((command, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above takes the keys
           <div
@@ -82,9 +83,9 @@ function Search({ onDone }: { onDone: () => void }) {
       </div>
       <p className="soft" aria-live="polite">
         {found.length === 0
-          ? "No command has these words."
+          ? t`No command has these words.`
           : found.length > SHOWN_MOST
-            ? `${found.length - SHOWN_MOST} more: go on typing`
+            ? t`${found.length - SHOWN_MOST} more: go on typing`
             : ""}
       </p>
     </div>

@@ -1,5 +1,7 @@
 /** Everything that can be done from the palette: pages, the tour, time, and every fault at every target that it accepts now. */
 
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import { perform } from "../actions/perform";
 import { openUntil } from "../pages/until/opened";
 import { toggleFrozen } from "../store/moment";
@@ -15,18 +17,18 @@ export interface Command {
   run: () => void;
 }
 
-const PAGES: readonly (readonly [PageName, string])[] = [
-  ["cluster", "Cluster"],
-  ["namespace", "Namespace"],
-  ["pool", "Storage pool"],
-  ["checkpoints", "Checkpoints"],
-  ["coordination", "Coordination"],
-  ["scenarios", "Scenarios"],
-  ["compare", "Compare"],
-  ["explore", "Explore"],
-  ["labs", "Labs"],
-  ["papers", "Papers"],
-  ["class", "Class"],
+const PAGES: readonly (readonly [PageName, MessageDescriptor])[] = [
+  ["cluster", msg`Cluster`],
+  ["namespace", msg`Namespace`],
+  ["pool", msg`Storage pool`],
+  ["checkpoints", msg`Checkpoints`],
+  ["coordination", msg`Coordination`],
+  ["scenarios", msg`Scenarios`],
+  ["compare", msg`Compare`],
+  ["explore", msg`Explore`],
+  ["labs", msg`Labs`],
+  ["papers", msg`Papers`],
+  ["class", msg`Class`],
 ];
 
 function faults({ verbs, live, processes }: LabState): Command[] {
@@ -60,7 +62,7 @@ function faults({ verbs, live, processes }: LabState): Command[] {
 export function commandsOf(state: LabState, lacks: readonly string[]): Command[] {
   const pages = PAGES.filter(([page]) => page !== state.page && isOpen(page, state.student, lacks)).map(
     ([page, name]) => ({
-      title: `Go to ${name}`,
+      title: t`Go to ${i18n._(name)}`,
       key: "",
       run: () => goTo(page),
     }),
@@ -71,10 +73,10 @@ export function commandsOf(state: LabState, lacks: readonly string[]): Command[]
   };
   return [
     ...pages,
-    { title: "Take the tour", key: "", run: tour },
-    { title: "Freeze or unfreeze the picture", key: "Space", run: toggleFrozen },
+    { title: t`Take the tour`, key: "", run: tour },
+    { title: t`Freeze or unfreeze the picture`, key: "Space", run: toggleFrozen },
     ...(isConnected(state)
-      ? [{ title: `${state.virtual === null ? "Wait" : "Run"} until…`, key: "", run: () => openUntil() }]
+      ? [{ title: state.virtual === null ? t`Wait until…` : t`Run until…`, key: "", run: () => openUntil() }]
       : []),
     ...(canAct(state) ? faults(state) : []),
   ];

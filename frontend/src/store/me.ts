@@ -1,12 +1,13 @@
 /** Who uses the page. A student sees a cluster of their own, so a page without one, or with one that has ended, goes there. */
 
+import { i18n } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
 import { ApiError, api } from "../api/client";
 import { inCluster, shownCluster } from "../api/fleet";
 import { useLab } from "./store";
 
 const KEY_ENDED = 401;
-const ENDED =
-  "The key of this page has ended. Open your link again; in a class, your instructor can give you a new one.";
+const ENDED = msg`The key of this page has ended. Open your link again; in a class, your instructor can give you a new one.`;
 let asking = false;
 
 /** Asks the control plane who this is. While it does not answer, the banner of the connection says so. */
@@ -19,7 +20,7 @@ export async function knowMe(): Promise<void> {
     if (name !== "" && cluster !== shownCluster) await goHome(cluster);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status === 0) return;
-    useLab.setState({ refused: error.status === KEY_ENDED ? ENDED : error.message });
+    useLab.setState({ refused: error.status === KEY_ENDED ? i18n._(ENDED) : error.message });
   } finally {
     asking = false;
   }

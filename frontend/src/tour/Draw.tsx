@@ -1,3 +1,4 @@
+import { Trans } from "@lingui/react/macro";
 import type { Drawn } from "../api/schema";
 import { useWords } from "../store/store";
 import { count } from "../store/time";
@@ -12,12 +13,24 @@ export function Draw({ drawn }: { drawn: Drawn }) {
     <table className="tour-draw" data-testid="tour-draw" data-by={drawn.by}>
       <thead>
         <tr>
-          <th scope="col">server</th>
+          <th scope="col">
+            <Trans>server</Trans>
+          </th>
           <th scope="col" className={cell(byJournal)}>
-            journal ends at {byJournal && <em>decides</em>}
+            <Trans>journal ends at</Trans>{" "}
+            {byJournal && (
+              <em>
+                <Trans>decides</Trans>
+              </em>
+            )}
           </th>
           <th scope="col" className={cell(byNumber)}>
-            number drawn {byNumber && <em>decides</em>}
+            <Trans>number drawn</Trans>{" "}
+            {byNumber && (
+              <em>
+                <Trans>decides</Trans>
+              </em>
+            )}
           </th>
         </tr>
       </thead>
@@ -26,10 +39,16 @@ export function Draw({ drawn }: { drawn: Drawn }) {
           <tr key={server} data-winner={server === drawn.winner || undefined}>
             <th scope="row">
               {server}
-              {server === drawn.winner && <span className="tour-won">takes the lock</span>}
+              {server === drawn.winner && (
+                <span className="tour-won">
+                  <Trans>takes the lock</Trans>
+                </span>
+              )}
             </th>
             <td className={cell(byJournal)}>
-              {place} {count(sn)} of {term} {epoch}
+              <Trans>
+                {place} {count(sn)} of {term} {epoch}
+              </Trans>
             </td>
             <td className={cell(byNumber)}>{count(number)}</td>
           </tr>

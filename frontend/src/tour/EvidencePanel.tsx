@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useEffect, useState } from "react";
 import { api, lineOf } from "../api/client";
 import type { Evidence, Serving } from "../api/schema";
@@ -36,7 +38,7 @@ function useEvidence({ group, epoch }: Serving): { evidence: Evidence | null; fa
 export function EvidencePanel({ serving }: { serving: Serving }) {
   const { place, term } = useWords();
   const { evidence, failed } = useEvidence(serving);
-  if (evidence === null) return <p className="soft">{failed || "Comparing the journals…"}</p>;
+  if (evidence === null) return <p className="soft">{failed || t`Comparing the journals…`}</p>;
   const {
     last_sn,
     last_epoch,
@@ -50,6 +52,8 @@ export function EvidencePanel({ serving }: { serving: Serving }) {
     from_sn,
   } = evidence;
   const lost = acknowledged - found;
+  const onDisks = holders.join(", ") || t`no server`;
+  const longest = answered > 0 ? t`, the longest after ${milliseconds(longest_ms)}` : "";
   return (
     <dl
       className="tour-evidence"
@@ -58,41 +62,48 @@ export function EvidencePanel({ serving }: { serving: Serving }) {
       data-acknowledged={acknowledged}
     >
       <div>
-        <dt>Last acknowledged write</dt>
+        <dt>
+          <Trans>Last acknowledged write</Trans>
+        </dt>
         <dd>
           {last_sn === 0 ? (
-            "no write was acknowledged shortly before"
+            t`no write was acknowledged shortly before`
           ) : (
-            <>
+            <Trans>
               <b>
                 {place} {count(last_sn)}
               </b>{" "}
-              of {term} {last_epoch}, on the disks of <b>{holders.join(", ") || "no server"}</b>
-            </>
+              of {term} {last_epoch}, on the disks of <b>{onDisks}</b>
+            </Trans>
           )}
         </dd>
       </div>
       <div>
-        <dt>Acknowledged writes found again</dt>
+        <dt>
+          <Trans>Acknowledged writes found again</Trans>
+        </dt>
         <dd data-lost={lost > 0 || undefined}>
           <b>
-            {count(found)} of {count(acknowledged)}
+            <Trans>
+              {count(found)} of {count(acknowledged)}
+            </Trans>
           </b>
-          {acknowledged > 0 && `, ${place} ${count(from_sn)} to ${count(last_sn)}`}
-          {lost > 0 ? `: ${count(lost)} are missing` : acknowledged > 0 && ": none is missing"}
+          {acknowledged > 0 && t`, ${place} ${count(from_sn)} to ${count(last_sn)}`}
+          {lost > 0 ? t`: ${count(lost)} are missing` : acknowledged > 0 && t`: none is missing`}
         </dd>
       </div>
       <div>
-        <dt>Calls that waited</dt>
+        <dt>
+          <Trans>Calls that waited</Trans>
+        </dt>
         <dd>
           {waited === 0 ? (
-            "no call waited"
+            t`no call waited`
           ) : (
-            <>
-              <b>{count(waited)}</b>: {count(answered)} answered afterwards
-              {answered > 0 && `, the longest after ${milliseconds(longest_ms)}`}; {count(given_up)} given up
-              by the client
-            </>
+            <Trans>
+              <b>{count(waited)}</b>: {count(answered)} answered afterwards{longest}; {count(given_up)} given
+              up by the client
+            </Trans>
           )}
         </dd>
       </div>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useReducedMotion } from "@mantine/hooks";
 import { useEffect, useMemo, useState } from "react";
 import { goLive, showEvent } from "../store/moment";
@@ -32,7 +34,7 @@ export function Phases({ facts }: { facts: Facts }) {
   };
   return (
     <div className="tour-phases">
-      <ol aria-label="Moments of the takeover">
+      <ol aria-label={t`Moments of the takeover`}>
         {phases.map(({ event, title }, index) => (
           <li key={event.seq}>
             <button
@@ -60,11 +62,11 @@ export function Phases({ facts }: { facts: Facts }) {
         <span className="tour-buttons">
           {!still && (
             <button type="button" className="pill" onClick={play}>
-              {playing ? "Stop" : "Replay slowly"}
+              {playing ? t`Stop` : t`Replay slowly`}
             </button>
           )}
           <button type="button" className="pill" disabled={!chosen} onClick={() => choose((chosen ?? 1) - 1)}>
-            Earlier
+            <Trans>Earlier</Trans>
           </button>
           <button
             type="button"
@@ -72,7 +74,7 @@ export function Phases({ facts }: { facts: Facts }) {
             disabled={chosen === phases.length - 1}
             onClick={() => choose(chosen === null ? 0 : chosen + 1)}
           >
-            Later
+            <Trans>Later</Trans>
           </button>
         </span>
       </div>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useEffect, useState } from "react";
 import { clock, useLab } from "../store/store";
 import { milliseconds } from "../store/time";
@@ -23,9 +25,9 @@ export function Progress({ facts }: { facts: Facts }) {
   const over = ended ?? freed;
   const left_s = useLeft(fault?.at_ns ?? 0, timeout_ms, over !== null);
   const parts = [
-    { name: `Session of ${old} ends`, at: over },
-    { name: "Draw for the lock", at: locked },
-    { name: "Journals made equal, service", at: serving },
+    { name: t`Session of ${old} ends`, at: over },
+    { name: t`Draw for the lock`, at: locked },
+    { name: t`Journals made equal, service`, at: serving },
   ];
   const next = parts.findIndex(({ at }) => at === null);
   return (
@@ -33,20 +35,24 @@ export function Progress({ facts }: { facts: Facts }) {
       {parts.map(({ name, at }, index) => (
         <li key={name} data-state={at !== null ? "done" : index === next ? "now" : "later"}>
           <strong>{name}</strong>
-          {at !== null && <span className="figures">after {milliseconds(sinceFault(facts, at) ?? 0)}</span>}
+          {at !== null && (
+            <span className="figures">
+              <Trans>after {milliseconds(sinceFault(facts, at) ?? 0)}</Trans>
+            </span>
+          )}
           {at === null && index === 0 && (
             <>
               <span className="figures" data-testid="countdown">
-                {left_s > 0 ? `in ${left_s.toFixed(1)} s at the latest` : "any moment now"}
+                {left_s > 0 ? t`in ${left_s.toFixed(1)} s at the latest` : t`any moment now`}
               </span>
               <progress
-                aria-label={`Time until the session of ${old} ends`}
+                aria-label={t`Time until the session of ${old} ends`}
                 value={left_s * 1000}
                 max={timeout_ms}
               />
             </>
           )}
-          {at === null && index > 0 && <span className="soft">{index === next ? "now" : "later"}</span>}
+          {at === null && index > 0 && <span className="soft">{index === next ? t`now` : t`later`}</span>}
         </li>
       ))}
     </ol>

@@ -1,11 +1,14 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type PageName, useLab, useWords } from "../store/store";
 import { goTo } from "../store/url";
 import { closeTour } from "./store";
 
-const PAGES: readonly (readonly [PageName, string, string])[] = [
-  ["namespace", "Namespace", "Make a directory, and see which group keeps it."],
-  ["pool", "Storage pool", "Damage an image on a disk, and see the servers repair it from each other."],
-  ["checkpoints", "Checkpoints", "Mark this moment, write something, and take the whole cluster back."],
+const PAGES: readonly (readonly [PageName, MessageDescriptor, MessageDescriptor])[] = [
+  ["namespace", msg`Namespace`, msg`Make a directory, and see which group keeps it.`],
+  ["pool", msg`Storage pool`, msg`Damage an image on a disk, and see the servers repair it from each other.`],
+  ["checkpoints", msg`Checkpoints`, msg`Mark this moment, write something, and take the whole cluster back.`],
 ];
 
 /** What to try next, on other pages. */
@@ -24,16 +27,18 @@ export function Stories() {
               goTo(page);
             }}
           >
-            {title}
+            {i18n._(title)}
           </button>
-          {says}
+          {i18n._(says)}
         </li>
       ))}
       {!several && (
         <li>
           <span className="soft">
-            Several groups: stop this cluster and start <code>./cloverlab up --groups 2</code>. Each group has
-            an active of its own, and one operation may change both.
+            <Trans>
+              Several groups: stop this cluster and start <code>./cloverlab up --groups 2</code>. Each group
+              has an active of its own, and one operation may change both.
+            </Trans>
           </span>
         </li>
       )}

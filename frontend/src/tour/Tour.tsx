@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { goLive } from "../store/moment";
 import { useLab, useWords } from "../store/store";
@@ -40,43 +43,45 @@ function Strip() {
   return (
     <section
       className="tour"
-      aria-label="Tour"
+      aria-label={t`Tour`}
       data-testid="guide"
       data-step={step.id}
       data-done={done || undefined}
     >
       <header className="tour-head">
         <span className="tour-count">
-          Tour {at + 1}/{steps.length}
+          <Trans>
+            Tour {at + 1}/{steps.length}
+          </Trans>
         </span>
-        <Title text={step.title} at={at} />
+        <Title text={i18n._(step.title)} at={at} />
         <span className="tour-buttons">
           {at > 0 && (
             <button type="button" className="plain" onClick={() => go(at - 1)}>
-              Back
+              <Trans>Back</Trans>
             </button>
           )}
           {last ? (
             <button type="button" className="primary" onClick={closeTour}>
-              Done
+              <Trans>Done</Trans>
             </button>
           ) : (
             <button
               type="button"
               className="primary"
               disabled={!done}
-              title={done ? "" : "The cluster has not done its part yet"}
+              title={done ? "" : t`The cluster has not done its part yet`}
               onClick={() => go(at + 1)}
             >
-              Next
+              <Trans>Next</Trans>
             </button>
           )}
           {!last && (
             <button
               type="button"
               className="plain"
-              aria-label="Close the tour"
-              title="Close the tour; the header opens it again"
+              aria-label={t`Close the tour`}
+              title={t`Close the tour; the header opens it again`}
               onClick={closeTour}
             >
               ✕

@@ -1,5 +1,7 @@
 /** What the tour knows of one failover, from the cluster's events alone: pure. */
 
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import { rowOf } from "../actions/verbs";
 import type { Drawn, LabEvent, Serving, StepTaken, Verb } from "../api/schema";
 
@@ -119,69 +121,73 @@ export interface Phase {
 }
 
 /** Steps of the upgrade (CFS §4.2.2, Fig. 5) in plain words. */
-const STEPS: Record<string, readonly [title: string, why: string]> = {
+const STEPS: Partial<Record<string, readonly [title: MessageDescriptor, why: MessageDescriptor]>> = {
   "0": [
-    "Reads the last epoch",
-    "It learns which tenure has ended, and applies everything that was committed in it.",
+    msg`Reads the last epoch`,
+    msg`It learns which tenure has ended, and applies everything that was committed in it.`,
   ],
-  "1": ["Checks itself", "A server that is behind must give up the lock while another one is in step."],
+  "1": [msg`Checks itself`, msg`A server that is behind must give up the lock while another one is in step.`],
   "2": [
-    "Writes the new epoch",
-    "One transaction makes it the active and the old active a junior. From here on everybody refuses journals of older epochs: this is the fence. The old active may still run, but what it sends counts no more.",
+    msg`Writes the new epoch`,
+    msg`One transaction makes it the active and the old active a junior. From here on everybody refuses journals of older epochs: this is the fence. The old active may still run, but what it sends counts no more.`,
   ],
   "2b": [
-    "Collects the journals",
-    "It asks the others how far their journals reach, and copies what it lacks. Everything that was ever acknowledged is on one of the servers that must answer here.",
+    msg`Collects the journals`,
+    msg`It asks the others how far their journals reach, and copies what it lacks. Everything that was ever acknowledged is on one of the servers that must answer here.`,
   ],
-  "3": ["Accepts requests", "Clients that find it are let in. Their calls wait; none is executed yet."],
+  "3": [msg`Accepts requests`, msg`Clients that find it are let in. Their calls wait; none is executed yet.`],
   "4": [
-    "Makes all journals equal",
-    "It sends its journal to the others, and one empty entry of the new epoch. Once that entry is on enough disks, so is everything before it.",
+    msg`Makes all journals equal`,
+    msg`It sends its journal to the others, and one empty entry of the new epoch. Once that entry is on enough disks, so is everything before it.`,
   ],
   "4b": [
-    "Regains a quorum",
-    "Too few servers hold the journal: those that are behind are brought into step before it serves.",
+    msg`Regains a quorum`,
+    msg`Too few servers hold the journal: those that are behind are brought into step before it serves.`,
   ],
   "5": [
-    "Registers the standbys",
-    "Servers whose journals are equal are standbys in the global view; the others are juniors.",
+    msg`Registers the standbys`,
+    msg`Servers whose journals are equal are standbys in the global view; the others are juniors.`,
   ],
-  "6": ["Becomes the active", "The waiting calls are executed and answered, and clients are served again."],
-  "7": ["The view is stable", "Every member is in step: the group can survive the next failure."],
+  "6": [
+    msg`Becomes the active`,
+    msg`The waiting calls are executed and answered, and clients are served again.`,
+  ],
+  "7": [msg`The view is stable`, msg`Every member is in step: the group can survive the next failure.`],
 };
 
 /** The moments of a takeover in their order. */
 export function phasesOf({ fault, ended, freed, drawn, locked, steps, serving, old }: Facts): Phase[] {
   const found: (Phase | null)[] = [
-    fault && { event: fault, title: `Fault at ${old}`, why: "No server answers from here on." },
+    fault && { event: fault, title: t`Fault at ${old}`, why: t`No server answers from here on.` },
     ended && {
       event: ended,
-      title: `Session of ${old} ends`,
-      why: "The coordination service has received no heartbeat for the session time-out. It removes what the session owned: the lock.",
+      title: t`Session of ${old} ends`,
+      why: t`The coordination service has received no heartbeat for the session time-out. It removes what the session owned: the lock.`,
     },
     freed && {
       event: freed,
-      title: "The lock is free",
-      why: "The other servers watch the lock and are notified.",
+      title: t`The lock is free`,
+      why: t`The other servers watch the lock and are notified.`,
     },
     drawn && {
       event: drawn,
-      title: "The draw",
-      why: "Each contender has written a number and the end of its journal into the coordination service, and reads those of the others.",
+      title: t`The draw`,
+      why: t`Each contender has written a number and the end of its journal into the coordination service, and reads those of the others.`,
     },
     locked && {
       event: locked,
-      title: "A new holder of the lock",
-      why: "Only one server can create the lock. It leads from here on, but does not answer yet.",
+      title: t`A new holder of the lock`,
+      why: t`Only one server can create the lock. It leads from here on, but does not answer yet.`,
     },
     ...steps.map((event) => {
-      const [title, why] = STEPS[event.step] ?? [event.step, ""];
-      return { event, title: `${event.step}. ${title}`, why };
+      const known = STEPS[event.step];
+      const [title, why] = known === undefined ? [event.step, ""] : known.map((text) => i18n._(text));
+      return { event, title: `${event.step}. ${title}`, why: why ?? "" };
     }),
     serving && {
       event: serving,
-      title: `${serving.server} answers`,
-      why: "Clients find it by themselves: they ask the coordination service and send the same calls again.",
+      title: t`${serving.server} answers`,
+      why: t`Clients find it by themselves: they ask the coordination service and send the same calls again.`,
     },
   ];
   return found

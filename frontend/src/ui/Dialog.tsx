@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { type ReactNode, useEffect, useRef } from "react";
 
 interface Props {
@@ -34,7 +35,7 @@ export function Dialog({ opened, title, onClose, children }: Props) {
         <div className="dialog-body">
           <div className="dialog-head">
             <h2>{title}</h2>
-            <button type="button" className="plain" aria-label="Close" onClick={onClose}>
+            <button type="button" className="plain" aria-label={t`Close`} onClick={onClose}>
               ✕
             </button>
           </div>

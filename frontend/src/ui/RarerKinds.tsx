@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+
 interface Props {
   /** Whether the rare kinds are shown now. */
   all: boolean;
@@ -16,7 +18,7 @@ export function RarerKinds({ all, rarer, testId, onAll }: Props) {
       data-testid={testId}
       onClick={() => onAll(!all)}
     >
-      {all ? "Fewer kinds" : `${rarer} rarer ${rarer === 1 ? "kind" : "kinds"}`}
+      {all ? t`Fewer kinds` : plural(rarer, { one: "# rarer kind", other: "# rarer kinds" })}
     </button>
   );
 }

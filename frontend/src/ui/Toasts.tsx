@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useLab } from "../store/store";
 import { dismiss } from "../store/toasts";
 
@@ -5,7 +6,7 @@ import { dismiss } from "../store/toasts";
 export function Toasts() {
   const toasts = useLab((state) => state.toasts);
   return (
-    <section className="toasts" aria-live="polite" aria-label="What was done">
+    <section className="toasts" aria-live="polite" aria-label={t`What was done`}>
       {toasts.map(({ id, text, tone, undo }) => (
         <div key={id} className={`toast toast-${tone}`} data-testid={`toast-${tone}`}>
           <span className="toast-sign" aria-hidden="true">
@@ -24,7 +25,7 @@ export function Toasts() {
               {undo.label}
             </button>
           )}
-          <button type="button" className="plain" aria-label="Close this note" onClick={() => dismiss(id)}>
+          <button type="button" className="plain" aria-label={t`Close this note`} onClick={() => dismiss(id)}>
             ✕
           </button>
         </div>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import type { Vocabulary } from "../../api/schema";
 import { isLive, tallies, useLab, useWords } from "../../store/store";
@@ -23,13 +25,18 @@ export function Costs() {
   const stretch = Math.min(STRETCH, tallies.length - 1);
   const before = tallies.at(tallies.length - 1 - stretch) ?? {};
   const kinds = kindsOf(before, replicated);
-  const others = lanes.filter(({ counted }) => counted).map(({ label }) => `, each ${label} included`);
+  const others = lanes
+    .filter(({ counted }) => counted)
+    .map(({ label }) => t`, each ${label} included`)
+    .join("");
   return (
-    <section className="panel costs" aria-label="What a write costs" data-testid="costs">
+    <section className="panel costs" aria-label={t`What a write costs`} data-testid="costs">
       <header className="instrument-head">
-        <h2>What a write costs</h2>
+        <h2>
+          <Trans>What a write costs</Trans>
+        </h2>
         <span className="legend">
-          {stretch > 0 ? `over the last ${stretch} s, all servers${others}` : "counting…"}
+          {stretch > 0 ? t`over the last ${stretch} s, all servers${others}` : t`counting…`}
         </span>
       </header>
       <div className="costs-body">
@@ -46,18 +53,23 @@ export function Costs() {
 
 /** `alone`: the group sends no messages, because it has a single server. */
 function Figures({ cost, alone, words }: { cost: Shown | null; alone: boolean; words: Vocabulary }) {
-  if (cost === null) return <p className="quiet">No write was acknowledged in these seconds.</p>;
+  if (cost === null)
+    return (
+      <p className="quiet">
+        <Trans>No write was acknowledged in these seconds.</Trans>
+      </p>
+    );
   const sent: [value: number | null, label: string, says: string][] = [
-    [cost.messages, "messages", "Messages among the servers for each acknowledged write"],
-    [cost.size, "bytes", "Bytes of these messages for each write"],
+    [cost.messages, t`messages`, t`Messages among the servers for each acknowledged write`],
+    [cost.size, t`bytes`, t`Bytes of these messages for each write`],
   ];
   const figures: typeof sent = [
     ...(alone ? [] : sent),
-    [cost.log_writes, "log writes", "Synced writes of logs for each acknowledged write"],
+    [cost.log_writes, t`log writes`, t`Synced writes of logs for each acknowledged write`],
     [
       cost.records_per_batch,
-      `records in a ${words.batch}`,
-      "Of those with records: more under load, because records wait for the batch before",
+      t`records in a ${words.batch}`,
+      t`Of those with records: more under load, because records wait for the batch before`,
     ],
   ];
   return (
@@ -80,10 +92,18 @@ function Kinds({ kinds }: { kinds: Kind[] }) {
       <table className="costs-kinds">
         <thead>
           <tr>
-            <th scope="col">Sent since each server began</th>
-            <th scope="col">for each write</th>
-            <th scope="col">messages</th>
-            <th scope="col">bytes</th>
+            <th scope="col">
+              <Trans>Sent since each server began</Trans>
+            </th>
+            <th scope="col">
+              <Trans>for each write</Trans>
+            </th>
+            <th scope="col">
+              <Trans>messages</Trans>
+            </th>
+            <th scope="col">
+              <Trans>bytes</Trans>
+            </th>
           </tr>
         </thead>
         <tbody>

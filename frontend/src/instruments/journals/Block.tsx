@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type KeyboardEvent, type PointerEvent, useMemo, useState } from "react";
 import type { Vocabulary } from "../../api/schema";
 import { useCanvas } from "../../draw/useCanvas";
@@ -83,24 +85,24 @@ export function Block({ group, named, cell_rem, onWiden }: Props) {
     if (server !== undefined) setHover({ server, sn: Math.min(sn, last) });
   };
   return (
-    <section className="journals-block" aria-label={`Journals of ${group}`}>
+    <section className="journals-block" aria-label={t`Journals of ${group}`}>
       <div className="journals-line">
         {named && <h3>{group}</h3>}
         <p className="quiet journals-told" aria-live="polite" title={reported}>
-          {failed || reported || `Point at a column; a click opens its ${words.unit}.`}
+          {failed || reported || t`Point at a column; a click opens its ${words.unit}.`}
         </p>
         <span className="zoom">
-          <GoTo label={`go to ${words.place}${named ? ` of ${group}` : ""}`} onGo={goTo} />
+          <GoTo label={named ? t`go to ${words.place} of ${group}` : t`go to ${words.place}`} onGo={goTo} />
           {from !== null && (
             <button type="button" className="plain" onClick={() => setFrom(null)}>
-              newest
+              <Trans>newest</Trans>
             </button>
           )}
           <button
             type="button"
             className="plain"
-            aria-label={`Older journal groups of ${group}`}
-            title="Older journal groups (Page up)"
+            aria-label={t`Older journal groups of ${group}`}
+            title={t`Older journal groups (Page up)`}
             onClick={() => scroll(-columns)}
           >
             ◂
@@ -108,8 +110,8 @@ export function Block({ group, named, cell_rem, onWiden }: Props) {
           <button
             type="button"
             className="plain"
-            aria-label={`Newer journal groups of ${group}`}
-            title="Newer journal groups (Page down)"
+            aria-label={t`Newer journal groups of ${group}`}
+            title={t`Newer journal groups (Page down)`}
             onClick={() => scroll(columns)}
           >
             ▸
@@ -154,19 +156,19 @@ function moved(shown: Shown | null, cell: Cell | null, key: string): Cell | null
 function describe(shown: Shown, { server, sn }: Cell, words: Vocabulary): string {
   const row = shown.data.servers.find(({ name }) => name === server);
   const run = row?.cells.find(([first, last]) => first <= sn && sn <= last);
-  if (run === undefined) return `${server}, ${words.place} ${sn}: nothing`;
+  if (run === undefined) return t`${server}, ${words.place} ${sn}: nothing`;
   const barrier = shown.data.barriers.find(([at]) => at === sn);
-  const of = barrier === undefined ? "" : `, the barrier of checkpoint ${barrier[1]}`;
+  const of = barrier === undefined ? "" : t`, the barrier of checkpoint ${barrier[1]}`;
   const term = run[2] > 0 ? `, ${words.term} ${run[2]}` : "";
   return `${server}, ${words.place} ${sn}${term}: ${stateWords(words, run[3])}${of}`;
 }
 
 function summary(shown: Shown | null, group: string, { place, settled }: Vocabulary): string {
-  if (shown === null) return `Journals of ${group}: nothing yet`;
+  if (shown === null) return t`Journals of ${group}: nothing yet`;
   const ends = shown.data.servers.map(({ name, cells }) => {
     const last = cells.filter((run) => run[3] !== "x").at(-1);
-    return `${name} up to ${last?.[1] ?? 0}`;
+    return t`${name} up to ${last?.[1] ?? 0}`;
   });
-  const marks = shown.data.barriers.map(([sn, name]) => `; barrier of ${name} at ${place} ${sn}`).join("");
-  return `Journals of ${group}, ${place} ${shown.from_sn} to ${shown.to_sn}; ${settled} up to ${shown.data.commit_sn}; ${ends.join(", ")}${marks}`;
+  const marks = shown.data.barriers.map(([sn, name]) => t`; barrier of ${name} at ${place} ${sn}`).join("");
+  return t`Journals of ${group}, ${place} ${shown.from_sn} to ${shown.to_sn}; ${settled} up to ${shown.data.commit_sn}; ${ends.join(", ")}${marks}`;
 }

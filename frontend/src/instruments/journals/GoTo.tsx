@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useState } from "react";
 
 /** A field for a serial number; Enter goes there. */
@@ -14,7 +15,7 @@ export function GoTo({ label, onGo }: { label: string; onGo: (sn: number) => voi
     >
       <input
         aria-label={label}
-        title={`${label}: Enter goes there`}
+        title={t`${label}: Enter goes there`}
         placeholder={label}
         inputMode="numeric"
         pattern="[0-9,]{1,16}"

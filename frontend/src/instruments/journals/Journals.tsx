@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { CellState } from "../../api/schema";
@@ -23,7 +25,9 @@ export function Journals() {
   return (
     <>
       <header className="instrument-head">
-        <h2>Journals</h2>
+        <h2>
+          <Trans>Journals</Trans>
+        </h2>
         <span className="legend">
           {STATES.map((state) => (
             <Key key={state} state={state} words={words.states[state]} />
@@ -33,8 +37,8 @@ export function Journals() {
           <button
             type="button"
             className="plain"
-            aria-label="Wider columns"
-            title="Wider columns (+)"
+            aria-label={t`Wider columns`}
+            title={t`Wider columns (+)`}
             onClick={() => widen(1)}
           >
             +
@@ -42,8 +46,8 @@ export function Journals() {
           <button
             type="button"
             className="plain"
-            aria-label="Narrower columns"
-            title="Narrower columns (−)"
+            aria-label={t`Narrower columns`}
+            title={t`Narrower columns (−)`}
             onClick={() => widen(-1)}
           >
             −
@@ -52,7 +56,9 @@ export function Journals() {
       </header>
       {blocks.length < groups.length && (
         <fieldset className="journals-groups">
-          <legend className="visually-hidden">Group whose journals are shown</legend>
+          <legend className="visually-hidden">
+            <Trans>Group whose journals are shown</Trans>
+          </legend>
           {groups.map((name) => (
             <button
               key={name}

@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useEffect, useState } from "react";
 import { api } from "../../api/client";
 import { useLab, useRunWords } from "../../store/store";
@@ -25,7 +27,7 @@ export function RecordPanel({ server, sn }: { server: string; sn: number }) {
     setLine("");
     api
       .record(server, sn, stop.signal)
-      .then((record) => (record.group === null ? setLine("nothing there") : setGroup(record.group as Group)))
+      .then((record) => (record.group === null ? setLine(t`nothing there`) : setGroup(record.group as Group)))
       .catch((error: unknown) => {
         if (!stop.signal.aborted) setLine(error instanceof Error ? error.message : String(error));
       });
@@ -33,18 +35,15 @@ export function RecordPanel({ server, sn }: { server: string; sn: number }) {
   }, [server, sn]);
   const close = (): void => useLab.setState({ selection: null });
   return (
-    <section className="record" aria-label={`${place} ${sn} of ${server}`} data-testid="record">
+    <section className="record" aria-label={t`${place} ${sn} of ${server}`} data-testid="record">
       <header>
         <b>
           {server}, {place} {sn}
         </b>
         {group !== null && (
-          <span>
-            as on its disk now: {unit === "group" ? `group ${group.groupid}` : unit} of {term} {group.epoch},{" "}
-            {group.records.length} {group.records.length === 1 ? "record" : "records"}
-          </span>
+          <span>{onDisk(unit === "group" ? t`group ${group.groupid}` : unit, term, group)}</span>
         )}
-        <button type="button" className="plain" onClick={close} aria-label="Close">
+        <button type="button" className="plain" onClick={close} aria-label={t`Close`}>
           ✕
         </button>
       </header>
@@ -57,17 +56,26 @@ export function RecordPanel({ server, sn }: { server: string; sn: number }) {
             </li>
           ))}
           {group.records.length > MOST && (
-            <li className="quiet">… and {group.records.length - MOST} records more</li>
+            <li className="quiet">
+              <Trans>… and {group.records.length - MOST} records more</Trans>
+            </li>
           )}
           {group.records.length === 0 && (
             <li className="quiet">
-              empty: written at the beginning of {term} {group.epoch}
+              <Trans>
+                empty: written at the beginning of {term} {group.epoch}
+              </Trans>
             </li>
           )}
         </ol>
       )}
     </section>
   );
+}
+
+function onDisk(what: string, term: string, { epoch, records }: Group): string {
+  const many = plural(records.length, { one: "# record", other: "# records" });
+  return t`as on its disk now: ${what} of ${term} ${epoch}, ${many}`;
 }
 
 function Fields({ record }: { record: Record<string, unknown> }) {
@@ -78,7 +86,7 @@ function Fields({ record }: { record: Record<string, unknown> }) {
     <>
       <b>{String(kind)}</b>{" "}
       <span className="by">
-        {Array.isArray(op_id) ? `call ${String(op_id[1])} of ${String(op_id[0])}` : ""}
+        {Array.isArray(op_id) ? t`call ${String(op_id[1])} of ${String(op_id[0])}` : ""}
       </span>{" "}
       <code>
         {Object.entries(rest)

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useEffect, useState } from "react";
 import { api } from "../../api/client";
 import type { Journals } from "../../api/schema";
@@ -20,10 +21,10 @@ function inWords(record: Record<string, unknown>): string {
 
 /** The records of a journal group in a few words: the first ones, and how many there are beside them. */
 export function operationWords(records: readonly Record<string, unknown>[]): string {
-  if (records.length === 0) return "no operation";
+  if (records.length === 0) return t`no operation`;
   const more = records.length - SHOWN_MOST;
   const first = records.slice(0, SHOWN_MOST).map(inWords).join(", ");
-  return more > 0 ? `${first} and ${more} more` : first;
+  return more > 0 ? t`${first} and ${more} more` : first;
 }
 
 function stateAt({ servers }: Journals, server: string, sn: number): string {

@@ -1,3 +1,6 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type KeyboardEvent, type PointerEvent, useCallback, useMemo, useRef, useState } from "react";
 import { useCanvas } from "../../draw/useCanvas";
 import { goLive, scrubTo } from "../../store/moment";
@@ -13,21 +16,21 @@ import "./timeline.css";
 
 const SCRUB_MS = 60;
 const KEYS = [
-  ["key-ok", "answered"],
-  ["key-failed", "failed"],
-  ["key-p50", "median"],
-  ["key-p99", "99 %"],
+  ["key-ok", msg`answered`],
+  ["key-failed", msg`failed`],
+  ["key-p50", msg`median`],
+  ["key-p99", msg`99 %`],
 ] as const;
 /** Height that is kept until the bands are known. */
 const FIRST_BANDS = new Array<{ group: string }>(4).fill({ group: "" });
-const NAMES: Record<number, string> = {
-  10: "10 s",
-  30: "30 s",
-  60: "1 min",
-  180: "3 min",
-  600: "10 min",
-  1800: "30 min",
-  7200: "2 h",
+const NAMES: Partial<Record<number, MessageDescriptor>> = {
+  10: msg`10 s`,
+  30: msg`30 s`,
+  60: msg`1 min`,
+  180: msg`3 min`,
+  600: msg`10 min`,
+  1800: msg`30 min`,
+  7200: msg`2 h`,
 };
 
 /** Requests, latency, roles and takeovers over time; dragging moves into the past. */
@@ -52,6 +55,7 @@ export function Timeline() {
   const geometry = useMemo(() => geometryOf(size.width, size.rem), [geometryOf, size]);
   const scrub = useScrub((x) => geometry?.at(x) ?? null);
 
+  const spanName = NAMES[window_.span];
   const zoom = (steps: number): void =>
     setWindow((old) => {
       const place = Math.min(Math.max(SPANS_S.indexOf(old.span) + steps, 0), SPANS_S.length - 1);
@@ -75,11 +79,13 @@ export function Timeline() {
   return (
     <>
       <header className="instrument-head">
-        <h2>Timeline</h2>
+        <h2>
+          <Trans>Timeline</Trans>
+        </h2>
         <span className="legend">
           {KEYS.map(([key, words]) => (
             <span key={key}>
-              <i className={key} /> {words}
+              <i className={key} /> {i18n._(words)}
             </span>
           ))}
         </span>
@@ -87,18 +93,18 @@ export function Timeline() {
           <button
             type="button"
             className="plain"
-            aria-label="Shorter stretch"
-            title="Shorter stretch (+)"
+            aria-label={t`Shorter stretch`}
+            title={t`Shorter stretch (+)`}
             onClick={() => zoom(-1)}
           >
             +
           </button>
-          <span className="figures">{NAMES[window_.span]}</span>
+          <span className="figures">{spanName && i18n._(spanName)}</span>
           <button
             type="button"
             className="plain"
-            aria-label="Longer stretch"
-            title="Longer stretch (−)"
+            aria-label={t`Longer stretch`}
+            title={t`Longer stretch (−)`}
             onClick={() => zoom(1)}
           >
             −
@@ -113,11 +119,11 @@ export function Timeline() {
         data-testid="timeline"
         tabIndex={0}
         role="slider"
-        aria-label="Moment of the run; arrow keys go through it"
+        aria-label={t`Moment of the run; arrow keys go through it`}
         aria-valuemin={0}
         aria-valuemax={data === null ? 0 : Math.round((data.to_ns - start_ns) / NS_PER_S)}
         aria-valuenow={Math.round(((cursor_ns ?? data?.to_ns ?? start_ns) - start_ns) / NS_PER_S)}
-        aria-valuetext={`${sinceStart(cursor_ns ?? data?.to_ns ?? start_ns, start_ns)}; ${total} calls answered, ${lost} failed in view; ${spoken(data)}`}
+        aria-valuetext={t`${sinceStart(cursor_ns ?? data?.to_ns ?? start_ns, start_ns)}; ${total} calls answered, ${lost} failed in view; ${spoken(data)}`}
         onKeyDown={onKey}
         {...scrub}
       />
@@ -157,13 +163,14 @@ function useScrub(at: (x: number) => number | null) {
 
 /** Roles and faults as text, for readers who cannot see the drawing. */
 function spoken(data: ReturnType<typeof useTimeline>["data"]): string {
-  if (data === null) return "nothing yet";
+  if (data === null) return t`nothing yet`;
   const places = data.bands.map(
-    ({ server, group, spans }) => `${server} of ${group} ${spans.map(({ letter }) => letter).join(" ")}`,
+    ({ server, group, spans }) => t`${server} of ${group} ${spans.map(({ letter }) => letter).join(" ")}`,
   );
   const faults = data.faults.map(({ verb, targets }) => `${verb} ${targets.join(" ")}`);
   const marks = data.barriers.map(({ name }) => name);
-  const checkpoints = marks.length > 0 ? `; checkpoints ${marks.join(", ")}` : "";
-  const views = data.views.map(({ number, members }) => `; view ${number}: ${members.join(" ")}`).join("");
-  return `places ${places.join(", ")}; faults ${faults.join(", ") || "none"}${checkpoints}${views}`;
+  const checkpoints = marks.length > 0 ? t`; checkpoints ${marks.join(", ")}` : "";
+  const views = data.views.map(({ number, members }) => t`; view ${number}: ${members.join(" ")}`).join("");
+  const none = t`none`;
+  return t`places ${places.join(", ")}; faults ${faults.join(", ") || none}${checkpoints}${views}`;
 }

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { area, line } from "d3";
 import { band, fitted, font } from "../../draw/marks";
 import type { Palette, Size } from "../../draw/useCanvas";
@@ -116,7 +117,7 @@ function drawRate(
   context.stroke();
   context.fillStyle = palette("broken");
   for (const bar of failed) context.fillRect(bar.x, bar.y, bar.width, bar.height);
-  label(context, "calls/s", box.y + box.height / 2, rem, palette);
+  label(context, t`calls/s`, box.y + box.height / 2, rem, palette);
   label(context, count(top), box.y + 0.35 * rem, rem, palette);
 }
 
@@ -127,7 +128,7 @@ function drawLatency(
   palette: Palette,
 ): void {
   const { box, p50, p99, lines } = latency;
-  label(context, "latency", box.y - 0.75 * rem, rem, palette);
+  label(context, t`latency`, box.y - 0.75 * rem, rem, palette);
   context.font = font(rem, 0.65);
   context.fillStyle = palette("ink-soft");
   context.strokeStyle = palette("line");

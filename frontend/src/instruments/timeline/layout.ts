@@ -1,5 +1,6 @@
 /** Positions on the timeline; pure. */
 
+import { t } from "@lingui/core/macro";
 import { max, scaleLinear, scaleLog, ticks } from "d3";
 import type { Letter, Timeline } from "../../api/schema";
 import { NS_PER_S } from "../../store/time";
@@ -174,7 +175,7 @@ export function layout(asked: Timeline, start_ns: number, width: number, rem: nu
 function viewMarks(data: Timeline, time: (at_ns: number) => number, rem: number): Geometry["views"] {
   const inside = data.views.filter(({ at_ns }) => at_ns >= data.from_ns && at_ns <= data.to_ns);
   return inside.map(({ number, at_ns }, index) => {
-    const [x, text] = [time(at_ns), `view ${number}`];
+    const [x, text] = [time(at_ns), t`view ${number}`];
     const next = inside[index + 1];
     const room = next === undefined ? Number.POSITIVE_INFINITY : time(next.at_ns) - x;
     return { x, text: room > (text.length * 0.42 + 0.7) * rem ? text : null };

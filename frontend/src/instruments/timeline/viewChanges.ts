@@ -1,5 +1,6 @@
 /** Changes between views: pure. */
 
+import { t } from "@lingui/core/macro";
 import type { ViewMark } from "../../api/schema";
 
 export interface ViewChange extends ViewMark {
@@ -29,10 +30,10 @@ export function viewChanges(views: readonly ViewMark[], from_ns: number): ViewCh
 
 /** "mds1 and mds2 begin", "mds3 left", "mds3 came in", or no change. */
 export function changeWords({ members, came, left }: ViewChange): string {
-  if (came.length === members.length) return `${members.join(", ")} begin`;
+  if (came.length === members.length) return t`${members.join(", ")} begin`;
   const words = [
-    ...(left.length > 0 ? [`${left.join(", ")} left`] : []),
-    ...(came.length > 0 ? [`${came.join(", ")} came in`] : []),
+    ...(left.length > 0 ? [t`${left.join(", ")} left`] : []),
+    ...(came.length > 0 ? [t`${came.join(", ")} came in`] : []),
   ];
-  return words.join(", ") || "no member joined or left";
+  return words.join(", ") || t`no member joined or left`;
 }

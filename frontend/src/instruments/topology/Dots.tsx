@@ -1,3 +1,4 @@
+import { Trans } from "@lingui/react/macro";
 import { useEffect, useRef, useState } from "react";
 import { stream } from "../../store/connect";
 import { messages } from "../../store/store";
@@ -104,7 +105,11 @@ export function Dots({ geometry, width, rem, moving, scheme }: Props) {
 
   return (
     <div aria-hidden="true">
-      {left_out > 0 && <p className="dots-left">{count(left_out)} messages a second not drawn</p>}
+      {left_out > 0 && (
+        <p className="dots-left">
+          <Trans>{count(left_out)} messages a second not drawn</Trans>
+        </p>
+      )}
       <canvas ref={canvas} className="dots" style={{ width, height: geometry.height }} />
     </div>
   );

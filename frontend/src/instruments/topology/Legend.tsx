@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { shownLanes, shownPicture, useLab, useRunWords } from "../../store/store";
 import { colours, isReplicated } from "./colours";
 
@@ -8,7 +10,7 @@ export function Legend() {
   const groups = useLab((state) => Object.keys(shownPicture(state).groups).length > 1);
   const dataNodes = useLab((state) => shownLanes(state).some(({ linked }) => linked === "clients"));
   return (
-    <ul className="legend" aria-label="Messages by colour">
+    <ul className="legend" aria-label={t`Messages by colour`}>
       {colours({ replicated, groups, dataNodes }, words).map(([family, label]) => (
         <li key={family}>
           <span className="legend-dot" style={{ background: `var(--dot-${family})` }} />
@@ -17,7 +19,7 @@ export function Legend() {
       ))}
       <li>
         <span className="legend-dot legend-hollow" />
-        answer
+        <Trans>answer</Trans>
       </li>
     </ul>
   );

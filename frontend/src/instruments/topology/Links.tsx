@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import type { Link } from "../../api/schema";
 import { along, type Geometry, type LinkShape, svgPath } from "./layout";
 import { keyOf, stateOf } from "./rules";
@@ -62,7 +63,7 @@ function LinkPath({ shape, between, rem, links, selected, onOpen }: PathProps) {
     >
       <path className="link-line" d={path} />
       <path className="link-touch" d={path}>
-        <title>{`${a} – ${b}${words && `: ${words}`}. Click to cut, delay or lose`}</title>
+        <title>{t`${a} – ${b}${words && `: ${words}`}. Click to cut, delay or lose`}</title>
       </path>
       {kind !== "open" && (
         <g transform={`translate(${mark.x} ${mark.y})`} className="link-mark">

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Popover } from "@mantine/core";
 import { useShallow } from "zustand/react/shallow";
 import { VerbList } from "../../actions/VerbList";
@@ -57,7 +59,7 @@ export function Menu({ geometry }: { geometry: Geometry }) {
       <Popover.Dropdown
         className="menu"
         role="dialog"
-        aria-label={pointed === null ? "menu" : titleOf(pointed)}
+        aria-label={pointed === null ? t`menu` : titleOf(pointed)}
       >
         {pointed !== null && (
           <>
@@ -76,13 +78,18 @@ function keyOf(pointed: Pointed): string {
 }
 
 function titleOf(pointed: Pointed): string {
-  return pointed.kind === "link" ? `Link ${pointed.a} – ${pointed.b}` : pointed.name;
+  return pointed.kind === "link" ? t`Link ${pointed.a} – ${pointed.b}` : pointed.name;
 }
 
 function MenuBody({ pointed }: { pointed: Pointed }) {
   const { verbs, links, live, clients, coordination, processes } = useLab();
   const nodes = useLab(useShallow(shownNodes));
-  if (verbs.length === 0) return <p className="soft">The control plane has not sent its verbs yet.</p>;
+  if (verbs.length === 0)
+    return (
+      <p className="soft">
+        <Trans>The control plane has not sent its verbs yet.</Trans>
+      </p>
+    );
   if (pointed.kind === "link")
     return <VerbList acts={linkActs(verbs, pointed.a, pointed.b, links)} onDone={close} />;
   if (pointed.kind === "group") return <VerbList acts={groupActs(verbs, pointed.name)} onDone={close} />;
@@ -115,7 +122,12 @@ function MenuBody({ pointed }: { pointed: Pointed }) {
       </>
     );
   const server = live.servers[pointed.name];
-  if (server === undefined) return <p className="soft">{pointed.name} is not part of the live run.</p>;
+  if (server === undefined)
+    return (
+      <p className="soft">
+        <Trans>{pointed.name} is not part of the live run.</Trans>
+      </p>
+    );
   const where = processes.find(({ name }) => name === pointed.name);
   if (pointed.asks !== undefined) return <ServerVerbs name={pointed.name} asks={pointed.asks} />;
   return (
@@ -145,7 +157,9 @@ function Peers({ name, peers }: { name: string; peers: readonly string[] }) {
   const links = useLab((state) => state.links);
   return (
     <>
-      <h3 className="menu-section">Its links</h3>
+      <h3 className="menu-section">
+        <Trans>Its links</Trans>
+      </h3>
       <div className="chips">
         {peers
           .filter((peer) => peer !== name)

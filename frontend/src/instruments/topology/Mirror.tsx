@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useShallow } from "zustand/react/shallow";
 import type { Group, Server, Vocabulary } from "../../api/schema";
 import { shownRole } from "../../families/roles";
@@ -15,23 +17,27 @@ export function Mirror({ servers }: { servers: Server[] }) {
   return (
     <div className="visually-hidden">
       <table data-testid="mirror" data-connection={connection} data-verbs={verbs}>
-        <caption>Servers as they are shown</caption>
+        <caption>
+          <Trans>Servers as they are shown</Trans>
+        </caption>
         <thead>
           <tr>
             <Heads
               of={[
-                "Server",
-                "Group",
-                "Role",
-                "Process",
+                t`Server`,
+                t`Group`,
+                t`Role`,
+                t`Process`,
                 words.term,
                 words.place,
-                `Applied ${words.place}`,
-                "Lag",
+                t`Applied ${words.place}`,
+                t`Lag`,
               ]}
             />
-            <th scope="col">{words.locked ? "Lock" : "View"}</th>
-            <th scope="col">Says</th>
+            <th scope="col">{words.locked ? t`Lock` : t`View`}</th>
+            <th scope="col">
+              <Trans>Says</Trans>
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -71,10 +77,12 @@ export function Mirror({ servers }: { servers: Server[] }) {
       </table>
       {lanes.map(({ kind, label, columns }) => (
         <table key={kind}>
-          <caption>{label}s as they are shown</caption>
+          <caption>
+            <Trans>{label}s as they are shown</Trans>
+          </caption>
           <thead>
             <tr>
-              <Heads of={["Node", "Process", ...columns.map((column) => column.label)]} />
+              <Heads of={[t`Node`, t`Process`, ...columns.map((column) => column.label)]} />
             </tr>
           </thead>
           <tbody>
@@ -111,6 +119,6 @@ function Heads({ of }: { of: string[] }) {
 
 function standing(words: Vocabulary, group: Group | undefined, name: string): string {
   if (group === undefined) return "";
-  if (words.locked) return group.lock_owner === name ? "holds the lock" : "";
-  return group.configuration.members.includes(name) ? "in the view" : "outside";
+  if (words.locked) return group.lock_owner === name ? t`holds the lock` : "";
+  return group.configuration.members.includes(name) ? t`in the view` : t`outside`;
 }

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { Column, Lane, Node } from "../../api/schema";
 import { count } from "../../store/time";
 import { formatBytes } from "../../ui/bytes";
@@ -39,10 +41,12 @@ export function NodeLane({ lane, nodes, geometry, ...hands }: Props) {
         <p className="lane-sign lane-nodes">
           <strong>{plural(lane.label, nodes.length)}</strong>
           <span>
-            running{" "}
-            <b data-testid={`running-${lane.kind}`}>
-              {running} of {nodes.length}
-            </b>
+            <Trans>
+              running{" "}
+              <b data-testid={`running-${lane.kind}`}>
+                {running} of {nodes.length}
+              </b>
+            </Trans>
           </span>
           {lane.columns
             .filter(({ summed }) => summed)
@@ -99,7 +103,11 @@ function NodePlace({ lane, node, box, marks, isSelected, onOpen, onFocus }: Plac
         </svg>
         <strong>{name}</strong> <em>{process === "running" ? "" : process}</em>
         {marks[name] && (
-          <span className="card-marks" data-testid={`marks-${name}`} title={`Fault in force: ${marks[name]}`}>
+          <span
+            className="card-marks"
+            data-testid={`marks-${name}`}
+            title={t`Fault in force: ${marks[name]}`}
+          >
             {marks[name]}
           </span>
         )}

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { Client, Counters, EnsembleServer, Group, Server } from "../../api/schema";
 import { serves } from "../../families/roles";
 import { isLive, rates, useLab, useRunWords } from "../../store/store";
@@ -48,17 +50,24 @@ export function LaneSign({ box, group, servers, counters, onOpen }: LaneProps) {
 /** The holder of the lock, which may be a server that does not serve yet. */
 function Lock({ group, served }: { group: Group; served: boolean }) {
   const { name, lock_owner } = group;
-  if (lock_owner === "") return <span className="lane-nobody">no server holds the lock</span>;
+  if (lock_owner === "")
+    return (
+      <span className="lane-nobody">
+        <Trans>no server holds the lock</Trans>
+      </span>
+    );
   return (
     <>
-      <span>lock: {lock_owner}</span>
+      <span>
+        <Trans>lock: {lock_owner}</Trans>
+      </span>
       {!served && (
         <span
           className="lane-nobody"
           data-testid={`unserved-${name}`}
-          title={`${lock_owner} serves as soon as enough of the others answer it`}
+          title={t`${lock_owner} serves as soon as enough of the others answer it`}
         >
-          no server serves
+          <Trans>no server serves</Trans>
         </span>
       )}
     </>
@@ -75,13 +84,15 @@ function View({ group, servers }: { group: Group; servers: readonly string[] }) 
       <span
         data-testid={`view-${name}`}
         data-number={configuration.number}
-        title="Servers that count as members now. Only they answer clients, and a write becomes visible once every member has stored it"
+        title={t`Servers that count as members now. Only they answer clients, and a write becomes visible once every member has stored it`}
       >
-        in the view <b>{members.join(", ") || "no server"}</b>
+        <Trans>in the view</Trans> <b>{members.join(", ") || t`no server`}</b>
       </span>
       {outside.length > 0 && (
         <span data-testid={`outside-${name}`} className="lane-outside">
-          outside <b>{outside.join(", ")}</b>
+          <Trans>
+            outside <b>{outside.join(", ")}</b>
+          </Trans>
         </span>
       )}
     </>
@@ -94,17 +105,24 @@ function Counted({ name, counters }: { name: string; counters: Counters }) {
   return (
     <span className={several ? "lane-counted" : ""}>
       <span>
-        objects <b data-testid={`objects-${name}`}>{count(objects)}</b>
+        <Trans>
+          objects <b data-testid={`objects-${name}`}>{count(objects)}</b>
+        </Trans>
       </span>
       {several && (
         <>
-          <span title="Names here whose object another group keeps">
-            branch points <b data-testid={`branch-points-${name}`}>{count(branch_points)}</b>
+          <span title={t`Names here whose object another group keeps`}>
+            <Trans>
+              branch points <b data-testid={`branch-points-${name}`}>{count(branch_points)}</b>
+            </Trans>
           </span>
           <span
-            title={`Operations on several groups that are not ended here. Since its active began to serve: ${count(done)} done, ${count(aborted)} aborted, ${count(sent)} messages to other groups`}
+            title={t`Operations on several groups that are not ended here. Since its active began to serve: ${count(done)} done, ${count(aborted)} aborted, ${count(sent)} messages to other groups`}
           >
-            between groups: <b data-testid={`open-${name}`}>{count(open)}</b> open, <b>{count(done)}</b> done
+            <Trans>
+              between groups: <b data-testid={`open-${name}`}>{count(open)}</b> open, <b>{count(done)}</b>{" "}
+              done
+            </Trans>
           </span>
         </>
       )}
@@ -128,12 +146,14 @@ export function IslandSign({ box, inviting, ready, empty }: IslandProps) {
       style={placed(box)}
       data-testid="island"
     >
-      <strong>Cut off</strong>
+      <strong>
+        <Trans>Cut off</Trans>
+      </strong>
       {empty && (
         <span>
           {inviting
-            ? "Let go here to cut it off from all others"
-            : "Drag a server here to cut it off from all others"}
+            ? t`Let go here to cut it off from all others`
+            : t`Drag a server here to cut it off from all others`}
         </span>
       )}
     </div>
@@ -162,7 +182,9 @@ export function CoordinationCard({ box, narrow, onOpen }: CoordinationProps) {
       aria-haspopup="dialog"
       onClick={() => onOpen(COORDINATION)}
     >
-      <strong>Coordination</strong>
+      <strong>
+        <Trans>Coordination</Trans>
+      </strong>
       <span>{process === "running" ? says : process}</span>
     </button>
   );
@@ -181,8 +203,12 @@ function Ensemble({ box, narrow, servers, onOpen }: EnsembleProps) {
         aria-haspopup="dialog"
         onClick={() => onOpen(COORDINATION)}
       >
-        <strong>{narrow ? "ZooKeeper" : "Coordination: ZooKeeper"}</strong>
-        {!quorum && <em>no quorum</em>}
+        <strong>{narrow ? "ZooKeeper" : t`Coordination: ZooKeeper`}</strong>
+        {!quorum && (
+          <em>
+            <Trans>no quorum</Trans>
+          </em>
+        )}
       </button>
       <div className="ensemble-servers">
         {servers.map((server) => {
@@ -244,22 +270,25 @@ export function ClientCard({ box, client, onOpen }: ClientProps) {
       <strong>{client.name}</strong>
       {now === null ? (
         <span>
-          {client.container ? `container ${client.container.slice(0, 6)}` : `pid ${client.pid || "–"}`}
+          {client.container ? t`container ${client.container.slice(0, 6)}` : `pid ${client.pid || "–"}`}
         </span>
       ) : (
         <>
           <span
             className="place-figure"
-            title="Calls that succeeded, a second"
+            title={t`Calls that succeeded, a second`}
             data-testid={`rate-${client.name}`}
           >
-            {count(now.per_s)} <small>ok/s</small>
+            {count(now.per_s)}{" "}
+            <small>
+              <Trans>ok/s</Trans>
+            </small>
           </span>
           <span>
             {client.paused
-              ? "paused"
+              ? t`paused`
               : now.p99_ms === null
-                ? "no answers"
+                ? t`no answers`
                 : `p99 ${milliseconds(now.p99_ms)}`}
           </span>
         </>

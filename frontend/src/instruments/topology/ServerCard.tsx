@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { memo, type PointerEvent } from "react";
 import type { Pipeline, Server, Vocabulary } from "../../api/schema";
 import { lagWords } from "../../families/glossary";
@@ -33,28 +36,29 @@ export function disagreement(
   members: readonly string[],
 ): string {
   if (process === "stopped" || believes === "none") return "";
-  if (!words.locked && role !== "joining" && !members.includes(name)) return "outside";
+  if (!words.locked && role !== "joining" && !members.includes(name)) return t`outside`;
   if (believes === role) return "";
   if (believes === "elected") return words.elected;
-  return `says ${believes}`;
+  return t`says ${believes}`;
 }
 
 function processWord({ process }: Server): string {
-  if (process === "paused") return "paused";
-  return process === "stopped" ? "stopped" : "";
+  if (process === "paused") return t`paused`;
+  return process === "stopped" ? t`stopped` : "";
 }
 
 /** Container of a process, in full. */
 export function whereWords({ container, image, address, pid }: Where): string {
-  if (!container) return `process ${pid || "–"}${address ? `, ${address}` : ""}`;
-  return `container ${container} of ${image}, ${address}, process ${pid || "–"}`;
+  const process = pid || "–";
+  if (container) return t`container ${container} of ${image}, ${address}, process ${process}`;
+  return address ? t`process ${process}, ${address}` : t`process ${process}`;
 }
 
 /** Jobs of the server, and its locks by mode, in one line. */
 export function pipelineWords({ active, idle, waiting, read, update, write }: Pipeline): string {
-  const jobs = `jobs: ${active} active, ${idle} idle`;
-  const locks = `locks: ${read} read, ${update} update, ${write} write`;
-  return waiting ? `${jobs}; ${locks}; ${waiting} calls wait for locks` : `${jobs}; ${locks}`;
+  const jobs = t`jobs: ${active} active, ${idle} idle`;
+  const locks = t`locks: ${read} read, ${update} update, ${write} write`;
+  return waiting ? t`${jobs}; ${locks}; ${waiting} calls wait for locks` : `${jobs}; ${locks}`;
 }
 
 type Where = Pick<Server, "container" | "image" | "address" | "pid">;
@@ -90,7 +94,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
       data-process={server.process}
       data-dead={dead || undefined}
       data-selected={selected || undefined}
-      title={`${name}, ${role}: ${ROLES[role].says}`}
+      title={`${name}, ${role}: ${i18n._(ROLES[role].says)}`}
       aria-haspopup="dialog"
       style={{ width: box.width, height: box.height, transform: `translate(${place.x}px, ${place.y}px)` }}
       onClick={() => onOpen(name)}
@@ -103,7 +107,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
           <span className="card-name">{name}</span> <span className="card-role">{says || state || role}</span>
         </span>
         {holdsLock && !dead && (
-          <span className="card-lock" title="holds the lock">
+          <span className="card-lock" title={t`holds the lock`}>
             <svg viewBox="0 0 16 16" width="1.1rem" height="1.1rem" aria-hidden="true">
               <path d="M4 7V5a4 4 0 0 1 8 0v2h1v8H3V7Zm2 0h4V5a2 2 0 0 0-4 0Z" />
             </svg>
@@ -112,11 +116,11 @@ export const ServerCard = memo(function ServerCard(props: Props) {
       </span>
       {kept && (
         <span className="card-kept" data-testid={`kept-${name}`}>
-          lock kept until its session ends
+          <Trans>lock kept until its session ends</Trans>
         </span>
       )}
       {marks !== "" && (
-        <span className="card-marks" data-testid={`marks-${name}`} title={`Fault in force: ${marks}`}>
+        <span className="card-marks" data-testid={`marks-${name}`} title={t`Fault in force: ${marks}`}>
           {marks}
         </span>
       )}
@@ -133,7 +137,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
         <span className="card-numbers" aria-hidden="true">
           <Figure label={words.term} says={words.says.term} value={epoch} />
           <Figure
-            label="lag"
+            label={t`lag`}
             says={lagWords(words)}
             value={lag}
             loud={lag > 0 && server.process !== "stopped"}
@@ -152,7 +156,7 @@ function Where({ server }: { server: Server }) {
   const { pid, container } = server;
   return (
     <span className="figure figure-wide" title={whereWords(server)}>
-      <small>{container ? "container" : "pid"}</small>
+      <small>{container ? t`container` : t`pid`}</small>
       {container ? container.slice(0, 6) : pid || "–"}
     </span>
   );

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { isLive, runStart, stories, useLab } from "../../store/store";
 import { sinceStart } from "../../store/time";
 import type { Box } from "./layout";
@@ -16,17 +17,17 @@ export function Story({ box }: { box?: Box }) {
     <section
       className={`story ${box ? "story-placed" : ""}`}
       style={box && placed(box)}
-      aria-label="What happened last"
+      aria-label={t`What happened last`}
     >
       {lines.length === 0 ? (
         <p className="soft">
           {live
-            ? "Faults and takeovers appear here as they happen."
-            : "A full stop steps to the next event, a comma back, Space returns to the present."}
+            ? t`Faults and takeovers appear here as they happen.`
+            : t`A full stop steps to the next event, a comma back, Space returns to the present.`}
         </p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: the list scrolls
-        <ol data-testid="story" tabIndex={0} aria-label="Newest first">
+        <ol data-testid="story" tabIndex={0} aria-label={t`Newest first`}>
           {lines.map((event) => (
             <li key={event.seq} data-kind={event.kind}>
               <span className="figures">{sinceStart(event.at_ns, start_ns, 2)}</span>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useComputedColorScheme } from "@mantine/core";
 import { useElementSize, useReducedMotion } from "@mantine/hooks";
 import { useCallback, useMemo } from "react";
@@ -111,7 +113,7 @@ export function Topology() {
   const rem = useRem();
   const servers = useLab(useShallow(shownServers));
   return (
-    <section className="panel topology" aria-label="Topology">
+    <section className="panel topology" aria-label={t`Topology`}>
       <Mirror servers={servers} />
       <div ref={ref}>
         {servers.length === 0 ? (
@@ -128,7 +130,9 @@ function Waiting() {
   const connection = useLab((state) => state.connection.state);
   return (
     <p className="waiting" role="status">
-      {connection === "live" ? "The cluster has no servers yet." : "Waiting for the control plane to answer…"}
+      {connection === "live"
+        ? t`The cluster has no servers yet.`
+        : t`Waiting for the control plane to answer…`}
     </p>
   );
 }
@@ -154,7 +158,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
     (name: string, onIsland: boolean, by: Point) => {
       const adrift = !geometry.links.some(({ a, b }) => a === name || b === name);
       if (!onIsland && !adrift) shift(places, name, { x: by.x / rem, y: by.y / rem });
-      else if (!canAct(useLab.getState())) toast("A past run cannot be changed", null, "error");
+      else if (!canAct(useLab.getState())) toast(t`A past run cannot be changed`, null, "error");
       else if (onIsland && !adrift) void perform("cut", [name]);
       else if (!onIsland && adrift) void perform("heal", [name]);
     },
@@ -275,7 +279,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
         <Legend />
         {shifted && (
           <button type="button" className="pill places-reset" onClick={() => reset(places)}>
-            Reset positions
+            <Trans>Reset positions</Trans>
           </button>
         )}
         {!geometry.narrow && <Story box={geometry.story} />}
@@ -298,13 +302,15 @@ function Caught({ names }: { names: string[] }) {
     done();
   };
   return (
-    <div className="caught" role="toolbar" aria-label="Selected servers">
+    <div className="caught" role="toolbar" aria-label={t`Selected servers`}>
       <strong>{listed(names)}</strong>
       <button type="button" className="primary" onClick={cut}>
-        Cut off from the rest <KeyCap>X</KeyCap>
+        <Trans>
+          Cut off from the rest <KeyCap>X</KeyCap>
+        </Trans>
       </button>
       <button type="button" className="plain" onClick={done}>
-        Let go
+        <Trans>Let go</Trans>
       </button>
     </div>
   );

@@ -1,5 +1,6 @@
 /** The verbs that a menu offers for its target, and why some are impossible now. */
 
+import { t } from "@lingui/core/macro";
 import type { Act } from "../../actions/VerbList";
 import { phrase } from "../../actions/verbs";
 import type { Link, Process, Server, Verb } from "../../api/schema";
@@ -9,8 +10,8 @@ import { rulesOn } from "./rules";
 /** Reason why the verb cannot target a process in this state; empty when it can. */
 function processRefusal({ states }: Verb, name: string, process: Process): string {
   if (states.length === 0 || states.includes(process)) return "";
-  if (states.includes("running")) return `${name} does not run`;
-  return states.includes("paused") ? `${name} is not paused` : `${name} runs: crash or stop it first`;
+  if (states.includes("running")) return t`${name} does not run`;
+  return states.includes("paused") ? t`${name} is not paused` : t`${name} runs: crash or stop it first`;
 }
 
 /** Verbs for one process of a kind. */
@@ -26,7 +27,7 @@ export function processActs(
     .map((verb) => {
       const act = { verb, targets: [name], impossible: processRefusal(verb, name, process) };
       if (!verb.targets.includes("link")) return act;
-      const impossible = verb.mends && !harmed ? `no link of ${name} is harmed` : "";
+      const impossible = verb.mends && !harmed ? t`no link of ${name} is harmed` : "";
       return { ...act, label: verb.label_one, impossible };
     });
 }
@@ -55,7 +56,7 @@ export function linkActs(verbs: readonly Verb[], a: string, b: string, links: re
     .map((verb) => ({
       verb,
       targets: [a, b],
-      impossible: verb.mends && !harmed ? "nothing is wrong with this link" : "",
+      impossible: verb.mends && !harmed ? t`nothing is wrong with this link` : "",
     }));
 }
 

@@ -1,5 +1,6 @@
 /** The colours of messages that a cluster's legend explains. */
 
+import { t } from "@lingui/core/macro";
 import type { Lane, Picture, Vocabulary } from "../../api/schema";
 import type { Family } from "./draw";
 
@@ -17,12 +18,12 @@ export function colours(
   has: { replicated: boolean; groups: boolean; dataNodes: boolean },
   { messages }: Pick<Vocabulary, "messages">,
 ): Entry[] {
-  const entries: Entry[] = [["call", "calls"]];
+  const entries: Entry[] = [["call", t`calls`]];
   if (has.replicated) {
-    entries.push(["journal", "journal"], ["takeover", messages.takeover], ["renewing", messages.renewing]);
+    entries.push(["journal", t`journal`], ["takeover", messages.takeover], ["renewing", messages.renewing]);
   }
-  if (has.groups) entries.push(["crossing", "between groups"]);
+  if (has.groups) entries.push(["crossing", t`between groups`]);
   entries.push(["view", messages.view]);
-  if (has.dataNodes) entries.push(["data", "blocks"]);
+  if (has.dataNodes) entries.push(["data", t`blocks`]);
   return entries;
 }

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { Recovery } from "../../api/schema";
 import { count } from "../../store/time";
 import { GroupBadge } from "../../ui/GroupBadge";
@@ -14,15 +16,25 @@ export function Aside({
   return [...recoveries].reverse().map((recovery) => (
     <div key={recovery.incarnation} className="aside" data-testid={`aside-${recovery.incarnation}`}>
       <h3>
-        Incarnation {recovery.incarnation}: back to {recovery.checkpoint}
+        <Trans>
+          Incarnation {recovery.incarnation}: back to {recovery.checkpoint}
+        </Trans>
       </h3>
       <table>
         <thead>
           <tr>
-            <th scope="col">server</th>
-            <th scope="col">operations</th>
-            <th scope="col">journal groups</th>
-            <th scope="col">barrier</th>
+            <th scope="col">
+              <Trans>server</Trans>
+            </th>
+            <th scope="col">
+              <Trans>operations</Trans>
+            </th>
+            <th scope="col">
+              <Trans>journal groups</Trans>
+            </th>
+            <th scope="col">
+              <Trans>barrier</Trans>
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -33,17 +45,21 @@ export function Aside({
               </th>
               <td>{count(operations)}</td>
               <td>{count(cut)}</td>
-              <td>{sn === null ? "began anew" : `sn ${count(sn)}`}</td>
+              <td>{sn === null ? t`began anew` : t`sn ${count(sn)}`}</td>
             </tr>
           ))}
         </tbody>
       </table>
       <p className="soft">
-        Kept in <code>aside/{String(recovery.incarnation).padStart(6, "0")}</code> on each server’s disk.
+        <Trans>
+          Kept in <code>aside/{String(recovery.incarnation).padStart(6, "0")}</code> on each server’s disk.
+        </Trans>
       </p>
       {Object.keys(recovery.data_nodes).length > 0 && (
         <p className="soft" data-testid={`aside-blocks-${recovery.incarnation}`}>
-          {asideBlocks(recovery)} Kept in <code>aside</code> on each data node’s disk.
+          <Trans>
+            {asideBlocks(recovery)} Kept in <code>aside</code> on each data node’s disk.
+          </Trans>
         </p>
       )}
     </div>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useCallback, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { api, lineOf } from "../../api/client";
@@ -47,32 +49,42 @@ export function CheckpointsPage() {
   return (
     <Frame>
       <main className="checkpoints">
-        <section className="panel checkpoints-all" aria-label="Checkpoints">
+        <section className="panel checkpoints-all" aria-label={t`Checkpoints`}>
           <header className="instrument-head">
-            <h2>Checkpoints</h2>
+            <h2>
+              <Trans>Checkpoints</Trans>
+            </h2>
             {answer?.reported && (
               <span className="soft checkpoints-incarnation" data-testid="incarnation">
                 {answer.reported.incarnation === 0
-                  ? "never rolled back"
-                  : `incarnation ${answer.reported.incarnation}, rolled back to ${answer.reported.recovered_to}`}
+                  ? t`never rolled back`
+                  : t`incarnation ${answer.reported.incarnation}, rolled back to ${answer.reported.recovered_to}`}
               </span>
             )}
           </header>
           <Failed why={why} />
           {answer === null ? (
-            why === "" && <p className="waiting">Reading the checkpoints…</p>
+            why === "" && (
+              <p className="waiting">
+                <Trans>Reading the checkpoints…</Trans>
+              </p>
+            )
           ) : (
             <List rows={rows} groups={groups} beat={again} onRecover={setRecovering} />
           )}
         </section>
-        <section className="panel" aria-label="Mark">
-          <h2>Mark the present state</h2>
+        <section className="panel" aria-label={t`Mark`}>
+          <h2>
+            <Trans>Mark the present state</Trans>
+          </h2>
           <MarkForm taken={rows.map(({ name }) => name)} onMarked={refresh} />
           {marking !== null && <LastMarking marking={marking} groups={groups} />}
         </section>
         {(answer?.story.recoveries.length ?? 0) > 0 && (
-          <section className="panel checkpoints-aside" aria-label="Quarantined files">
-            <h2>Quarantined files</h2>
+          <section className="panel checkpoints-aside" aria-label={t`Quarantined files`}>
+            <h2>
+              <Trans>Quarantined files</Trans>
+            </h2>
             <Aside recoveries={answer?.story.recoveries ?? []} groups={groups} />
           </section>
         )}

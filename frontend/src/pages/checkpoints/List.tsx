@@ -1,3 +1,6 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useEffect, useState } from "react";
 import { api } from "../../api/client";
 import type { Behind } from "../../api/schema";
@@ -8,11 +11,11 @@ import type { CheckpointRow } from "./rows";
 
 const COUNT_MS = 2_000;
 
-const STATES: Record<CheckpointRow["state"], { sign: string; word: string }> = {
-  complete: { sign: "✓", word: "complete" },
-  void: { sign: "✕", word: "void" },
-  aside: { sign: "↩", word: "quarantined" },
-  marking: { sign: "…", word: "being marked" },
+const STATES: Record<CheckpointRow["state"], { sign: string; word: MessageDescriptor }> = {
+  complete: { sign: "✓", word: msg`complete` },
+  void: { sign: "✕", word: msg`void` },
+  aside: { sign: "↩", word: msg`quarantined` },
+  marking: { sign: "…", word: msg`being marked` },
 };
 
 interface Props {
@@ -30,8 +33,10 @@ export function List({ rows, groups, beat, onRecover }: Props) {
   if (rows.length === 0)
     return (
       <p className="waiting">
-        No checkpoints yet. A checkpoint marks one consistent moment in all groups, to which the whole cluster
-        can go back later.
+        <Trans>
+          No checkpoints yet. A checkpoint marks one consistent moment in all groups, to which the whole
+          cluster can go back later.
+        </Trans>
       </p>
     );
   return (
@@ -41,7 +46,7 @@ export function List({ rows, groups, beat, onRecover }: Props) {
           <div className="checkpoint-line">
             <h3>{row.name}</h3>
             <span className={`checkpoint-state checkpoint-${row.state}`}>
-              <span aria-hidden="true">{STATES[row.state].sign}</span> {STATES[row.state].word}
+              <span aria-hidden="true">{STATES[row.state].sign}</span> {i18n._(STATES[row.state].word)}
             </span>
             {row.time_ms !== null && (
               <span className="soft figures">{new Date(row.time_ms).toLocaleString()}</span>
@@ -50,7 +55,7 @@ export function List({ rows, groups, beat, onRecover }: Props) {
           <div className="checkpoint-line">
             {Object.entries(row.barriers).map(([group, sn]) => (
               <span key={group} className="figures">
-                <GroupBadge name={group} groups={groups} /> {sn === null ? "–" : `sn ${count(sn)}`}
+                <GroupBadge name={group} groups={groups} /> {sn === null ? "–" : t`sn ${count(sn)}`}
               </span>
             ))}
             {row.state === "complete" && (
@@ -68,7 +73,7 @@ export function List({ rows, groups, beat, onRecover }: Props) {
               data-testid={`recover-${row.name}`}
               onClick={() => onRecover(row.name)}
             >
-              Go back…
+              <Trans>Go back…</Trans>
             </button>
           )}
         </li>
@@ -78,8 +83,11 @@ export function List({ rows, groups, beat, onRecover }: Props) {
 }
 
 function afterWords(known: Behind | undefined): string {
-  if (known === undefined) return "counting the operations after it…";
-  return known.operations === 1 ? "1 operation after it" : `${count(known.operations)} operations after it`;
+  if (known === undefined) return t`counting the operations after it…`;
+  return plural(known.operations, {
+    one: `1 operation after it`,
+    other: `${count(known.operations)} operations after it`,
+  });
 }
 
 /** Operations after each complete checkpoint, as counted by the actives; the last counts while they do not answer. */

@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type FormEvent, useState } from "react";
 import { api } from "../../api/client";
 import type { Marking } from "../../api/schema";
@@ -27,16 +30,16 @@ export function MarkForm({ taken, onMarked }: FormProps) {
     if (wrong !== "") return;
     await attempt(async () => {
       await api.mark(name);
-      toast(`Marked ${name} in every group`);
+      toast(t`Marked ${name} in every group`);
       setName("");
     });
     onMarked();
   };
   return (
     <form className="act-form checkpoints-form" onSubmit={(event) => void submit(event)}>
-      <TextField label="Name" value={name} maxLength={63} testId="mark-name" onChange={setName} />
+      <TextField label={t`Name`} value={name} maxLength={63} testId="mark-name" onChange={setName} />
       <button type="submit" className="primary" disabled={busy || !connected} data-testid="mark">
-        {busy ? "Waiting for the groups…" : "Mark"}
+        {busy ? t`Waiting for the groups…` : t`Mark`}
       </button>
       <Failed why={failed} testId="mark-failed" />
     </form>
@@ -49,23 +52,25 @@ export function LastMarking({ marking, groups }: { marking: Marking; groups: rea
   return (
     <div className="marking" data-testid="marking" data-name={marking.name} data-outcome={marking.outcome}>
       <h3>
-        {marking.outcome === "" ? "Marking" : "Marked"} {marking.name}
+        {marking.outcome === "" ? t`Marking` : t`Marked`} {marking.name}
         <span className={`checkpoint-state checkpoint-${marking.outcome || "marking"}`}>
-          {marking.outcome || "being marked"}
+          {marking.outcome || t`being marked`}
         </span>
       </h3>
       <p className="soft">
-        {marking.time_server !== "" && `Time server: ${marking.time_server}. `}
-        {pause !== null && `Requests waited ${milliseconds(pause)} at most.`}
+        {marking.time_server !== "" && `${t`Time server: ${marking.time_server}.`} `}
+        {pause !== null && t`Requests waited ${milliseconds(pause)} at most.`}
       </p>
       {marking.reason !== "" && <p className="checkpoint-reason">{marking.reason}</p>}
       <table>
         <thead>
           <tr>
-            <th scope="col">group</th>
+            <th scope="col">
+              <Trans>group</Trans>
+            </th>
             {STEPS.map(({ field, label }) => (
               <th key={field} scope="col">
-                {label}
+                {i18n._(label)}
               </th>
             ))}
           </tr>

@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useEffect, useState } from "react";
 import { api, lineOf } from "../../api/client";
 import type { Behind } from "../../api/schema";
@@ -17,7 +19,7 @@ interface Props {
 /** Shows the operations that a recovery quarantines, before it begins. */
 export function RecoverDialog({ name, onClose, onDone }: Props) {
   return (
-    <Dialog opened={name !== null} title={`Roll back to ${name ?? ""}`} onClose={onClose}>
+    <Dialog opened={name !== null} title={t`Roll back to ${name ?? ""}`} onClose={onClose}>
       {name !== null && <Asking key={name} name={name} onClose={onClose} onDone={onDone} />}
     </Dialog>
   );
@@ -25,8 +27,8 @@ export function RecoverDialog({ name, onClose, onDone }: Props) {
 
 /** The loss in one sentence. */
 export function consequence({ name, operations, groups }: Behind): string {
-  const what = operations === 1 ? "1 operation" : `${count(operations)} operations`;
-  return `Quarantines ${what} in ${count(groups)} journal groups: everything after ${name}.`;
+  const what = plural(operations, { one: "1 operation", other: "# operations" });
+  return t`Quarantines ${what} in ${count(groups)} journal groups: everything after ${name}.`;
 }
 
 function Asking({ name, onClose, onDone }: { name: string; onClose: () => void; onDone: () => void }) {
@@ -42,7 +44,7 @@ function Asking({ name, onClose, onDone }: { name: string; onClose: () => void; 
   const recover = async (): Promise<void> => {
     const { operations, incarnation } = await api.recover(name);
     toast(
-      `The cluster rolls back to ${name}: ${count(operations)} operations quarantined, incarnation ${incarnation}`,
+      t`The cluster rolls back to ${name}: ${count(operations)} operations quarantined, incarnation ${incarnation}`,
     );
     onDone();
     onClose();
@@ -51,13 +53,19 @@ function Asking({ name, onClose, onDone }: { name: string; onClose: () => void; 
     <div className="act-form" data-testid="recover-dialog">
       <p>
         <strong data-testid="consequence">
-          {behind === null ? (failed === "" ? "Counting the operations after it…" : "") : consequence(behind)}
+          {behind === null
+            ? failed === ""
+              ? t`Counting the operations after it…`
+              : ""
+            : consequence(behind)}
         </strong>
       </p>
       <p>
-        Nothing is deleted: every server keeps the files in its directory <code>aside</code>. All groups stop,
-        roll back, and serve again; writes until then are quarantined too. Checkpoints later than {name} are
-        lost with it.
+        <Trans>
+          Nothing is deleted: every server keeps the files in its directory <code>aside</code>. All groups
+          stop, roll back, and serve again; writes until then are quarantined too. Checkpoints later than{" "}
+          {name} are lost with it.
+        </Trans>
       </p>
       <Failed why={failed} testId="recover-failed" />
       <div className="act-buttons">
@@ -67,7 +75,7 @@ function Asking({ name, onClose, onDone }: { name: string; onClose: () => void; 
           ref={(element) => element?.setAttribute("autofocus", "")}
           onClick={onClose}
         >
-          Leave it
+          <Trans>Leave it</Trans>
         </button>
         <button
           type="button"
@@ -76,7 +84,7 @@ function Asking({ name, onClose, onDone }: { name: string; onClose: () => void; 
           data-testid="do-recover"
           onClick={() => void attempt(recover)}
         >
-          {busy ? "Rolling back…" : `Roll back to ${name}`}
+          {busy ? t`Rolling back…` : t`Roll back to ${name}`}
         </button>
       </div>
     </div>

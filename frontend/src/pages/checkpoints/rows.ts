@@ -1,5 +1,7 @@
 /** Rows of checkpoints and markings; pure. */
 
+import type { MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import type { Checkpoint, CheckpointStory, Marking, MarkingPart, Recovery } from "../../api/schema";
 import { count } from "../../store/time";
 import { formatBytes } from "../../ui/bytes";
@@ -48,16 +50,16 @@ export function rowsOf(checkpoints: readonly Checkpoint[], story: CheckpointStor
 }
 
 function reasonOf({ state }: Checkpoint, reported: string): string {
-  if (state === "void") return reported || "the reason was not kept";
-  return state === "aside" ? "a recovery restored an earlier one" : "";
+  if (state === "void") return reported || t`the reason was not kept`;
+  return state === "aside" ? t`a recovery restored an earlier one` : "";
 }
 
 /** Steps of a marking in order, with their labels. */
-export const STEPS: { field: keyof Omit<MarkingPart, "sn">; label: string }[] = [
-  { field: "drain_ns", label: "drain" },
-  { field: "drained_ns", label: "drained" },
-  { field: "written_ns", label: "written" },
-  { field: "resumed_ns", label: "resumed" },
+export const STEPS: { field: keyof Omit<MarkingPart, "sn">; label: MessageDescriptor }[] = [
+  { field: "drain_ns", label: msg`drain` },
+  { field: "drained_ns", label: msg`drained` },
+  { field: "written_ns", label: msg`written` },
+  { field: "resumed_ns", label: msg`resumed` },
 ];
 
 /** The newest marking; null before the first one. */
@@ -111,12 +113,12 @@ export function asideRows({ servers }: Recovery): AsideRow[] {
 export function asideBlocks({ data_nodes }: Recovery): string {
   return Object.entries(data_nodes)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([node, { blocks, size }]) => `${node}: ${count(blocks)} blocks, ${formatBytes(size)}.`)
+    .map(([node, { blocks, size }]) => t`${node}: ${count(blocks)} blocks, ${formatBytes(size)}.`)
     .join(" ");
 }
 
 /** Reason why a name is invalid; empty for a valid name. */
 export function wrongName(name: string, taken: readonly string[]): string {
-  if (!/^[A-Za-z0-9._-]{1,63}$/.test(name)) return "1 to 63 letters, digits, dots, dashes and underscores";
-  return taken.includes(name) ? `There is a checkpoint ${name}; a name is given once` : "";
+  if (!/^[A-Za-z0-9._-]{1,63}$/.test(name)) return t`1 to 63 letters, digits, dots, dashes and underscores`;
+  return taken.includes(name) ? t`There is a checkpoint ${name}; a name is given once` : "";
 }

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { api, RESULTS } from "../../api/client";
 import type { Wall } from "../../api/schema";
@@ -18,7 +20,13 @@ export function ClassHead({ wall }: { wall: Wall }) {
     <header className="panel class-head">
       <div>
         <h2>{wall.name}</h2>
-        {wall.open ? <Entrance wall={wall} /> : <p>This class has ended. Its results stay.</p>}
+        {wall.open ? (
+          <Entrance wall={wall} />
+        ) : (
+          <p>
+            <Trans>This class has ended. Its results stay.</Trans>
+          </p>
+        )}
       </div>
       {wall.open && wall.joining && (
         <p className="class-code" data-testid="class-code">
@@ -27,7 +35,7 @@ export function ClassHead({ wall }: { wall: Wall }) {
       )}
       <p className="class-acts">
         <a className="pill" href={RESULTS} download data-testid="class-results">
-          Results as CSV
+          <Trans>Results as CSV</Trans>
         </a>
         {wall.open && (
           <>
@@ -38,17 +46,19 @@ export function ClassHead({ wall }: { wall: Wall }) {
               data-testid="class-joining"
               onClick={() => void act(() => api.joining(!wall.joining))}
             >
-              {wall.joining ? "Let nobody else in" : "Let students in again"}
+              {wall.joining ? t`Let nobody else in` : t`Let students in again`}
             </button>
             <button type="button" className="pill" data-testid="class-end" onClick={() => setEnds(true)}>
-              End the class …
+              <Trans>End the class …</Trans>
             </button>
           </>
         )}
       </p>
       <Failed why={failed} testId="class-failed" />
-      <Dialog opened={ends} title="End the class?" onClose={() => setEnds(false)}>
-        <p>Keys and clusters of all {wall.students} students end now. Their results stay.</p>
+      <Dialog opened={ends} title={t`End the class?`} onClose={() => setEnds(false)}>
+        <p>
+          <Trans>Keys and clusters of all {wall.students} students end now. Their results stay.</Trans>
+        </p>
         <button
           type="button"
           className="primary danger"
@@ -56,7 +66,7 @@ export function ClassHead({ wall }: { wall: Wall }) {
           data-testid="do-class-end"
           onClick={() => void act(api.endClass)}
         >
-          End the class
+          <Trans>End the class</Trans>
         </button>
       </Dialog>
     </header>
@@ -64,15 +74,24 @@ export function ClassHead({ wall }: { wall: Wall }) {
 }
 
 function Entrance({ wall }: { wall: Wall }) {
-  if (!wall.joining) return <p>The class takes no more students.</p>;
+  if (!wall.joining)
+    return (
+      <p>
+        <Trans>The class takes no more students.</Trans>
+      </p>
+    );
   return (
     <p>
-      Join at <strong data-testid="class-address">{wall.address}</strong>
+      <Trans>
+        Join at <strong data-testid="class-address">{wall.address}</strong>
+      </Trans>
       {!wall.network && (
         <span className="soft">
           {" "}
-          Only this machine gets there. For a network, start with <code>./cloverlab up --listen ADDRESS</code>
-          .
+          <Trans>
+            Only this machine gets there. For a network, start with{" "}
+            <code>./cloverlab up --listen ADDRESS</code>.
+          </Trans>
         </span>
       )}
     </p>

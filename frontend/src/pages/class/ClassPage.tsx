@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type FormEvent, useCallback, useState } from "react";
 import { api } from "../../api/client";
 import type { Wall } from "../../api/schema";
@@ -21,7 +23,11 @@ export function ClassPage() {
     <Frame>
       <main className="class">
         <Failed why={failed} />
-        {wall === null && failed === "" && <p className="waiting">Reading the class…</p>}
+        {wall === null && failed === "" && (
+          <p className="waiting">
+            <Trans>Reading the class…</Trans>
+          </p>
+        )}
         {wall !== null && wall.number > 0 && <ClassHead wall={wall} />}
         {wall !== null && !wall.open && <StartForm again={wall.number > 0} />}
         {wall !== null && wall.number > 0 && <Tiles wall={wall} />}
@@ -40,14 +46,16 @@ function StartForm({ again }: { again: boolean }) {
     });
   };
   return (
-    <form className="panel class-start fields" aria-label="Start a class" onSubmit={start}>
-      <h2>{again ? "Start another class" : "Start a class"}</h2>
+    <form className="panel class-start fields" aria-label={t`Start a class`} onSubmit={start}>
+      <h2>{again ? t`Start another class` : t`Start a class`}</h2>
       <p>
-        Students join with a code, each with a simulated cluster of their own. Nobody reaches anything else of
-        this control plane.
+        <Trans>
+          Students join with a code, each with a simulated cluster of their own. Nobody reaches anything else
+          of this control plane.
+        </Trans>
       </p>
       <TextField
-        label="Name of the class"
+        label={t`Name of the class`}
         value={name}
         onChange={setName}
         maxLength={60}
@@ -61,14 +69,19 @@ function StartForm({ again }: { again: boolean }) {
         disabled={busy || name.trim() === ""}
         data-testid="class-start"
       >
-        Start the class
+        <Trans>Start the class</Trans>
       </button>
     </form>
   );
 }
 
 function Tiles({ wall }: { wall: Wall }) {
-  if (wall.tiles.length === 0) return <p className="waiting">Nobody has joined yet.</p>;
+  if (wall.tiles.length === 0)
+    return (
+      <p className="waiting">
+        <Trans>Nobody has joined yet.</Trans>
+      </p>
+    );
   return (
     <>
       <p className="soft" data-testid="class-summary">

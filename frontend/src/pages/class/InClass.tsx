@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type ChangeEvent, useState } from "react";
 import { api } from "../../api/client";
 import { inCluster } from "../../api/fleet";
@@ -17,7 +19,7 @@ async function verdictIn(file: File): Promise<VerdictRequest> {
   } catch {
     // The refusal below says what would be right.
   }
-  throw new Error(`${file.name} is no verdict: choose the file that ./cloverlab grade … --out wrote`);
+  throw new Error(t`${file.name} is no verdict: choose the file that ./cloverlab grade … --out wrote`);
 }
 
 /** For a student of a class: the way to the free cluster, and where verdicts are handed in. */
@@ -34,14 +36,16 @@ export function InClass() {
     void attempt(async () => {
       const verdict = await verdictIn(file);
       await api.handIn(verdict);
-      setDone(`Handed in: ${verdict.lab}, ${verdict.passed ? "passed" : "failed"}.`);
+      setDone(verdict.passed ? t`Handed in: ${verdict.lab}, passed.` : t`Handed in: ${verdict.lab}, failed.`);
     });
     currentTarget.value = "";
   };
   return (
-    <section className="panel in-class" aria-label="Your class">
+    <section className="panel in-class" aria-label={t`Your class`}>
       <p>
-        You are <strong data-testid="me">{student}</strong>.
+        <Trans>
+          You are <strong data-testid="me">{student}</strong>.
+        </Trans>
       </p>
       <button
         type="button"
@@ -50,10 +54,12 @@ export function InClass() {
         data-testid="my-cluster"
         onClick={() => void open()}
       >
-        Your own cluster
+        <Trans>Your own cluster</Trans>
       </button>
       <label className="in-class-file">
-        Hand in a verdict of <code>./cloverlab grade</code>{" "}
+        <Trans>
+          Hand in a verdict of <code>./cloverlab grade</code>
+        </Trans>{" "}
         <input type="file" accept=".json,application/json" data-testid="hand-in" onChange={handIn} />
       </label>
       <p role="status">{done}</p>

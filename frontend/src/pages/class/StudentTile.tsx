@@ -1,9 +1,10 @@
+import { plural, t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { api } from "../../api/client";
 import { inCluster } from "../../api/fleet";
 import type { Role, Tile } from "../../api/schema";
 import { sinceStart } from "../../store/time";
-import { counted } from "../../ui/counted";
 import { Failed } from "../../ui/Failed";
 import { RoleMark } from "../../ui/RoleMark";
 import { useAttempt } from "../../ui/useAttempt";
@@ -28,13 +29,18 @@ export function StudentTile({ tile, open, address }: Props) {
       <h3>
         {tile.name} <span className="soft">{seen(tile)}</span>
       </h3>
-      {isStuck(tile) && <p className="student-stuck">Stuck: {tile.stuck}</p>}
+      {isStuck(tile) && (
+        <p className="student-stuck">
+          <Trans>Stuck: {tile.stuck}</Trans>
+        </p>
+      )}
       {tile.cluster !== null && <Cluster cluster={tile.cluster} />}
       <p>{doing(tile)}</p>
       {tile.steps.length > 0 && <Steps steps={tile.steps} />}
       <p className="soft">
-        {counted(tile.passed.length, "lab")} passed
-        {tile.verdicts.length > 0 && `, ${counted(tile.verdicts.length, "verdict")} handed in`}
+        <Plural value={tile.passed.length} one="# lab passed" other="# labs passed" />
+        {tile.verdicts.length > 0 &&
+          plural(tile.verdicts.length, { one: ", # verdict handed in", other: ", # verdicts handed in" })}
       </p>
       {open && <Acts tile={tile} address={address} />}
     </li>
@@ -42,7 +48,7 @@ export function StudentTile({ tile, open, address }: Props) {
 }
 
 function Cluster({ cluster }: { cluster: NonNullable<Tile["cluster"]> }) {
-  const broken = [...cluster.broken, ...cluster.unserved.map((group) => `${group} is not served`)];
+  const broken = [...cluster.broken, ...cluster.unserved.map((group) => t`${group} is not served`)];
   return (
     <>
       <p className="student-servers">
@@ -55,7 +61,7 @@ function Cluster({ cluster }: { cluster: NonNullable<Tile["cluster"]> }) {
       </p>
       <p className="figures soft">
         {sinceStart(cluster.now_ns, 0, 0)}
-        {!cluster.playing && " paused"} {cluster.protocol}
+        {!cluster.playing && t` paused`} {cluster.protocol}
       </p>
       {broken.length > 0 && <p className="student-broken">{broken.join(", ")}</p>}
       <Failed why={cluster.trouble} />
@@ -65,7 +71,7 @@ function Cluster({ cluster }: { cluster: NonNullable<Tile["cluster"]> }) {
 
 function Steps({ steps }: { steps: Tile["steps"] }) {
   return (
-    <ul className="student-steps" aria-label="Steps">
+    <ul className="student-steps" aria-label={t`Steps`}>
       {steps.map((step) => (
         <li key={step.id} data-state={step.state} title={`${step.id}: ${step.state}`}>
           <span aria-hidden="true">{signOf(step)}</span> {step.id}
@@ -88,7 +94,7 @@ function Acts({ tile, address }: Omit<Props, "open">) {
         {tile.cluster !== null && (
           <>
             <a className="pill" href={inCluster("/", tile.cluster.name)}>
-              Look
+              <Trans>Look</Trans>
             </a>
             <button
               type="button"
@@ -97,12 +103,12 @@ function Acts({ tile, address }: Omit<Props, "open">) {
               data-testid="fork"
               onClick={() => void fork()}
             >
-              Fork
+              <Trans>Fork</Trans>
             </button>
           </>
         )}
         <button type="button" className="pill" disabled={busy} onClick={() => void renew()}>
-          New link
+          <Trans>New link</Trans>
         </button>
       </p>
       {link !== "" && (

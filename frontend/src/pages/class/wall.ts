@@ -1,7 +1,7 @@
 /** What the wall says about students, and in which order. */
 
+import { plural, t } from "@lingui/core/macro";
 import type { Tile } from "../../api/schema";
-import { counted } from "../../ui/counted";
 
 const SIGNS: Record<Tile["steps"][number]["state"], string> = {
   open: "○",
@@ -16,25 +16,26 @@ export function signOf({ state }: Tile["steps"][number]): string {
 
 /** What a student is doing, in a few words. */
 export function doing({ lab, phase, cluster, steps, run_s }: Tile): string {
-  if (lab === "") return cluster === null ? "has no cluster now" : "free cluster";
+  if (lab === "") return cluster === null ? t`has no cluster now` : t`free cluster`;
   const passed = steps.filter(({ state }) => state === "passed").length;
-  if (phase === "predict") return `${lab}: predicting`;
+  if (phase === "predict") return t`${lab}: predicting`;
   if (phase === "run")
-    return `${lab}: running for ${Math.floor(run_s)} s, ${passed} of ${steps.length} steps`;
-  return `${lab}: ${passed === steps.length ? "passed" : `${passed} of ${steps.length} steps passed`}`;
+    return t`${lab}: running for ${Math.floor(run_s)} s, ${passed} of ${steps.length} steps`;
+  return passed === steps.length ? t`${lab}: passed` : t`${lab}: ${passed} of ${steps.length} steps passed`;
 }
 
 /** How long ago a student was there. */
 export function seen({ absent, away_s }: Tile): string {
   if (!absent) return "";
-  if (away_s < 3600) return `away for ${Math.max(1, Math.floor(away_s / 60))} min`;
-  return `away for ${Math.floor(away_s / 3600)} h`;
+  if (away_s < 3600) return t`away for ${Math.max(1, Math.floor(away_s / 60))} min`;
+  return t`away for ${Math.floor(away_s / 3600)} h`;
 }
 
 export function summary(tiles: readonly Tile[]): string {
   const stuck = tiles.filter(isStuck).length;
+  const students = plural(tiles.length, { one: "# student", other: "# students" });
   const away = tiles.filter(({ absent }) => absent).length;
-  return `${counted(tiles.length, "student")}, ${stuck} stuck, ${away} away`;
+  return t`${students}, ${stuck} stuck, ${away} away`;
 }
 
 export function isStuck({ stuck, absent }: Tile): boolean {

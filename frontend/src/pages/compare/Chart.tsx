@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { useEffect, useRef, useState } from "react";
 import type { Measured } from "../../api/schema";
 import { type Curve, MARGIN, marks, plot, type Scale } from "./plot";
@@ -38,7 +39,7 @@ export function Chart({
   return (
     <figure className="compare-chart" ref={box}>
       <figcaption>{title}</figcaption>
-      <svg width={width} height={HEIGHT} role="img" aria-label={`${title}, one curve per configuration`}>
+      <svg width={width} height={HEIGHT} role="img" aria-label={t`${title}, one curve per configuration`}>
         {made.yTicks.map(({ at, text }) => (
           <g key={text} className="compare-tick">
             <line x1={MARGIN.left} x2={width - MARGIN.right} y1={at} y2={at} />

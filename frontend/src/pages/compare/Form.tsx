@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { ChangeEvent } from "react";
 import type { Choices, ClusterChange } from "../../api/schema";
 import { isConnected, useLab } from "../../store/store";
@@ -15,10 +17,14 @@ export function Form() {
   const put = (index: number, next: ClusterChange): void =>
     change({ changes: wish.changes.map((each, place) => (place === index ? next : each)) });
   return (
-    <section className="panel compare-form" aria-label="What is compared">
+    <section className="panel compare-form" aria-label={t`What is compared`}>
       <header className="instrument-head">
-        <h2>Compare</h2>
-        <p className="soft">The same workload and faults, from the same seed, on the simulator.</p>
+        <h2>
+          <Trans>Compare</Trans>
+        </h2>
+        <p className="soft">
+          <Trans>The same workload and faults, from the same seed, on the simulator.</Trans>
+        </p>
       </header>
       <form
         onSubmit={(event) => {
@@ -28,7 +34,7 @@ export function Form() {
       >
         <div className="compare-what">
           <label>
-            Scenario
+            <Trans>Scenario</Trans>
             <select
               value={wish.scenario}
               data-testid="compare-scenario"
@@ -43,7 +49,7 @@ export function Form() {
             </select>
           </label>
           <label>
-            Seed
+            <Trans>Seed</Trans>
             <input
               type="number"
               min={0}
@@ -80,7 +86,7 @@ export function Form() {
                   className="plain"
                   onClick={() => change({ changes: wish.changes.filter((_, place) => place !== index) })}
                 >
-                  Leave out
+                  <Trans>Leave out</Trans>
                 </button>
               )}
             </li>
@@ -94,7 +100,7 @@ export function Form() {
             data-testid="add-configuration"
             onClick={() => change({ changes: [...wish.changes, { ...wish.changes.at(-1) }] })}
           >
-            Add a configuration
+            <Trans>Add a configuration</Trans>
           </button>
           <span className="header-space" />
           {busy ? (
@@ -104,7 +110,7 @@ export function Form() {
               data-testid="compare-cancel"
               onClick={() => void cancel()}
             >
-              Cancel
+              <Trans>Cancel</Trans>
             </button>
           ) : (
             <button
@@ -113,7 +119,7 @@ export function Form() {
               disabled={!connected || choices === null}
               data-testid="compare-begin"
             >
-              Compare
+              <Trans>Compare</Trans>
             </button>
           )}
         </div>
@@ -156,7 +162,7 @@ function Fields({ choices, own, value, onChange }: FieldsProps) {
   return (
     <div className="compare-fields">
       <label>
-        protocol
+        <Trans>protocol</Trans>
         <select
           value={now("protocol")}
           onChange={(event) => {
@@ -172,7 +178,7 @@ function Fields({ choices, own, value, onChange }: FieldsProps) {
         </select>
       </label>
       <label>
-        groups
+        <Trans>groups</Trans>
         <input
           type="number"
           min={1}
@@ -182,7 +188,7 @@ function Fields({ choices, own, value, onChange }: FieldsProps) {
         />
       </label>
       <label>
-        standbys
+        <Trans>standbys</Trans>
         <input
           type="number"
           min={0}
@@ -193,14 +199,18 @@ function Fields({ choices, own, value, onChange }: FieldsProps) {
       </label>
       {family !== undefined && family.holes.length > 0 && (
         <label>
-          hole of the paper
+          <Trans>hole of the paper</Trans>
           <select
             value={open}
             data-testid="compare-holes"
             onChange={({ currentTarget }) => onChange(withHoles(value, currentTarget.value))}
           >
-            <option value="">none: safe</option>
-            <option value={PAPER}>all: as the paper has it</option>
+            <option value="">
+              <Trans>none: safe</Trans>
+            </option>
+            <option value={PAPER}>
+              <Trans>all: as the paper has it</Trans>
+            </option>
             {choicesOf(family.holes, open).map((name) => (
               <option key={name}>{name}</option>
             ))}
@@ -210,7 +220,7 @@ function Fields({ choices, own, value, onChange }: FieldsProps) {
       {groups > 1 && (
         <>
           <label>
-            placement
+            <Trans>placement</Trans>
             <select value={now("placement")} onChange={word("placement")}>
               {choices.placements.map((name) => (
                 <option key={name}>{name}</option>
@@ -218,7 +228,7 @@ function Fields({ choices, own, value, onChange }: FieldsProps) {
             </select>
           </label>
           <label>
-            across groups
+            <Trans>across groups</Trans>
             <select value={now("cross_group")} onChange={word("cross_group")}>
               {choices.cross_groups.map((name) => (
                 <option key={name}>{name}</option>

@@ -1,3 +1,6 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import type { Compared, InvariantStatus, Measured } from "../../api/schema";
 import { vocabularyOf } from "../../families/vocabulary";
@@ -11,12 +14,12 @@ import { useCompare } from "./store";
 import { labels } from "./wish";
 
 const TAKEOVERS_MOST = 6;
-const STATES: Record<Compared["state"], string> = {
-  waiting: "waits for a free core",
-  running: "runs",
-  done: "done",
-  failed: "failed",
-  cancelled: "was cancelled",
+const STATES: Record<Compared["state"], MessageDescriptor> = {
+  waiting: msg`waits for a free core`,
+  running: msg`runs`,
+  done: msg`done`,
+  failed: msg`failed`,
+  cancelled: msg`was cancelled`,
 };
 
 /** Results of the comparison so far. */
@@ -24,10 +27,12 @@ export function Results() {
   const { comparison, begun, choices } = useCompare();
   if (comparison === null || begun === null)
     return (
-      <section className="panel compare-empty" aria-label="Results">
+      <section className="panel compare-empty" aria-label={t`Results`}>
         <p>
-          Choose a scenario and two to four configurations. Each is simulated with the real server code and
-          the same random seed; messages, disk writes and waiting times appear here side by side.
+          <Trans>
+            Choose a scenario and two to four configurations. Each is simulated with the real server code and
+            the same random seed; messages, disk writes and waiting times appear here side by side.
+          </Trans>
         </p>
       </section>
     );
@@ -35,15 +40,15 @@ export function Results() {
   const names = labels(begun.changes, own);
   const measured = comparison.configurations.map((each) => each.measured);
   return (
-    <section className="panel compare-results" aria-label="Results" data-testid="compare-results">
+    <section className="panel compare-results" aria-label={t`Results`} data-testid="compare-results">
       <ol className="compare-states" aria-live="polite">
         {comparison.configurations.map((each, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is
           <li key={index} data-state={each.state} data-testid={`result-${index + 1}`}>
             <Series index={index} label={names[index] ?? ""} />
             <span className="soft figures">
-              {STATES[each.state]}
-              {each.state === "running" && each.at_s > 0 && `, ${each.at_s.toFixed(0)} s of virtual time`}
+              {i18n._(STATES[each.state])}
+              {each.state === "running" && each.at_s > 0 && t`, ${each.at_s.toFixed(0)} s of virtual time`}
             </span>
             {each.error !== "" && <span className="compare-error">{each.error}</span>}
           </li>
@@ -52,12 +57,12 @@ export function Results() {
       {measured.some((each) => each !== null) && (
         <>
           <Chart
-            title="Successful calls per second"
+            title={t`Successful calls per second`}
             measured={measured}
             curve={callsPerSecond}
             scale="linear"
           />
-          <Chart title="99th percentile of latency, ms" measured={measured} curve={slowest} scale="log" />
+          <Chart title={t`99th percentile of latency, ms`} measured={measured} curve={slowest} scale="log" />
           <Figures names={names} measured={measured} />
           <Takeovers
             names={names}
@@ -81,7 +86,9 @@ function Figures({ names, measured }: Side) {
       <table className="compare-table" data-testid="compare-figures">
         <thead>
           <tr>
-            <th scope="col">per configuration</th>
+            <th scope="col">
+              <Trans>per configuration</Trans>
+            </th>
             {names.map((name, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: two may have the same name
               <th scope="col" key={index}>
@@ -92,9 +99,9 @@ function Figures({ names, measured }: Side) {
         </thead>
         <tbody>
           {ROWS.map(({ name, says, of, shown }) => (
-            <tr key={name}>
+            <tr key={name.id}>
               <th scope="row">
-                {name} <span className="soft">{says}</span>
+                {i18n._(name)} <span className="soft">{i18n._(says)}</span>
               </th>
               {measured.map((each, index) => {
                 const value = each === null ? null : of(each);
@@ -105,7 +112,9 @@ function Figures({ names, measured }: Side) {
           ))}
           <tr>
             <th scope="row">
-              invariants <span className="soft">that were checked all along</span>
+              <Trans>
+                invariants <span className="soft">that were checked all along</span>
+              </Trans>
             </th>
             {measured.map((each, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is
@@ -134,7 +143,7 @@ function Kinds({ measured }: Pick<Side, "measured">) {
     <tbody>
       <tr className="compare-section">
         <th scope="rowgroup" colSpan={1 + measured.length}>
-          messages per call, by kind
+          <Trans>messages per call, by kind</Trans>
         </th>
       </tr>
       {(all ? every : common).map(({ kind, per_call }) => (
@@ -161,7 +170,8 @@ function Kinds({ measured }: Pick<Side, "measured">) {
 
 function Verdict({ invariants }: { invariants: readonly InvariantStatus[] }) {
   const broken = invariants.filter(({ state }) => state === "red");
-  if (broken.length === 0) return <>✓ {invariants.filter(({ state }) => state === "green").length} held</>;
+  if (broken.length === 0)
+    return <Trans>✓ {invariants.filter(({ state }) => state === "green").length} held</Trans>;
   return (
     <span className="compare-broken" title={broken.map(({ explanation }) => explanation).join("; ")}>
       ✕ {broken.map(({ invariant }) => invariant).join(", ")}
@@ -173,13 +183,19 @@ function Takeovers({ names, measured, protocols }: Side & { protocols: readonly 
   if (measured.every((each) => each === null || each.failovers.length === 0)) return null;
   return (
     <div className="compare-takeovers">
-      <h3>Takeovers</h3>
+      <h3>
+        <Trans>Takeovers</Trans>
+      </h3>
       {measured.map((each, index) =>
         each === null ? null : (
           // biome-ignore lint/suspicious/noArrayIndexKey: its place is what it is
           <div key={index}>
             <Series index={index} label={names[index] ?? ""} />
-            {each.failovers.length === 0 && <p className="quiet">none</p>}
+            {each.failovers.length === 0 && (
+              <p className="quiet">
+                <Trans>none</Trans>
+              </p>
+            )}
             <ol className="failovers">
               {each.failovers.slice(0, TAKEOVERS_MOST).map((split) => (
                 <li key={`${split.group}-${split.epoch}`}>

@@ -1,11 +1,13 @@
 /** The rows of the table: figures of each configuration, and the better direction. */
 
+import type { MessageDescriptor } from "@lingui/core";
+import { msg } from "@lingui/core/macro";
 import type { Measured } from "../../api/schema";
 import { count, milliseconds } from "../../store/time";
 
 export interface Row {
-  name: string;
-  says: string;
+  name: MessageDescriptor;
+  says: MessageDescriptor;
   of: (measured: Measured) => number | null;
   shown: (value: number) => string;
 }
@@ -14,41 +16,41 @@ const fine = (value: number): string => (value >= 100 ? count(value) : value.toF
 
 /** Less is better in all of them, except for calls, whose target is the same for all. */
 export const ROWS: readonly Row[] = [
-  { name: "calls", says: "that the workload made", of: ({ calls }) => calls, shown: count },
+  { name: msg`calls`, says: msg`that the workload made`, of: ({ calls }) => calls, shown: count },
   {
-    name: "failed calls",
-    says: "that ended with an operating error",
+    name: msg`failed calls`,
+    says: msg`that ended with an operating error`,
     of: ({ failed_calls }) => failed_calls,
     shown: count,
   },
   {
-    name: "longest outage",
-    says: "without a success while a client waited",
+    name: msg`longest outage`,
+    says: msg`without a success while a client waited`,
     of: ({ longest_outage_ms }) => longest_outage_ms,
     shown: milliseconds,
   },
-  { name: "median latency", says: "of all calls", of: ({ p50_ms }) => p50_ms, shown: milliseconds },
+  { name: msg`median latency`, says: msg`of all calls`, of: ({ p50_ms }) => p50_ms, shown: milliseconds },
   {
-    name: "99th percentile",
-    says: "of the latency of all calls",
+    name: msg`99th percentile`,
+    says: msg`of the latency of all calls`,
     of: ({ p99_ms }) => p99_ms,
     shown: milliseconds,
   },
   {
-    name: "messages per call",
-    says: "of every kind, between all servers and clients",
+    name: msg`messages per call`,
+    says: msg`of every kind, between all servers and clients`,
     of: ({ messages_per_call }) => messages_per_call,
     shown: fine,
   },
   {
-    name: "bytes per call",
-    says: "in those messages",
+    name: msg`bytes per call`,
+    says: msg`in those messages`,
     of: ({ bytes_per_call }) => bytes_per_call,
     shown: fine,
   },
   {
-    name: "log writes per call",
-    says: "logs synced, on all servers",
+    name: msg`log writes per call`,
+    says: msg`logs synced, on all servers`,
     of: ({ log_writes_per_call }) => log_writes_per_call,
     shown: fine,
   },

@@ -1,5 +1,6 @@
 /** The requested comparison, in the form of the URL and of the control plane. */
 
+import { plural, t } from "@lingui/core/macro";
 import type { Choices, ClusterChange } from "../../api/schema";
 
 export interface Wish {
@@ -97,14 +98,14 @@ export function holesOf(value: ClusterChange, own: Record<string, unknown>): str
 
 const SAID: Record<string, (value: unknown) => string> = {
   protocol: (value) => String(value),
-  groups: (value) => `${value} ${value === 1 ? "group" : "groups"}`,
-  standbys: (value) => `${value} ${value === 1 ? "standby" : "standbys"}`,
-  placement: (value) => `placement ${value}`,
-  granularity: (value) => `granularity ${value}`,
+  groups: (value) => plural(Number(value), { one: "# group", other: "# groups" }),
+  standbys: (value) => plural(Number(value), { one: "# standby", other: "# standbys" }),
+  placement: (value) => t`placement ${String(value)}`,
+  granularity: (value) => t`granularity ${String(value)}`,
   holes: (value) => {
     const open = (value ?? []) as string[];
-    if (open.includes(PAPER)) return "as the paper has it";
-    return open.map((hole) => `${hole} open`).join(", ") || "safe";
+    if (open.includes(PAPER)) return t`as the paper has it`;
+    return open.map((hole) => t`${hole} open`).join(", ") || t`safe`;
   },
   cross_group: (value) => String(value).replaceAll("_", "-"),
 };

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useMemo } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { useLab } from "../../store/store";
@@ -23,42 +25,62 @@ export function CoordinationPage() {
     <Frame>
       <main className="coordination">
         <div className="coordination-column">
-          <section className="panel" aria-label="Locks">
-            <h2>Who holds each lock, and why</h2>
+          <section className="panel" aria-label={t`Locks`}>
+            <h2>
+              <Trans>Who holds each lock, and why</Trans>
+            </h2>
             {view === null || known === null ? (
-              <Waiting what="locks" failed={failed || missing} />
+              <Waiting asks={t`Reading the locks…`} failed={failed || missing} />
             ) : (
               <Locks rows={locksOf(groups, view.nodes, known.changes)} groups={groups} />
             )}
           </section>
-          <section className="panel" aria-label="Tree">
+          <section className="panel" aria-label={t`Tree`}>
             <header className="instrument-head">
-              <h2>Coordination tree</h2>
+              <h2>
+                <Trans>Coordination tree</Trans>
+              </h2>
               {view !== null && (
                 <span className="soft figures" data-testid="tree-size">
-                  {count(view.nodes.length)} nodes
-                  {view.left_out > 0 && `; ${count(view.left_out)} more are left out`}
+                  <Trans>{count(view.nodes.length)} nodes</Trans>
+                  {view.left_out > 0 && t`; ${count(view.left_out)} more are left out`}
                 </span>
               )}
             </header>
             <Failed why={failed} />
-            {failed !== "" && view !== null && <p className="soft">This is the tree as it was read last.</p>}
+            {failed !== "" && view !== null && (
+              <p className="soft">
+                <Trans>This is the tree as it was read last.</Trans>
+              </p>
+            )}
             {view === null ? (
-              <Waiting what="tree" failed={failed} />
+              <Waiting asks={t`Reading the tree…`} failed={failed} />
             ) : (
               <Nodes nodes={view.nodes} noticed={noticed} newest={newest} />
             )}
           </section>
         </div>
         <div className="coordination-column">
-          <section className="panel" aria-label="Sessions">
-            <h2>Sessions</h2>
-            {view === null ? <Waiting what="sessions" failed={failed} /> : <Sessions view={view} />}
+          <section className="panel" aria-label={t`Sessions`}>
+            <h2>
+              <Trans>Sessions</Trans>
+            </h2>
+            {view === null ? (
+              <Waiting asks={t`Reading the sessions…`} failed={failed} />
+            ) : (
+              <Sessions view={view} />
+            )}
           </section>
-          <section className="panel" aria-label="Changes">
-            <h2>Changes, newest first</h2>
+          <section className="panel" aria-label={t`Changes`}>
+            <h2>
+              <Trans>Changes, newest first</Trans>
+            </h2>
             <Failed why={missing} />
-            {known === null ? <Waiting what="changes" failed={missing} /> : <Changes {...known} />}
+            {known === null ? (
+              <Waiting asks={t`Reading the changes…`} failed={missing} />
+            ) : (
+              <Changes {...known} />
+            )}
           </section>
         </div>
       </main>
@@ -66,6 +88,6 @@ export function CoordinationPage() {
   );
 }
 
-function Waiting({ what, failed }: { what: string; failed: string }) {
-  return failed === "" ? <p className="waiting">Reading the {what}…</p> : null;
+function Waiting({ asks, failed }: { asks: string; failed: string }) {
+  return failed === "" ? <p className="waiting">{asks}</p> : null;
 }

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { GroupBadge } from "../../ui/GroupBadge";
 import type { LockRow } from "./rows";
 import { Why } from "./Why";
@@ -12,7 +14,9 @@ export function Locks({ rows, groups }: { rows: readonly LockRow[]; groups: read
             <GroupBadge name={group} groups={groups} /> <strong>{holderWords(holder)}</strong>
           </p>
           {change === undefined ? (
-            <p className="soft">The change that made it so is older than the events that are searched.</p>
+            <p className="soft">
+              <Trans>The change that made it so is older than the events that are searched.</Trans>
+            </p>
           ) : (
             <Why change={change} testId={`why-${group}`} />
           )}
@@ -23,6 +27,6 @@ export function Locks({ rows, groups }: { rows: readonly LockRow[]; groups: read
 }
 
 function holderWords(holder: string | null): string {
-  if (holder === null) return "has no lock node; the newest change of the group:";
-  return holder === "" ? "nobody holds the lock" : `${holder} holds the lock`;
+  if (holder === null) return t`has no lock node; the newest change of the group:`;
+  return holder === "" ? t`nobody holds the lock` : t`${holder} holds the lock`;
 }

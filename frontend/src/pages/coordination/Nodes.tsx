@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { ExplainedChange, WatchedNode } from "../../api/schema";
 import { count } from "../../store/time";
 import { fieldsOf, type Reading, splitPath } from "./rows";
@@ -24,13 +26,19 @@ export function Nodes({ nodes, noticed, newest }: Props) {
         >
           <p className="znode-line">
             <Path path={node.path} />
-            <span className="soft figures">version {count(node.version)}</span>
+            <span className="soft figures">
+              <Trans>version {count(node.version)}</Trans>
+            </span>
             {node.session !== "" && (
-              <span className="znode-mark" title={`Ephemeral: it goes with the session ${node.session}`}>
-                session of {node.owner || node.session}
+              <span className="znode-mark" title={t`Ephemeral: it goes with the session ${node.session}`}>
+                <Trans>session of {node.owner || node.session}</Trans>
               </span>
             )}
-            {noticed.has(node.path) && <span className="znode-mark znode-changed">changed</span>}
+            {noticed.has(node.path) && (
+              <span className="znode-mark znode-changed">
+                <Trans>changed</Trans>
+              </span>
+            )}
           </p>
           <Data data={node.data} cut={node.cut} />
           <Watchers names={node.watchers} />
@@ -63,17 +71,27 @@ function Data({ data, cut }: { data: string; cut: number }) {
               <span className="soft">{name}</span> {value}
             </span>
           ))}
-      {cut > 0 && <span className="soft">… and {count(cut)} more characters</span>}
+      {cut > 0 && (
+        <span className="soft">
+          <Trans>… and {count(cut)} more characters</Trans>
+        </span>
+      )}
     </p>
   );
 }
 
 function Watchers({ names }: { names: readonly string[] }) {
   const more = names.length - WATCHERS_MOST;
+  const some = names.slice(0, WATCHERS_MOST).join(", ");
   return names.length === 0 ? null : (
     <p className="soft znode-last">
-      watched by {names.slice(0, WATCHERS_MOST).join(", ")}
-      {more > 0 && ` and ${count(more)} more`}
+      {more > 0 ? (
+        <Trans>
+          watched by {some} and {count(more)} more
+        </Trans>
+      ) : (
+        <Trans>watched by {some}</Trans>
+      )}
     </p>
   );
 }

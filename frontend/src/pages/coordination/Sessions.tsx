@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { TreeSession, TreeView } from "../../api/schema";
 import { count, milliseconds } from "../../store/time";
 
@@ -14,9 +16,13 @@ export function Sessions({ view }: { view: TreeView }) {
             data-connected={each.connected ?? "unknown"}
           >
             <p className="znode-line">
-              <strong>{each.server || "not of a server in a view"}</strong>
+              <strong>{each.server || t`not of a server in a view`}</strong>
               <code className="soft">{each.session}</code>
-              {watches_known && <span className="soft figures">watches {nodeWords(each.watches)}</span>}
+              {watches_known && (
+                <span className="soft figures">
+                  <Trans>watches {nodeWords(each.watches)}</Trans>
+                </span>
+              )}
             </p>
             <State session={each} />
             {each.nodes.map((path) => (
@@ -25,11 +31,17 @@ export function Sessions({ view }: { view: TreeView }) {
           </li>
         ))}
       </ul>
-      {sessions_left_out > 0 && <p className="soft">{count(sessions_left_out)} more are left out.</p>}
+      {sessions_left_out > 0 && (
+        <p className="soft">
+          <Trans>{count(sessions_left_out)} more are left out.</Trans>
+        </p>
+      )}
       {!sessions_known && (
         <p className="soft" data-testid="sessions-unknown">
-          A ZooKeeper ensemble reports to its clients neither sessions nor watches: these are the sessions
-          that own a node.
+          <Trans>
+            A ZooKeeper ensemble reports to its clients neither sessions nor watches: these are the sessions
+            that own a node.
+          </Trans>
         </p>
       )}
     </>
@@ -38,14 +50,18 @@ export function Sessions({ view }: { view: TreeView }) {
 
 function State({ session: { connected, timeout_ms } }: { session: TreeSession }) {
   if (connected === null) return null;
-  const limit = `${milliseconds(timeout_ms)} after its last message`;
+  const limit = t`${milliseconds(timeout_ms)} after its last message`;
   return connected ? (
-    <p className="soft">connected; would end {limit}</p>
+    <p className="soft">
+      <Trans>connected; would end {limit}</Trans>
+    </p>
   ) : (
-    <p className="session-lost">not connected: its nodes stay until it ends, {limit}</p>
+    <p className="session-lost">
+      <Trans>not connected: its nodes stay until it ends, {limit}</Trans>
+    </p>
   );
 }
 
 function nodeWords(number: number): string {
-  return number === 1 ? "1 node" : `${count(number)} nodes`;
+  return number === 1 ? t`1 node` : t`${count(number)} nodes`;
 }

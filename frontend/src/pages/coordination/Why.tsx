@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { ExplainedChange, LabEvent } from "../../api/schema";
 import { showEvent } from "../../store/moment";
 import { EMPTY_PICTURE, type LabState, useLab } from "../../store/store";
@@ -31,7 +33,7 @@ export function EventLine({ event }: { event: LabEvent }) {
       <a
         className="figures"
         href={address}
-        title="The cluster right after this event"
+        title={t`The cluster right after this event`}
         onClick={followed(open)}
       >
         {sinceStart(event.at_ns, start_ns, 3)}
@@ -48,13 +50,21 @@ export function Why({ change, testId }: { change: ExplainedChange; testId?: stri
   return (
     <div data-testid={testId}>
       <ol className="why">
-        {beyond !== "" && <li className="soft">{beyond}, which is not among the kept events</li>}
+        {beyond !== "" && (
+          <li className="soft">
+            <Trans>{beyond}, which is not among the kept events</Trans>
+          </li>
+        )}
         {first !== undefined && (
           <li>
             <EventLine event={first} />
           </li>
         )}
-        {skipped > 0 && <li className="soft">{count(skipped)} more events</li>}
+        {skipped > 0 && (
+          <li className="soft">
+            <Trans>{count(skipped)} more events</Trans>
+          </li>
+        )}
         {rest.map((each) => (
           <li key={each.seq}>
             <EventLine event={each} />
@@ -64,7 +74,11 @@ export function Why({ change, testId }: { change: ExplainedChange; testId?: stri
           <EventLine event={event} />
         </li>
       </ol>
-      {causes.length === 0 && beyond === "" && <p className="soft">No cause of it is known.</p>}
+      {causes.length === 0 && beyond === "" && (
+        <p className="soft">
+          <Trans>No cause of it is known.</Trans>
+        </p>
+      )}
     </div>
   );
 }

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useElementSize } from "@mantine/hooks";
 import { MARGIN, plot, type Spot } from "./course";
 
@@ -17,7 +19,7 @@ export function CourseChart({ title, spots }: { title: string; spots: readonly S
         width={width}
         height={HEIGHT}
         role="img"
-        aria-label={`${title} over time, ${Math.round(newest)} now`}
+        aria-label={t`${title} over time, ${Math.round(newest)} now`}
       >
         {yTicks.map(({ at, text }) => (
           <g key={text}>
@@ -34,7 +36,7 @@ export function CourseChart({ title, spots }: { title: string; spots: readonly S
         ))}
         {spots.length === 0 && (
           <text x={width / 2} y={HEIGHT / 2} textAnchor="middle">
-            Known after two seconds
+            <Trans>Known after two seconds</Trans>
           </text>
         )}
         <path d={path} fill="none" stroke="var(--accent)" strokeWidth="2" />

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Failed } from "../../ui/Failed";
 import { Frame } from "../Frame";
 import { Failures } from "./Failures";
@@ -16,12 +18,16 @@ export function ExplorePage() {
         <SearchForm running={search !== null && isUnderWay(search)} onSearch={put} />
         <Failed why={failed} />
         {search === null || search.state === "none" ? (
-          <section className="panel explore-empty" aria-label="Findings">
-            <h2>No search yet</h2>
+          <section className="panel explore-empty" aria-label={t`Findings`}>
+            <h2>
+              <Trans>No search yet</Trans>
+            </h2>
             <p>
-              A search draws a cluster, its load and faults from each seed, runs them on the simulator, and
-              checks the invariants on every event. The safe variants should survive all of it. With a bug
-              switched on, it finds a schedule that breaks a promise.
+              <Trans>
+                A search draws a cluster, its load and faults from each seed, runs them on the simulator, and
+                checks the invariants on every event. The safe variants should survive all of it. With a bug
+                switched on, it finds a schedule that breaks a promise.
+              </Trans>
             </p>
           </section>
         ) : (

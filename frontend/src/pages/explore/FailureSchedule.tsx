@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useEffect, useState } from "react";
 import { api, failureFile, lineOf } from "../../api/client";
 import type { Failure, ScheduleStep } from "../../api/schema";
@@ -28,39 +30,57 @@ export function FailureSchedule({ number, version }: Props) {
     return () => stop.abort();
   }, [number, version]);
   if (failure === null)
-    return failed === "" ? <p className="waiting">Reading it…</p> : <Failed why={failed} />;
+    return failed === "" ? (
+      <p className="waiting">
+        <Trans>Reading it…</Trans>
+      </p>
+    ) : (
+      <Failed why={failed} />
+    );
   const { schedule, story, file, command, yaml, seed } = failure;
   return (
     <div className="schedule" data-testid={`schedule-${number}`}>
       <Failed why={failed} />
-      <h4>Cluster, seed {seed}</h4>
+      <h4>
+        <Trans>Cluster, seed {seed}</Trans>
+      </h4>
       <ul>
         {schedule.cluster.map((line) => (
           <li key={line}>{line}</li>
         ))}
       </ul>
-      <h4>Faults</h4>
-      <Steps steps={schedule.faults} none="None: the load alone breaks it." />
-      <h4>Clients</h4>
-      <Steps steps={schedule.clients} none="None." />
+      <h4>
+        <Trans>Faults</Trans>
+      </h4>
+      <Steps steps={schedule.faults} none={t`None: the load alone breaks it.`} />
+      <h4>
+        <Trans>Clients</Trans>
+      </h4>
+      <Steps steps={schedule.clients} none={t`None.`} />
       {story.length > 0 && (
         <details>
-          <summary>What led to it, step by step</summary>
+          <summary>
+            <Trans>What led to it, step by step</Trans>
+          </summary>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it */}
           <pre tabIndex={0}>{story.join("\n")}</pre>
         </details>
       )}
       <details>
-        <summary>The scenario file</summary>
+        <summary>
+          <Trans>The scenario file</Trans>
+        </summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it */}
         <pre tabIndex={0}>{yaml}</pre>
       </details>
       <p className="failure-line">
         <a className="pill" href={failureFile(number)} download={file} data-testid={`download-${number}`}>
-          Download it
+          <Trans>Download it</Trans>
         </a>
         <span>
-          This line repeats it, to the same event log: <code>{command}</code>
+          <Trans>
+            This line repeats it, to the same event log: <code>{command}</code>
+          </Trans>
         </span>
       </p>
     </div>

@@ -1,3 +1,5 @@
+import { plural, t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { api } from "../../api/client";
 import { inCluster } from "../../api/fleet";
@@ -6,7 +8,7 @@ import { isConnected, useLab } from "../../store/store";
 import { Failed } from "../../ui/Failed";
 import { useAttempt } from "../../ui/useAttempt";
 import { FailureSchedule } from "./FailureSchedule";
-import { groupsOf, plural } from "./groups";
+import { groupsOf, seedWords } from "./groups";
 
 interface Props {
   search: Search;
@@ -22,14 +24,21 @@ export function Failures({ search, onSearch }: Props) {
     void attempt(async () => location.assign(inCluster("/", (await api.play(number)).name)));
   const shrink = (number: number): void => void attempt(async () => onSearch(await api.shrink(number)));
   return (
-    <section className="panel explore-failures" aria-label="Failures" data-testid="failures">
-      <h2>{search.failed === 0 ? "No failure" : `${plural(search.failed, "failed seed")}, by invariant`}</h2>
+    <section className="panel explore-failures" aria-label={t`Failures`} data-testid="failures">
+      <h2>
+        {search.failed === 0
+          ? t`No failure`
+          : plural(search.failed, {
+              one: "# failed seed, by invariant",
+              other: "# failed seeds, by invariant",
+            })}
+      </h2>
       <Failed why={failed} />
       {search.failures.length === 0 && <p className="soft">{nothing(search)}</p>}
       {groupsOf(search.failures).map(({ invariant, count, rows }) => (
         <section key={invariant} aria-label={invariant} data-testid={`failed-${invariant}`}>
           <h3>
-            {invariant} <span className="soft figures">{plural(count, "seed")}</span>
+            {invariant} <span className="soft figures">{seedWords(count)}</span>
           </h3>
           <ul>
             {rows.map((row) => (
@@ -50,11 +59,11 @@ export function Failures({ search, onSearch }: Props) {
 }
 
 function nothing({ state, bug, seeds }: Search): string {
-  if (state === "running") return "Nothing has failed so far.";
-  if (seeds === 0) return "No seed was run to its end.";
+  if (state === "running") return t`Nothing has failed so far.`;
+  if (seeds === 0) return t`No seed was run to its end.`;
   return bug === null
-    ? "Every promise held. A clean run is no proof: it shows that no drawn schedule breaks one."
-    : "The bug was not found in these seeds. Let it run longer, or try other seeds.";
+    ? t`Every promise held. A clean run is no proof: it shows that no drawn schedule breaks one.`
+    : t`The bug was not found in these seeds. Let it run longer, or try other seeds.`;
 }
 
 interface RowProps {
@@ -66,10 +75,11 @@ interface RowProps {
 }
 
 const STATES: Record<FailureRow["state"], (row: FailureRow) => string> = {
-  found: () => "as it was drawn",
-  shrinking: ({ trials }) => `being shrunk, ${plural(trials, "trial")} so far`,
-  shrunk: () => "shrunk: nothing more can be removed",
-  "partly shrunk": () => "shrunk in part: more may be removed",
+  found: () => t`as it was drawn`,
+  shrinking: ({ trials }) =>
+    plural(trials, { one: "being shrunk, # trial so far", other: "being shrunk, # trials so far" }),
+  shrunk: () => t`shrunk: nothing more can be removed`,
+  "partly shrunk": () => t`shrunk in part: more may be removed`,
 };
 
 function Row({ row, mayShrink, mayPlay, onShrink, onPlay }: RowProps) {
@@ -79,13 +89,18 @@ function Row({ row, mayShrink, mayPlay, onShrink, onPlay }: RowProps) {
     <li data-testid={`failure-${number}`} data-state={state}>
       <p className="failure-line">
         <strong>{family}</strong>
-        <span>seen at {place}</span>
-        <span className="soft figures">{plural(count, "seed")}</span>
+        <span>
+          <Trans>seen at {place}</Trans>
+        </span>
+        <span className="soft figures">{seedWords(count)}</span>
       </p>
       <p className="failure-why">{explanation}</p>
       <p className="failure-line">
         <span className="figures" data-testid={`size-${number}`}>
-          Smallest schedule: {plural(faults, "fault")}, {plural(calls, "call")}
+          <Trans>
+            Smallest schedule: <Plural value={faults} one="# fault" other="# faults" />,{" "}
+            <Plural value={calls} one="# call" other="# calls" />
+          </Trans>
         </span>
         <span className="soft" aria-live="polite">
           {STATES[state](row)}
@@ -100,17 +115,17 @@ function Row({ row, mayShrink, mayPlay, onShrink, onPlay }: RowProps) {
           data-testid={`show-${number}`}
           onClick={() => setOpen(!open)}
         >
-          {open ? "Hide the schedule" : "Show the schedule"}
+          {open ? t`Hide the schedule` : t`Show the schedule`}
         </button>
         <button
           type="button"
           className="pill"
           disabled={!mayPlay}
-          title="Opens a simulated cluster that plays this schedule and pauses where the promise is broken"
+          title={t`Opens a simulated cluster that plays this schedule and pauses where the promise is broken`}
           data-testid={`play-${number}`}
           onClick={onPlay}
         >
-          Play it on the cluster page
+          <Trans>Play it on the cluster page</Trans>
         </button>
         {state !== "shrunk" && (
           <button
@@ -120,7 +135,7 @@ function Row({ row, mayShrink, mayPlay, onShrink, onPlay }: RowProps) {
             data-testid={`shrink-${number}`}
             onClick={onShrink}
           >
-            Shrink
+            <Trans>Shrink</Trans>
           </button>
         )}
       </p>

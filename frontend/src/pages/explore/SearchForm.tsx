@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useEffect, useState } from "react";
 import { api, lineOf } from "../../api/client";
 import type { Search, SearchChoices } from "../../api/schema";
@@ -28,13 +30,21 @@ export function SearchForm({ running, onSearch }: Props) {
     );
   }, [connected, choices, setFailed]);
   return (
-    <section className="panel explore-form" aria-label="What is searched">
+    <section className="panel explore-form" aria-label={t`What is searched`}>
       <header className="instrument-head">
-        <h2>Explore</h2>
-        <p className="soft">Random schedules of load and faults on the simulator, beside this cluster.</p>
+        <h2>
+          <Trans>Explore</Trans>
+        </h2>
+        <p className="soft">
+          <Trans>Random schedules of load and faults on the simulator, beside this cluster.</Trans>
+        </p>
       </header>
       {choices === null || wish === null ? (
-        failed === "" && <p className="waiting">Reading the choices…</p>
+        failed === "" && (
+          <p className="waiting">
+            <Trans>Reading the choices…</Trans>
+          </p>
+        )
       ) : (
         <form
           onSubmit={(event) => {
@@ -51,7 +61,7 @@ export function SearchForm({ running, onSearch }: Props) {
               data-testid="explore-stop"
               onClick={() => void attempt(async () => onSearch(await api.stopSearch()))}
             >
-              Stop
+              <Trans>Stop</Trans>
             </button>
           ) : (
             <button
@@ -60,11 +70,12 @@ export function SearchForm({ running, onSearch }: Props) {
               disabled={busy || !connected}
               data-testid="explore-start"
             >
-              Start
+              <Trans>Start</Trans>
             </button>
           )}
           <p className="explore-bug">
-            {bugOf(choices, wish.bug)?.says ?? "The safe variant: every failure would be a bug of Cloverlab."}
+            {bugOf(choices, wish.bug)?.says ??
+              t`The safe variant: every failure would be a bug of Cloverlab.`}
           </p>
         </form>
       )}
@@ -85,19 +96,21 @@ function Fields({ choices, wish, onChange }: FieldsProps) {
   return (
     <>
       <label>
-        Bug that is switched on
+        <Trans>Bug that is switched on</Trans>
         <select
           value={wish.bug}
           data-testid="explore-bug"
           onChange={({ currentTarget }) => onChange(withBug(wish, choices, currentTarget.value))}
         >
-          <option value="">none: the safe variant</option>
-          <optgroup label="Holes of the papers">
+          <option value="">
+            <Trans>none: the safe variant</Trans>
+          </option>
+          <optgroup label={t`Holes of the papers`}>
             {ofKind("hole").map(({ name }) => (
               <option key={name}>{name}</option>
             ))}
           </optgroup>
-          <optgroup label="Mutations: mistakes of our own">
+          <optgroup label={t`Mutations: mistakes of our own`}>
             {ofKind("mutation").map(({ name }) => (
               <option key={name}>{name}</option>
             ))}
@@ -105,13 +118,15 @@ function Fields({ choices, wish, onChange }: FieldsProps) {
         </select>
       </label>
       <label>
-        Family
+        <Trans>Family</Trans>
         <select
           value={wish.family}
           data-testid="explore-family"
           onChange={({ currentTarget }) => onChange({ ...wish, family: currentTarget.value })}
         >
-          <option value="">all, in turn</option>
+          <option value="">
+            <Trans>all, in turn</Trans>
+          </option>
           {choices.families
             .filter(({ name }) => able.includes(name))
             .map(({ name, says }) => (
@@ -122,7 +137,7 @@ function Fields({ choices, wish, onChange }: FieldsProps) {
         </select>
       </label>
       <label>
-        Length in
+        <Trans>Length in</Trans>
         <select
           value={wish.unit}
           data-testid="explore-unit"
@@ -130,13 +145,17 @@ function Fields({ choices, wish, onChange }: FieldsProps) {
             onChange({ ...wish, unit: currentTarget.value === "seeds" ? "seeds" : "minutes" })
           }
         >
-          <option value="minutes">minutes</option>
-          <option value="seeds">seeds</option>
+          <option value="minutes">
+            <Trans>minutes</Trans>
+          </option>
+          <option value="seeds">
+            <Trans>seeds</Trans>
+          </option>
         </select>
       </label>
       {wish.unit === "minutes" ? (
         <Amount
-          label="Minutes"
+          label={t`Minutes`}
           value={wish.minutes}
           least={0.1}
           most={MINUTES_MAX}
@@ -146,14 +165,14 @@ function Fields({ choices, wish, onChange }: FieldsProps) {
       ) : (
         <>
           <Amount
-            label="Seeds"
+            label={t`Seeds`}
             value={wish.seeds}
             least={1}
             most={SEEDS_MAX}
             onChange={(seeds) => onChange({ ...wish, seeds })}
           />
           <Amount
-            label="First seed"
+            label={t`First seed`}
             value={wish.first}
             least={0}
             most={2 ** 31}
@@ -162,7 +181,7 @@ function Fields({ choices, wish, onChange }: FieldsProps) {
         </>
       )}
       <Amount
-        label="Processes"
+        label={t`Processes`}
         value={wish.jobs}
         least={1}
         most={choices.jobs_max}

@@ -1,5 +1,6 @@
 /** The course of a search as two curves: pure geometry. */
 
+import { t } from "@lingui/core/macro";
 import { line, scaleLinear } from "d3";
 import type { CurvePoint } from "../../api/schema";
 
@@ -35,7 +36,7 @@ export function rateOf(course: readonly CurvePoint[]): Spot[] {
 
 /** "0 s", "40 s"; minutes from three minutes on. */
 function timeText(at_s: number, whole_s: number): string {
-  return whole_s < 180 ? `${at_s} s` : `${Number((at_s / 60).toFixed(1))} min`;
+  return whole_s < 180 ? `${at_s} s` : t`${Number((at_s / 60).toFixed(1))} min`;
 }
 
 export function plot(spots: readonly Spot[], width: number, height: number): CoursePlot {

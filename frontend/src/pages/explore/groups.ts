@@ -1,5 +1,6 @@
 /** Failures in groups, and figures of a search in words. */
 
+import { plural, t } from "@lingui/core/macro";
 import type { FailureRow, Search } from "../../api/schema";
 import { count } from "../../store/time";
 
@@ -26,8 +27,8 @@ export function sizeOf({ faults, calls }: FailureRow): number {
   return faults + calls;
 }
 
-export function plural(number: number, noun: string): string {
-  return `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+export function seedWords(seeds: number): string {
+  return plural(seeds, { one: "# seed", other: "# seeds" });
 }
 
 /** "1:05", "2:03:00". */
@@ -52,11 +53,11 @@ export function isUnderWay({ state, failures }: Search): boolean {
 
 /** "mams, with off_by_one_quorum, 2 minutes". */
 export function subjectOf({ family, bug, minutes, seeds_asked, first_seed }: Search): string {
-  const who = family ?? "all families in turn";
-  const what = bug === null ? "safe" : `with ${bug}`;
+  const who = family ?? t`all families in turn`;
+  const what = bug === null ? t`safe` : t`with ${bug}`;
   const length =
     seeds_asked === null
-      ? plural(minutes ?? 0, "minute")
-      : `seeds ${count(first_seed)} to ${count(first_seed + seeds_asked - 1)}`;
+      ? plural(minutes ?? 0, { one: "# minute", other: "# minutes" })
+      : t`seeds ${count(first_seed)} to ${count(first_seed + seeds_asked - 1)}`;
   return `${who}, ${what}, ${length}`;
 }

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type FormEvent, useCallback, useEffect, useState } from "react";
 import { api } from "../../api/client";
 import { shownCluster } from "../../api/fleet";
@@ -28,7 +30,7 @@ export function AttemptPage({ lab }: { lab: string }) {
   return (
     <ClusterFrame banner={gone ? <Gone lab={lab} /> : undefined}>
       <main className="attempt">
-        <section className="panel lesson" aria-label="Lesson">
+        <section className="panel lesson" aria-label={t`Lesson`}>
           {answer === null ? (
             <Failed why={gone ? "" : failed} />
           ) : (
@@ -44,9 +46,11 @@ export function AttemptPage({ lab }: { lab: string }) {
 function Gone({ lab }: { lab: string }) {
   return (
     <div className="banner" role="alert" data-testid="attempt-gone">
-      <p>This attempt has ended, and its cluster is deleted.</p>
+      <p>
+        <Trans>This attempt has ended, and its cluster is deleted.</Trans>
+      </p>
       <a className="pill" href={`/labs/${lab}`}>
-        Start the lab again
+        <Trans>Start the lab again</Trans>
       </a>
     </div>
   );
@@ -68,14 +72,18 @@ function Attempted({ attempt, failed, onChange }: Props) {
       <p className="lab-goal">{lab.goal}</p>
       <Verdict attempt={attempt} />
       <details className="lab-more" open={attempt.phase === "predict"}>
-        <summary>The lesson</summary>
+        <summary>
+          <Trans>The lesson</Trans>
+        </summary>
         <Lesson page={lab.page} />
       </details>
       <Form lab={lab} attempt={attempt} onChange={onChange} />
       <Failed why={failed || attempt.trouble} />
       {attempt.lost.length > 0 && <Story lines={attempt.lost} />}
       <details className="lab-more">
-        <summary>What to read in the paper</summary>
+        <summary>
+          <Trans>What to read in the paper</Trans>
+        </summary>
         <Reading read={lab.read} />
       </details>
     </>
@@ -86,11 +94,11 @@ function Attempted({ attempt, failed, onChange }: Props) {
 function Verdict({ attempt }: { attempt: Attempt }) {
   const passed = attempt.steps.filter(({ state }) => state === "passed").length;
   const text = {
-    predict: "First predict: answer the questions. Then the load begins, and you may break things.",
-    run: `The run is under way, for ${Math.floor(attempt.run_s)} s. Cause the fault in the picture, and wait until the cluster is calm.`,
+    predict: t`First predict: answer the questions. Then the load begins, and you may break things.`,
+    run: t`The run is under way, for ${Math.floor(attempt.run_s)} s. Cause the fault in the picture, and wait until the cluster is calm.`,
     over: attempt.passed
-      ? "Passed: every prediction and every check."
-      : `${passed} of ${attempt.steps.length} steps passed.`,
+      ? t`Passed: every prediction and every check.`
+      : t`${passed} of ${attempt.steps.length} steps passed.`,
   }[attempt.phase];
   return (
     <p
@@ -117,9 +125,9 @@ function Form({ lab, attempt, onChange }: { lab: Lab; attempt: Attempt; onChange
     });
   };
   const label = {
-    predict: "Predict, and begin the run",
-    run: "End the run and check it",
-    over: "Start again",
+    predict: t`Predict, and begin the run`,
+    run: t`End the run and check it`,
+    over: t`Start again`,
   }[attempt.phase];
   return (
     <form onSubmit={submit}>
@@ -141,7 +149,9 @@ function Form({ lab, attempt, onChange }: { lab: Lab; attempt: Attempt; onChange
 function Story({ lines }: { lines: string[] }) {
   return (
     <details className="lab-more" open>
-      <summary>What led to the first broken promise</summary>
+      <summary>
+        <Trans>What led to the first broken promise</Trans>
+      </summary>
       <ol className="lab-story" data-testid="lost">
         {lines.map((line, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the story does not change

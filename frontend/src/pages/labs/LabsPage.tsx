@@ -1,3 +1,4 @@
+import { Trans } from "@lingui/react/macro";
 import { useCallback } from "react";
 import { api } from "../../api/client";
 import { shownCluster } from "../../api/fleet";
@@ -31,15 +32,23 @@ function LabList() {
     <Frame>
       <main className="labs">
         <header className="page-head labs-head">
-          <h2>Labs</h2>
+          <h2>
+            <Trans>Labs</Trans>
+          </h2>
           <p>
-            Predict what a cluster does, break it, and see whether you were right. Each lab has a simulated
-            cluster of its own: nothing else can be damaged.
+            <Trans>
+              Predict what a cluster does, break it, and see whether you were right. Each lab has a simulated
+              cluster of its own: nothing else can be damaged.
+            </Trans>
           </p>
         </header>
         <InClass />
         <Failed why={failed} />
-        {answer === null && failed === "" && <p className="waiting">Reading the labs…</p>}
+        {answer === null && failed === "" && (
+          <p className="waiting">
+            <Trans>Reading the labs…</Trans>
+          </p>
+        )}
         {answer !== null && (
           <ol className="tiles">
             {answer[0].map((row) => (
@@ -75,9 +84,19 @@ function LabCard({ row, attempt }: { row: LabRow; attempt: Attempt | undefined }
       <p className="tile-facts">
         <span className="lab-level">{row.level}</span>
         <span>{row.papers.join(", ")}</span>
-        <span>{row.minutes} minutes</span>
-        {row.done && <strong className="lab-done">✓ passed</strong>}
-        {under && <strong className="lab-under">under way</strong>}
+        <span>
+          <Trans>{row.minutes} minutes</Trans>
+        </span>
+        {row.done && (
+          <strong className="lab-done">
+            <Trans>✓ passed</Trans>
+          </strong>
+        )}
+        {under && (
+          <strong className="lab-under">
+            <Trans>under way</Trans>
+          </strong>
+        )}
       </p>
     </li>
   );

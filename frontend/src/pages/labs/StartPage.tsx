@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type FormEvent, useCallback, useState } from "react";
 import { api } from "../../api/client";
 import { useLab } from "../../store/store";
@@ -19,18 +21,24 @@ export function StartPage({ lab }: { lab: string }) {
     <Frame>
       <main className="lab-start">
         <Failed why={failed} />
-        {answer === null && failed === "" && <p className="waiting">Reading the lab…</p>}
+        {answer === null && failed === "" && (
+          <p className="waiting">
+            <Trans>Reading the lab…</Trans>
+          </p>
+        )}
         {answer !== null && (
           <>
-            <section className="panel" aria-label="Lesson">
+            <section className="panel" aria-label={t`Lesson`}>
               <h2 className="lab-title">{answer.name}</h2>
               <p className="lab-goal">{answer.goal}</p>
               <Lesson page={answer.page} />
             </section>
             <aside className="lab-start-side">
               <StartForm lab={lab} />
-              <section className="panel" aria-label="Read before">
-                <h3>Read before</h3>
+              <section className="panel" aria-label={t`Read before`}>
+                <h3>
+                  <Trans>Read before</Trans>
+                </h3>
                 <Reading read={answer.read} />
               </section>
             </aside>
@@ -55,22 +63,26 @@ function StartForm({ lab }: { lab: string }) {
     });
   };
   return (
-    <form className="panel lab-form fields" aria-label="Start" onSubmit={start}>
+    <form className="panel lab-form fields" aria-label={t`Start`} onSubmit={start}>
       {joined === "" ? (
         <>
           <TextField
-            label="Your name"
+            label={t`Your name`}
             value={typed}
             onChange={setStudent}
             maxLength={60}
             required
             testId="student"
           />
-          <p className="soft">The name draws your numbers and keeps your progress.</p>
+          <p className="soft">
+            <Trans>The name draws your numbers and keeps your progress.</Trans>
+          </p>
         </>
       ) : (
         <p className="soft" data-testid="joined">
-          You are {joined}: your name draws your numbers. The lab takes the place of your cluster.
+          <Trans>
+            You are {joined}: your name draws your numbers. The lab takes the place of your cluster.
+          </Trans>
         </p>
       )}
       <Failed why={failed} testId="start-failed" />
@@ -80,7 +92,7 @@ function StartForm({ lab }: { lab: string }) {
         disabled={busy || student.trim() === ""}
         data-testid="start-lab"
       >
-        Start the lab
+        <Trans>Start the lab</Trans>
       </button>
     </form>
   );

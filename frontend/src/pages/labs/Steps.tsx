@@ -1,3 +1,6 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { api } from "../../api/client";
 import type { Attempt, AttemptStep, Lab, LabStep } from "../../api/schema";
 import { Failed } from "../../ui/Failed";
@@ -5,11 +8,11 @@ import { useAttempt } from "../../ui/useAttempt";
 import { Choice } from "./Choice";
 
 const SIGNS: Record<AttemptStep["state"], string> = { open: "○", answered: "●", passed: "✓", failed: "✗" };
-const WORDS: Record<AttemptStep["state"], string> = {
-  open: "open",
-  answered: "answered",
-  passed: "passed",
-  failed: "not passed",
+const WORDS: Record<AttemptStep["state"], MessageDescriptor> = {
+  open: msg`open`,
+  answered: msg`answered`,
+  passed: msg`passed`,
+  failed: msg`not passed`,
 };
 
 interface Props {
@@ -29,7 +32,7 @@ export function Steps({ lab, attempt, answers, onAnswer, onChange }: Props) {
         const state = states.get(step.id);
         return state === undefined ? null : (
           <li key={step.id} data-state={state.state} data-testid={`step-${step.id}`}>
-            <span className="lab-sign" role="img" aria-label={WORDS[state.state]}>
+            <span className="lab-sign" role="img" aria-label={i18n._(WORDS[state.state])}>
               {SIGNS[state.state]}
             </span>
             <div className="lab-step">
@@ -58,7 +61,8 @@ function Said({ step, state }: { step: LabStep; state: AttemptStep }) {
   const { choices, unit } = step.question;
   return (
     <p className="soft" data-testid={`said-${step.id}`}>
-      Your prediction: <strong>{choices[state.answer] ?? `${state.answer} ${unit}`.trim()}</strong>
+      <Trans>Your prediction:</Trans>{" "}
+      <strong>{choices[state.answer] ?? `${state.answer} ${unit}`.trim()}</strong>
     </p>
   );
 }
@@ -105,7 +109,7 @@ function Hints({
           data-testid={`ask-${state.id}`}
           onClick={() => void ask()}
         >
-          {state.hints.length === 0 ? "A hint" : "Another hint"}
+          {state.hints.length === 0 ? t`A hint` : t`Another hint`}
         </button>
       )}
       <Failed why={failed} />

@@ -1,3 +1,6 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type FormEvent, useState } from "react";
 import { count } from "../../store/time";
 import { complain } from "../../store/toasts";
@@ -9,12 +12,12 @@ import { PUTS, type Target, useAct } from "./acts";
 import { createFile, makeDirectory, remove, rename } from "./store";
 import { UploadForm } from "./UploadForm";
 
-const TITLES: Record<Target["act"], string> = {
-  make: "New directory",
-  create: "New empty file",
-  upload: "Upload a file",
-  rename: "Rename or move",
-  delete: "Delete",
+const TITLES: Record<Target["act"], MessageDescriptor> = {
+  make: msg`New directory`,
+  create: msg`New empty file`,
+  upload: msg`Upload a file`,
+  rename: msg`Rename or move`,
+  delete: msg`Delete`,
 };
 
 /** Sets the focus when the dialog opens: the browser needs the attribute, which React does not write. */
@@ -31,7 +34,11 @@ function close(): void {
 export function ActDialog() {
   const target = useAct((state) => state.target);
   return (
-    <Dialog opened={target !== null} title={target === null ? "" : TITLES[target.act]} onClose={close}>
+    <Dialog
+      opened={target !== null}
+      title={target === null ? "" : i18n._(TITLES[target.act])}
+      onClose={close}
+    >
       {target?.act === "upload" && <UploadForm key={target.path} directory={target.path} onClose={close} />}
       {target !== null && target.act !== "upload" && (
         <ActForm key={`${target.act} ${target.path}`} target={target} />
@@ -43,13 +50,20 @@ export function ActDialog() {
 /** The effect in one sentence. */
 export function consequence({ act, path, directory, entries, home }: Target): string {
   if (PUTS.has(act))
-    return `Created in ${path}, which group ${home} keeps. The placement rule decides which group keeps the new object.`;
-  if (act === "rename") return `${path} gets another name or directory; its home stays ${home}.`;
-  const of = home === "" ? "" : ` of ${home}`;
-  if (!directory) return `Deletes the file ${path}${of}. It cannot be undone.`;
-  if (entries === 0) return `Deletes the empty directory ${path}${of}. It cannot be undone.`;
-  const names = entries === 1 ? "1 name" : `${count(entries)} names`;
-  return `Deletes the directory ${path}${of} with the ${names} in it and everything below, in every home group. It cannot be undone.`;
+    return t`Created in ${path}, which group ${home} keeps. The placement rule decides which group keeps the new object.`;
+  if (act === "rename") return t`${path} gets another name or directory; its home stays ${home}.`;
+  if (!directory)
+    return home === ""
+      ? t`Deletes the file ${path}. It cannot be undone.`
+      : t`Deletes the file ${path} of ${home}. It cannot be undone.`;
+  if (entries === 0)
+    return home === ""
+      ? t`Deletes the empty directory ${path}. It cannot be undone.`
+      : t`Deletes the empty directory ${path} of ${home}. It cannot be undone.`;
+  const names = plural(entries, { one: `1 name`, other: `${count(entries)} names` });
+  return home === ""
+    ? t`Deletes the directory ${path} with the ${names} in it and everything below, in every home group. It cannot be undone.`
+    : t`Deletes the directory ${path} of ${home} with the ${names} in it and everything below, in every home group. It cannot be undone.`;
 }
 
 function ActForm({ target }: { target: Target }) {
@@ -58,9 +72,9 @@ function ActForm({ target }: { target: Target }) {
   const { busy, failed, setFailed, attempt } = useAttempt();
   const wrong =
     PUTS.has(act) && (text === "" || text.includes("/"))
-      ? "A name without a slash"
+      ? t`A name without a slash`
       : act === "rename" && (!text.startsWith("/") || text === path)
-        ? "Another path, from the root"
+        ? t`Another path, from the root`
         : "";
   /** The dialog may have closed while the groups were loading. */
   const isOpen = (): boolean => useAct.getState().target === target;
@@ -85,12 +99,17 @@ function ActForm({ target }: { target: Target }) {
     <form className="act-form" onSubmit={submit} data-testid={`form-${act}`}>
       <p>{consequence(target)}</p>
       {act !== "delete" && (
-        <TextField label={PUTS.has(act) ? "Name" : "New path"} ref={first} value={text} onChange={setText} />
+        <TextField
+          label={PUTS.has(act) ? t`Name` : t`New path`}
+          ref={first}
+          value={text}
+          onChange={setText}
+        />
       )}
       <Failed why={failed} testId="act-failed" />
       <div className="act-buttons">
         <button type="button" className="pill" ref={act === "delete" ? first : null} onClick={close}>
-          Leave it
+          <Trans>Leave it</Trans>
         </button>
         <button
           type="submit"
@@ -98,7 +117,7 @@ function ActForm({ target }: { target: Target }) {
           disabled={busy}
           data-testid={`do-${act}`}
         >
-          {busy ? "Waiting for the groups…" : act === "delete" ? `Delete ${path}` : TITLES[act]}
+          {busy ? t`Waiting for the groups…` : act === "delete" ? t`Delete ${path}` : i18n._(TITLES[act])}
         </button>
       </div>
     </form>

@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useCallback } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { api } from "../../api/client";
@@ -25,21 +28,25 @@ export function Blocks({ path }: { path: string }) {
   );
   const known = answer?.path === path ? answer : null;
   if (known === null)
-    return <p className={failed === "" ? "soft" : "act-failed"}>{failed || "Looking up its blocks…"}</p>;
+    return <p className={failed === "" ? "soft" : "act-failed"}>{failed || t`Looking up its blocks…`}</p>;
   const nodes = nodesOf(known.blocks, all);
   return (
     <div className="blocks" data-testid="blocks">
       <p>
         {summary(known)}
-        {known.writing && " A writer holds it."}
+        {known.writing && t` A writer holds it.`}
         {failed !== "" && <span className="act-failed"> {failed}</span>}
       </p>
       {known.blocks.length > 0 && (
         <table>
           <thead>
             <tr>
-              <th scope="col">block</th>
-              <th scope="col">length</th>
+              <th scope="col">
+                <Trans>block</Trans>
+              </th>
+              <th scope="col">
+                <Trans>length</Trans>
+              </th>
               {nodes.map((node) => (
                 <th key={node} scope="col">
                   {node}
@@ -54,7 +61,11 @@ export function Blocks({ path }: { path: string }) {
           </tbody>
         </table>
       )}
-      {known.more && <p className="soft">The first {count(known.blocks.length)} are shown.</p>}
+      {known.more && (
+        <p className="soft">
+          <Trans>The first {count(known.blocks.length)} are shown.</Trans>
+        </p>
+      )}
     </div>
   );
 }
@@ -69,15 +80,16 @@ function BlockRow({ block, nodes, replication }: RowProps) {
   const wrong = healthWords(block, replication);
   return (
     <tr data-testid={`block-${block.number}`} data-health={block.health}>
-      <th scope="row" title={`block ${block.number}, stamp ${block.stamp}`}>
+      <th scope="row" title={t`block ${block.number}, stamp ${block.stamp}`}>
         {block.number.replace(/^(....)0*(?=.)/, "$1·")}
         {wrong !== "" && <span className="block-wrong">{wrong}</span>}
       </th>
       <td>{formatBytes(block.length)}</td>
       {nodes.map((node) => {
-        const { tone, sign, meaning } = REPLICA[block.replicas[node] ?? "none"];
+        const { tone, sign, meaning: message } = REPLICA[block.replicas[node] ?? "none"];
+        const meaning = i18n._(message);
         return (
-          <td key={node} data-replica={block.replicas[node] ?? "none"} title={`${meaning} on ${node}`}>
+          <td key={node} data-replica={block.replicas[node] ?? "none"} title={t`${meaning} on ${node}`}>
             <Sign tone={tone}>{sign}</Sign>
             <span className="visually-hidden">{meaning}</span>
           </td>

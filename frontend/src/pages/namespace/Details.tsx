@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useShallow } from "zustand/react/shallow";
 import { contentAddress } from "../../api/client";
 import { isConnected, useLab } from "../../store/store";
@@ -27,12 +30,14 @@ export function Details({ onAct }: { onAct: (act: ActName) => void }) {
   const entry = path === ROOT ? undefined : parent?.entries.find(({ name }) => name === nameOf(path));
   const home = path === ROOT ? (parent?.home ?? "") : (entry?.home ?? "");
   return (
-    <section className="panel details" aria-label="The entry under the pointer" data-testid="details">
+    <section className="panel details" aria-label={t`The entry under the pointer`} data-testid="details">
       <h2 className="details-path">{path}</h2>
       <dl>
         {home !== "" && (
           <div>
-            <dt>home</dt>
+            <dt>
+              <Trans>home</Trans>
+            </dt>
             <dd>
               <GroupBadge name={home} groups={groups} />
             </dd>
@@ -51,8 +56,10 @@ export function Details({ onAct }: { onAct: (act: ActName) => void }) {
       </dl>
       {entry?.branch_point && (
         <p className="details-branch">
-          A branch point: the name is in a directory of {parent?.home}, the object in {entry.home}. Making and
-          deleting it takes both groups.
+          <Trans>
+            A branch point: the name is in a directory of {parent?.home}, the object in {entry.home}. Making
+            and deleting it takes both groups.
+          </Trans>
         </p>
       )}
       {entry?.kind === "file" && <Blocks path={path} />}
@@ -65,7 +72,9 @@ export function Details({ onAct }: { onAct: (act: ActName) => void }) {
             aria-disabled={!enabled}
             data-testid="download"
           >
-            Download <KeyCap>G</KeyCap>
+            <Trans>
+              Download <KeyCap>G</KeyCap>
+            </Trans>
           </a>
         )}
         {ACTS.map(({ act, label, key }) => (
@@ -77,13 +86,15 @@ export function Details({ onAct }: { onAct: (act: ActName) => void }) {
             data-testid={`act-${act}`}
             onClick={() => onAct(act)}
           >
-            {label} <KeyCap>{key}</KeyCap>
+            {i18n._(label)} <KeyCap>{key}</KeyCap>
           </button>
         ))}
       </div>
       <p className="soft details-keys">
-        <KeyCap>↑</KeyCap> <KeyCap>↓</KeyCap> go through the names, <KeyCap>→</KeyCap> opens,{" "}
-        <KeyCap>←</KeyCap> closes or goes up, <KeyCap>U</KeyCap> reads again.
+        <Trans>
+          <KeyCap>↑</KeyCap> <KeyCap>↓</KeyCap> go through the names, <KeyCap>→</KeyCap> opens,{" "}
+          <KeyCap>←</KeyCap> closes or goes up, <KeyCap>U</KeyCap> reads again.
+        </Trans>
       </p>
     </section>
   );

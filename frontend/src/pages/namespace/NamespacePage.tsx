@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useEffect } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { isConnected, useLab } from "../../store/store";
@@ -27,18 +29,20 @@ export function NamespacePage() {
   return (
     <Frame>
       <main className="namespace">
-        <section className="panel" aria-label="Namespace">
+        <section className="panel" aria-label={t`Namespace`}>
           <header className="instrument-head">
-            <h2>Namespace</h2>
+            <h2>
+              <Trans>Namespace</Trans>
+            </h2>
             <Groups />
             <button
               type="button"
               className="plain"
               disabled={!connected}
-              title="Read the open directories again (U)"
+              title={t`Read the open directories again (U)`}
               onClick={againAll}
             >
-              Read again
+              <Trans>Read again</Trans>
             </button>
           </header>
           <Missing />
@@ -57,7 +61,7 @@ function Groups() {
   const counters = useLab((state) => state.counters);
   const current = useLab(isConnected);
   return (
-    <ul className="namespace-groups" aria-label="Groups">
+    <ul className="namespace-groups" aria-label={t`Groups`}>
       {groups.map((name) => {
         const counted = current ? counters[name] : undefined;
         return (
@@ -65,7 +69,9 @@ function Groups() {
             <GroupBadge name={name} groups={groups} />
             {counted !== undefined && (
               <span className="figures">
-                {count(counted.objects)} objects, {count(counted.branch_points)} branch points
+                <Trans>
+                  {count(counted.objects)} objects, {count(counted.branch_points)} branch points
+                </Trans>
               </span>
             )}
           </li>

@@ -1,7 +1,8 @@
+import { t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { type KeyboardEvent, useEffect, useMemo, useRef } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { isConnected, useLab } from "../../store/store";
-import { count } from "../../store/time";
 import { formatBytes } from "../../ui/bytes";
 import { GroupBadge } from "../../ui/GroupBadge";
 import { actOfKey, beginAct } from "./acts";
@@ -57,7 +58,7 @@ export function Tree() {
     <div
       className="tree"
       role="tree"
-      aria-label="Names"
+      aria-label={t`Names`}
       data-testid="tree"
       data-connected={connected}
       onKeyDown={onKey}
@@ -96,7 +97,7 @@ export function Tree() {
 }
 
 function wordsOf(row: Exclude<Row, { kind: "object" }>): string {
-  return row.kind === "failed" ? `${row.words}. Try again` : row.words;
+  return row.kind === "failed" ? t`${row.words}. Try again` : row.words;
 }
 
 function Named({ row, groups }: { row: Extract<Row, { kind: "object" }>; groups: readonly string[] }) {
@@ -111,7 +112,7 @@ function Named({ row, groups }: { row: Extract<Row, { kind: "object" }>; groups:
       </span>
       {entry !== null && entry.entries > 0 && (
         <span className="soft figures">
-          {count(entry.entries)} {entry.entries === 1 ? "name" : "names"}
+          <Plural value={entry.entries} one="# name" other="# names" />
         </span>
       )}
       {entry !== null && entry.kind === "file" && entry.length > 0 && (
@@ -119,11 +120,13 @@ function Named({ row, groups }: { row: Extract<Row, { kind: "object" }>; groups:
       )}
       <span className="tree-space" />
       {entry?.branch_point && (
-        <span className="branch-point" title="This name leads to an object of another group">
+        <span className="branch-point" title={t`This name leads to an object of another group`}>
           <svg viewBox="0 0 12 12" width="0.8rem" height="0.8rem" aria-hidden="true">
             <path d="M3 11V1M3 7C3 4 9 5 9 1" />
           </svg>
-          <span className="branch-words">branch point</span>
+          <span className="branch-words">
+            <Trans>branch point</Trans>
+          </span>
         </span>
       )}
       {home !== "" && <GroupBadge name={home} groups={groups} />}

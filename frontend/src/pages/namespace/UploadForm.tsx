@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type FormEvent, useEffect, useRef, useState } from "react";
 import { lineOf } from "../../api/client";
 import { formatBytes } from "../../ui/bytes";
@@ -22,11 +24,11 @@ export function UploadForm({ directory, onClose }: { directory: string; onClose:
   };
   const wrong =
     file === null
-      ? "Choose a file"
+      ? t`Choose a file`
       : name === "" || name.includes("/")
-        ? "A name without a slash"
+        ? t`A name without a slash`
         : file.size > BYTES_MOST
-          ? `${formatBytes(file.size)} are too many: ${formatBytes(BYTES_MOST)} at most`
+          ? t`${formatBytes(file.size)} are too many: ${formatBytes(BYTES_MOST)} at most`
           : "";
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
@@ -44,9 +46,11 @@ export function UploadForm({ directory, onClose }: { directory: string; onClose:
   };
   return (
     <form className="act-form" onSubmit={(event) => void submit(event)} data-testid="form-upload">
-      <p>To {directory}. Its blocks go to the data nodes as they leave this machine.</p>
+      <p>
+        <Trans>To {directory}. Its blocks go to the data nodes as they leave this machine.</Trans>
+      </p>
       <label>
-        File
+        <Trans>File</Trans>
         <input
           type="file"
           disabled={share !== null}
@@ -55,10 +59,10 @@ export function UploadForm({ directory, onClose }: { directory: string; onClose:
           onChange={(event) => choose(event.currentTarget.files?.[0] ?? null)}
         />
       </label>
-      <TextField label="Name" value={name} disabled={share !== null} onChange={setName} />
+      <TextField label={t`Name`} value={name} disabled={share !== null} onChange={setName} />
       {share !== null && (
         <label>
-          {share < 1 ? `${Math.round(share * 100)} % has left` : "Waiting for the data nodes…"}
+          {share < 1 ? t`${Math.round(share * 100)} % has left` : t`Waiting for the data nodes…`}
           <progress value={share} max={1} />
         </label>
       )}
@@ -69,10 +73,10 @@ export function UploadForm({ directory, onClose }: { directory: string; onClose:
           className="pill"
           onClick={share === null ? onClose : () => stop.current.abort()}
         >
-          {share === null ? "Leave it" : "Stop"}
+          {share === null ? t`Leave it` : t`Stop`}
         </button>
         <button type="submit" className="primary" disabled={share !== null} data-testid="do-upload">
-          Upload
+          <Trans>Upload</Trans>
         </button>
       </div>
     </form>

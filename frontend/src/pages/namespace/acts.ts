@@ -1,5 +1,7 @@
 /** Actions on the selected object; the dialog asks for their input. */
 
+import type { MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import { create } from "zustand";
 import { isConnected, useLab } from "../../store/store";
 import { toast } from "../../store/toasts";
@@ -18,12 +20,12 @@ export interface Target {
   home: string;
 }
 
-export const ACTS: { act: ActName; label: string; key: string }[] = [
-  { act: "make", label: "New directory", key: "N" },
-  { act: "create", label: "New empty file", key: "E" },
-  { act: "upload", label: "Upload a file", key: "O" },
-  { act: "rename", label: "Rename or move", key: "M" },
-  { act: "delete", label: "Delete", key: "D" },
+export const ACTS: { act: ActName; label: MessageDescriptor; key: string }[] = [
+  { act: "make", label: msg`New directory`, key: "N" },
+  { act: "create", label: msg`New empty file`, key: "E" },
+  { act: "upload", label: msg`Upload a file`, key: "O" },
+  { act: "rename", label: msg`Rename or move`, key: "M" },
+  { act: "delete", label: msg`Delete`, key: "D" },
 ];
 
 /** Actions that add an object to a directory. */
@@ -51,7 +53,7 @@ export function targetOf(act: ActName, path: string, dirs: Dirs): Target {
 /** Opens the dialog of an action, or shows why it is impossible. */
 export function beginAct(act: ActName): void {
   const state = useLab.getState();
-  if (!isConnected(state)) toast("The control plane does not answer now", null, "error");
-  else if (state.path === ROOT && !PUTS.has(act)) toast("The root stays what it is", null, "error");
+  if (!isConnected(state)) toast(t`The control plane does not answer now`, null, "error");
+  else if (state.path === ROOT && !PUTS.has(act)) toast(t`The root stays what it is`, null, "error");
   else useAct.setState({ target: targetOf(act, state.path, useTree.getState().dirs) });
 }

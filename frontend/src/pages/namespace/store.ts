@@ -1,5 +1,6 @@
 /** The part of the tree that has been read, and the actions that read more of it or change it. */
 
+import { t } from "@lingui/core/macro";
 import { create } from "zustand";
 import { api, lineOf, upload } from "../../api/client";
 import type { Entry, FsRequest } from "../../api/schema";
@@ -108,7 +109,7 @@ export async function show(path: string, open = false): Promise<void> {
     const child = [...above(path), path][index + 1] ?? path;
     if (!(await found(directory, child))) {
       const why = useTree.getState().dirs[directory]?.failed;
-      useTree.setState({ missing: why || `There is no ${child}` });
+      useTree.setState({ missing: why || t`There is no ${child}` });
       point(directory);
       return;
     }
@@ -136,13 +137,13 @@ async function change(request: FsRequest, directories: string[], then: string): 
 export async function makeDirectory(parent: string, name: string): Promise<void> {
   const path = joined(parent, name);
   await change({ do: "mkdir", path }, [parent], path);
-  toast(`Created ${path}, kept by ${entryOf(path)?.home ?? "its group"}`);
+  toast(t`Created ${path}, kept by ${entryOf(path)?.home ?? t`its group`}`);
 }
 
 export async function createFile(parent: string, name: string): Promise<void> {
   const path = joined(parent, name);
   await change({ do: "create", path }, [parent], path);
-  toast(`Created ${path}, kept by ${entryOf(path)?.home ?? "its group"}`);
+  toast(t`Created ${path}, kept by ${entryOf(path)?.home ?? t`its group`}`);
 }
 
 /** Uploads a local file. Throws the control plane's error. */
@@ -156,7 +157,7 @@ export async function uploadFile(
   const path = joined(parent, name);
   try {
     const { size } = await upload(path, file, progress, signal);
-    toast(`Uploaded ${formatBytes(size)} to ${path}`);
+    toast(t`Uploaded ${formatBytes(size)} to ${path}`);
   } finally {
     await again(parent);
   }
@@ -166,13 +167,13 @@ export async function uploadFile(
 export async function rename(path: string, to: string): Promise<void> {
   await change({ do: "mv", path, to }, [parentOf(path), parentOf(to)], to);
   forget(path);
-  toast(`Renamed ${path} to ${to}`);
+  toast(t`Renamed ${path} to ${to}`);
 }
 
 export async function remove(path: string, recursive: boolean): Promise<void> {
   await change({ do: "rm", path, recursive }, [parentOf(path)], parentOf(path));
   forget(path);
-  toast(`Deleted ${path}`);
+  toast(t`Deleted ${path}`);
 }
 
 /** Drops the entries below a path that no longer exists. */

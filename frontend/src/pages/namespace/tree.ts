@@ -1,5 +1,6 @@
 /** The tree as rows, from the directories that have been read; pure. */
 
+import { t } from "@lingui/core/macro";
 import type { Directory, Entry } from "../../api/schema";
 
 /** A directory: the names of the last read, and the state of the newest request. */
@@ -84,9 +85,9 @@ function below(dirs: Dirs, opened: ReadonlySet<string>, path: string, depth: num
     if (open === true) rows.push(...below(dirs, opened, child, depth + 1));
   }
   if (failed !== "") rows.push(said("failed", failed));
-  else if (read === null || (asking && read.entries.length === 0)) rows.push(said("asking", "Reading…"));
-  else if (read.more) rows.push(said("more", asking ? "Reading…" : "Show more names"));
-  else if (read.entries.length === 0) rows.push(said("empty", "An empty directory"));
+  else if (read === null || (asking && read.entries.length === 0)) rows.push(said("asking", t`Reading…`));
+  else if (read.more) rows.push(said("more", asking ? t`Reading…` : t`Show more names`));
+  else if (read.entries.length === 0) rows.push(said("empty", t`An empty directory`));
   return rows;
 }
 

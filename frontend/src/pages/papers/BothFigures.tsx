@@ -1,3 +1,4 @@
+import { Trans } from "@lingui/react/macro";
 import type { BothFigures as Figures } from "../../api/schema";
 import { amount, sharesOf } from "./figures";
 
@@ -6,23 +7,31 @@ export function BothFigures({ figures, ran }: { figures: readonly Figures[]; ran
   if (figures.length === 0)
     return (
       <p className="soft" data-testid="no-figures">
-        The paper's text gives no figures, only a curve.
+        <Trans>The paper's text gives no figures, only a curve.</Trans>
       </p>
     );
   return (
     <table data-testid="figures">
       <thead>
         <tr>
-          <th scope="col">Figure</th>
-          <th scope="col">The paper's</th>
-          {ran && <th scope="col">Ours</th>}
+          <th scope="col">
+            <Trans>Figure</Trans>
+          </th>
+          <th scope="col">
+            <Trans>The paper's</Trans>
+          </th>
+          {ran && (
+            <th scope="col">
+              <Trans>Ours</Trans>
+            </th>
+          )}
           <th scope="col">
             <span className="experiment-key" data-whose="theirs">
-              theirs
+              <Trans>theirs</Trans>
             </span>{" "}
             {ran && (
               <span className="experiment-key" data-whose="ours">
-                ours
+                <Trans>ours</Trans>
               </span>
             )}
           </th>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useCallback } from "react";
 import { api, plotAddress } from "../../api/client";
 import type { ExperimentPage } from "../../api/schema";
@@ -13,10 +15,14 @@ export function ExperimentView({ name }: { name: string }) {
   return (
     <>
       <PaperLink to="" className="paper-back">
-        ← All papers
+        <Trans>← All papers</Trans>
       </PaperLink>
       <Failed why={failed} />
-      {answer === null && failed === "" && <p className="waiting">Reading the experiment…</p>}
+      {answer === null && failed === "" && (
+        <p className="waiting">
+          <Trans>Reading the experiment…</Trans>
+        </p>
+      )}
       {answer !== null && <Experiment of={answer} />}
     </>
   );
@@ -25,18 +31,24 @@ export function ExperimentView({ name }: { name: string }) {
 function Experiment({ of }: { of: ExperimentPage }) {
   const { name, ran_at_s, notes, modelled } = of;
   return (
-    <article className="panel experiment" aria-label="Experiment">
+    <article className="panel experiment" aria-label={t`Experiment`}>
       <h2 className="lab-title">{name}</h2>
       <p className="soft">
         {of.short} {of.section}
       </p>
       <p className="lab-goal">{of.asks}</p>
       <p>
-        <strong>The paper:</strong> {of.saw}
+        <strong>
+          <Trans>The paper:</Trans>
+        </strong>{" "}
+        {of.saw}
       </p>
       {modelled !== "" && (
         <p className="paper-modelled" data-testid="modelled">
-          <strong>Modelled:</strong> {modelled}
+          <strong>
+            <Trans>Modelled:</Trans>
+          </strong>{" "}
+          {modelled}
         </p>
       )}
       <Ran of={of} />
@@ -45,7 +57,7 @@ function Experiment({ of }: { of: ExperimentPage }) {
         <img
           className="experiment-plot"
           src={plotAddress(name, ran_at_s)}
-          alt={`Plot of ${name}: the figures above over the setting that varies`}
+          alt={t`Plot of ${name}: the figures above over the setting that varies`}
           data-testid="plot"
         />
       )}
@@ -63,14 +75,18 @@ function Ran({ of: { ran_at_s, quick, command } }: { of: ExperimentPage }) {
   if (ran_at_s === 0)
     return (
       <p data-testid="not-run">
-        It has not been run on this machine, so there are no figures of ours. Run <code>{command}</code>, and
-        load this page again.
+        <Trans>
+          It has not been run on this machine, so there are no figures of ours. Run <code>{command}</code>,
+          and load this page again.
+        </Trans>
       </p>
     );
   return (
     <p className="soft" data-testid="ran">
-      Run here on {new Date(ran_at_s * 1_000).toLocaleString()} by <code>{command}</code>
-      {quick && ", a quick run for the shape only"}.
+      <Trans>
+        Run here on {new Date(ran_at_s * 1_000).toLocaleString()} by <code>{command}</code>
+      </Trans>
+      {quick && t`, a quick run for the shape only`}.
     </p>
   );
 }

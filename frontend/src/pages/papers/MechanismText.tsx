@@ -1,3 +1,4 @@
+import { Trans } from "@lingui/react/macro";
 import type { MechanismPage } from "../../api/schema";
 import { Lesson, Reading } from "../labs/Lesson";
 
@@ -9,10 +10,15 @@ export function MechanismText({ mechanism }: { mechanism: MechanismPage }) {
       <Lesson page={page} />
       {modelled !== "" && (
         <p className="paper-modelled" data-testid="modelled">
-          <strong>Modelled:</strong> {modelled}
+          <strong>
+            <Trans>Modelled:</Trans>
+          </strong>{" "}
+          {modelled}
         </p>
       )}
-      <h3>In the paper</h3>
+      <h3>
+        <Trans>In the paper</Trans>
+      </h3>
       <Reading read={cites} />
     </>
   );

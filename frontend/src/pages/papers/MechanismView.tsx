@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { useCallback } from "react";
 import { api } from "../../api/client";
 import type { MechanismPage } from "../../api/schema";
@@ -15,13 +17,17 @@ export function MechanismView({ paper }: { paper: string }) {
   return (
     <>
       <PaperLink to="" className="paper-back">
-        ← All papers
+        <Trans>← All papers</Trans>
       </PaperLink>
       <Failed why={failed} />
-      {answer === null && failed === "" && <p className="waiting">Reading the mechanism…</p>}
+      {answer === null && failed === "" && (
+        <p className="waiting">
+          <Trans>Reading the mechanism…</Trans>
+        </p>
+      )}
       {answer !== null && (
         <div className="lab-start">
-          <section className="panel" aria-label="Mechanism">
+          <section className="panel" aria-label={t`Mechanism`}>
             <h2 className="lab-title">{answer.name}</h2>
             <p className="lab-goal">{answer.about}</p>
             <MechanismText mechanism={answer} />
@@ -43,10 +49,15 @@ function Start({ mechanism }: { mechanism: MechanismPage }) {
     });
   const { servers, protocol, steps } = mechanism;
   return (
-    <section className="panel lab-form" aria-label="See it">
-      <h3>See it</h3>
+    <section className="panel lab-form" aria-label={t`See it`}>
+      <h3>
+        <Trans>See it</Trans>
+      </h3>
       <p>
-        {servers} {servers === 1 ? "server" : "servers"} of {protocol}, simulated, and a load. You can:
+        <Trans>
+          <Plural value={servers} one="# server" other="# servers" /> of {protocol}, simulated, and a load.
+          You can:
+        </Trans>
       </p>
       <ul>
         {steps.map(({ text }) => (
@@ -61,7 +72,7 @@ function Start({ mechanism }: { mechanism: MechanismPage }) {
         data-testid="start-cluster"
         onClick={() => void start()}
       >
-        Start the cluster
+        <Trans>Start the cluster</Trans>
       </button>
     </section>
   );

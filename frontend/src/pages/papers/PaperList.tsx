@@ -1,3 +1,4 @@
+import { Trans } from "@lingui/react/macro";
 import { api } from "../../api/client";
 import type { ExperimentRow, MechanismRow, PaperRow } from "../../api/schema";
 import { Failed } from "../../ui/Failed";
@@ -11,14 +12,22 @@ export function PaperList() {
   return (
     <>
       <header className="page-head">
-        <h2>Papers</h2>
+        <h2>
+          <Trans>Papers</Trans>
+        </h2>
         <p>
-          The ideas behind this program, each in our own words beside a simulated cluster that shows it, and
-          the papers' experiments with their figures and ours.
+          <Trans>
+            The ideas behind this program, each in our own words beside a simulated cluster that shows it, and
+            the papers' experiments with their figures and ours.
+          </Trans>
         </p>
       </header>
       <Failed why={failed} />
-      {answer === null && failed === "" && <p className="waiting">Reading the papers…</p>}
+      {answer === null && failed === "" && (
+        <p className="waiting">
+          <Trans>Reading the papers…</Trans>
+        </p>
+      )}
       {answer?.map((paper) => (
         <OnePaper key={paper.paper} paper={paper} />
       ))}
@@ -44,7 +53,9 @@ function OnePaper({ paper }: { paper: PaperRow }) {
       {paper.experiments.length > 0 && (
         <details className="panel paper-experiments">
           <summary>
-            {paper.experiments.length} experiments, {paper.experiments.filter(ran).length} of them run here
+            <Trans>
+              {paper.experiments.length} experiments, {paper.experiments.filter(ran).length} of them run here
+            </Trans>
           </summary>
           <ul>
             {paper.experiments.map((row) => (
@@ -80,7 +91,11 @@ function ExperimentLine({ row }: { row: ExperimentRow }) {
   return (
     <li data-testid={`experiment-${row.name}`}>
       <PaperLink to={`${EXPERIMENTS}${row.name}`}>{row.name}</PaperLink> <span>{row.asks}</span>
-      {ran(row) && <strong className="lab-done">✓ run here</strong>}
+      {ran(row) && (
+        <strong className="lab-done">
+          <Trans>✓ run here</Trans>
+        </strong>
+      )}
     </li>
   );
 }

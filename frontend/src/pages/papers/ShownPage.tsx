@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type ReactNode, useCallback } from "react";
 import { api } from "../../api/client";
 import { shownCluster } from "../../api/fleet";
@@ -33,7 +35,7 @@ export function ShownPage({ paper }: { paper: string }) {
         </main>
       ) : (
         <main className="paper-shown">
-          <section className="panel lesson" aria-label="Mechanism">
+          <section className="panel lesson" aria-label={t`Mechanism`}>
             <Failed why={failed} />
             {answer !== null && <Explained mechanism={answer} />}
           </section>
@@ -50,12 +52,12 @@ export function ShownPage({ paper }: { paper: string }) {
 /** The instruments below the picture; other places are pages of their own. */
 const INSTRUMENTS: Partial<Record<MechanismPage["look"][number], () => ReactNode>> = {
   journals: () => (
-    <section key="journals" className="panel journals" aria-label="Journals">
+    <section key="journals" className="panel journals" aria-label={t`Journals`}>
       <Journals />
     </section>
   ),
   timeline: () => (
-    <section key="timeline" className="panel" aria-label="Timeline">
+    <section key="timeline" className="panel" aria-label={t`Timeline`}>
       <Timeline />
     </section>
   ),
@@ -70,7 +72,9 @@ function Explained({ mechanism }: { mechanism: MechanismPage }) {
       <ShownSteps steps={mechanism.steps} />
       <OtherPages look={mechanism.look} />
       <details className="lab-more" open>
-        <summary>How it works</summary>
+        <summary>
+          <Trans>How it works</Trans>
+        </summary>
         <MechanismText mechanism={mechanism} />
       </details>
     </>
@@ -80,7 +84,9 @@ function Explained({ mechanism }: { mechanism: MechanismPage }) {
 function Gone() {
   return (
     <div className="banner" role="alert" data-testid="cluster-gone">
-      <p>This cluster has ended. Start it again below.</p>
+      <p>
+        <Trans>This cluster has ended. Start it again below.</Trans>
+      </p>
     </div>
   );
 }

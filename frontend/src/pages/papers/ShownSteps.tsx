@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Plural } from "@lingui/react/macro";
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { ShownStep } from "../../api/schema";
@@ -16,7 +18,7 @@ async function performed({ fault, load, mark, recover }: ShownStep): Promise<voi
 /** The buttons that show a mechanism, and what to look at. */
 export function ShownSteps({ steps }: { steps: readonly ShownStep[] }) {
   return (
-    <ol className="paper-steps" aria-label="See it">
+    <ol className="paper-steps" aria-label={t`See it`}>
       {steps.map((step, at) => (
         <OneStep key={step.text} step={step} place={at + 1} />
       ))}
@@ -44,7 +46,7 @@ function OneStep({ step, place }: { step: ShownStep; place: number }) {
         {step.text}
       </button>
       <span className="paper-done" role="status">
-        {done > 0 && (done === 1 ? "✓ done" : `✓ done ${done} times`)}
+        {done > 0 && <Plural value={done} one="✓ done" other="✓ done # times" />}
       </span>
       <p id={`see-${place}`}>{step.see}</p>
       <Failed why={failed} />

@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { Pool } from "../../api/schema";
 import { canAct, useLab } from "../../store/store";
 import { count } from "../../store/time";
@@ -20,11 +23,13 @@ export function Details({ pools, spot }: Props) {
   return (
     <section
       className="panel details pool-details"
-      aria-label="The replica under the pointer"
+      aria-label={t`The replica under the pointer`}
       data-testid="details"
     >
       {pool === undefined || row === undefined || spot === null || row.cells[spot.node] === undefined ? (
-        <p className="soft">Point at a cell to see its files.</p>
+        <p className="soft">
+          <Trans>Point at a cell to see its files.</Trans>
+        </p>
       ) : (
         <Replicas pool={pool} row={row} node={spot.node} />
       )}
@@ -40,22 +45,20 @@ function Replicas({ pool, row, node }: { pool: Pool; row: Row; node: string }) {
   const doubted = cell.parts.filter(({ replica }) => replica !== null && replica.reason !== "");
   return (
     <>
-      <h2>
-        {row.image === null ? "Journal" : `Image at sn ${count(row.image.sn)}`} on {node}
-      </h2>
+      <h2>{row.image === null ? t`Journal on ${node}` : t`Image at sn ${count(row.image.sn)} on ${node}`}</h2>
       <p className="pool-verdict" data-testid="verdict">
         <Sign tone={TONE[cell.state]}>{SIGN[cell.state]}</Sign>
-        {MEANING[cell.state]}
+        {i18n._(MEANING[cell.state])}
       </p>
       {refused !== undefined && <p className="pool-reason">{refused}</p>}
       {row.image === null && journal !== undefined && (
         <>
           {journal.reason !== "" && <p className="pool-reason">{journal.reason}</p>}
           <dl>
-            <Fact name="reported" value={`sn ${count(journal.first_sn)} to ${count(journal.last_sn)}`} />
-            <Fact name="size" value={formatBytes(journal.size)} />
-            <Fact name="epoch" value={count(journal.epoch)} />
-            <Fact name="checksum" value={hex(journal.checksum)} />
+            <Fact name={t`reported`} value={t`sn ${count(journal.first_sn)} to ${count(journal.last_sn)}`} />
+            <Fact name={t`size`} value={formatBytes(journal.size)} />
+            <Fact name={t`epoch`} value={count(journal.epoch)} />
+            <Fact name={t`checksum`} value={hex(journal.checksum)} />
           </dl>
         </>
       )}
@@ -76,9 +79,11 @@ function Doubted({ part: { name, state, replica } }: { part: Part }) {
     <p className="pool-reason" data-testid={`doubt-${name}`}>
       <strong>{name}</strong>: {reason}.
       {source !== "" &&
-        ` ${state === "repairing" ? "Repair" : "Repaired"} from ${source} from byte ${count(began)} on${
-          state === "repairing" ? `: ${formatBytes(offset)} of ${formatBytes(size)}` : ""
-        }.`}
+        ` ${
+          state === "repairing"
+            ? t`Repair from ${source} from byte ${count(began)} on: ${formatBytes(offset)} of ${formatBytes(size)}.`
+            : t`Repaired from ${source} from byte ${count(began)} on.`
+        }`}
     </p>
   );
 }
@@ -88,12 +93,22 @@ function Parts({ parts }: { parts: Part[] }) {
     <table className="pool-parts-table">
       <thead>
         <tr>
-          <th scope="col">file</th>
-          <th scope="col">bytes</th>
-          <th scope="col">whole</th>
-          <th scope="col">checksum</th>
           <th scope="col">
-            <span className="visually-hidden">state</span>
+            <Trans>file</Trans>
+          </th>
+          <th scope="col">
+            <Trans>bytes</Trans>
+          </th>
+          <th scope="col">
+            <Trans>whole</Trans>
+          </th>
+          <th scope="col">
+            <Trans>checksum</Trans>
+          </th>
+          <th scope="col">
+            <span className="visually-hidden">
+              <Trans>state</Trans>
+            </span>
           </th>
         </tr>
       </thead>
@@ -102,11 +117,11 @@ function Parts({ parts }: { parts: Part[] }) {
           <tr key={name} data-state={state}>
             <th scope="row">{name}</th>
             <td>{replica === null ? "–" : count(replica.size)}</td>
-            <td>{replica === null ? "–" : replica.valid >= replica.size ? "all" : count(replica.valid)}</td>
+            <td>{replica === null ? "–" : replica.valid >= replica.size ? t`all` : count(replica.valid)}</td>
             <td className="pool-hex">{replica === null ? "–" : hex(replica.checksum)}</td>
-            <td title={MEANING[state]}>
+            <td title={i18n._(MEANING[state])}>
               <Sign tone={TONE[state]}>{SIGN[state]}</Sign>
-              <span className="visually-hidden">{MEANING[state]}</span>
+              <span className="visually-hidden">{i18n._(MEANING[state])}</span>
             </td>
           </tr>
         ))}
@@ -130,15 +145,15 @@ function Damage({ node, row, faulted }: { node: string; row: Row; faulted: boole
             data-testid="damage"
             onClick={() => void damage(node, row.id)}
           >
-            {row.id === JOURNAL ? "Damage the journal" : "Damage this image"} <KeyCap>{verb.key}</KeyCap>
+            {row.id === JOURNAL ? t`Damage the journal` : t`Damage this image`} <KeyCap>{verb.key}</KeyCap>
           </button>
         </div>
       )}
       {faulted && (
         <p className="soft">
           {row.id === JOURNAL
-            ? "A journal is checked when it is read: at the next start of its server, or when it renews another."
-            : "A file is checked when it is read. Have all replicas compared, and watch the repair."}
+            ? t`A journal is checked when it is read: at the next start of its server, or when it renews another.`
+            : t`A file is checked when it is read. Have all replicas compared, and watch the repair.`}
         </p>
       )}
     </>

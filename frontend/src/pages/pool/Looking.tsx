@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type FormEvent, useState } from "react";
 import { api } from "../../api/client";
 import type { Looked, LookedIn } from "../../api/schema";
@@ -24,12 +26,14 @@ export function Looking({ groups }: { groups: readonly string[] }) {
     });
   };
   return (
-    <section className="panel pool-looking" aria-label="Look into the images">
-      <h2>Look into the images</h2>
+    <section className="panel pool-looking" aria-label={t`Look into the images`}>
+      <h2>
+        <Trans>Look into the images</Trans>
+      </h2>
       <form className="act-form" onSubmit={submit}>
-        <TextField label="Path" value={path} maxLength={4096} testId="look-path" onChange={setPath} />
+        <TextField label={t`Path`} value={path} maxLength={4096} testId="look-path" onChange={setPath} />
         <button type="submit" className="pill" disabled={busy || !connected} data-testid="look">
-          {busy ? "Loading partitions…" : "Look"}
+          {busy ? t`Loading partitions…` : t`Look`}
         </button>
         <Failed why={failed} testId="look-failed" />
       </form>
@@ -53,7 +57,10 @@ function Loaded({ step, groups }: { step: LookedIn; groups: readonly string[] })
   return (
     <div className="pool-loaded">
       <span>
-        <GroupBadge name={step.group} groups={groups} /> image at sn {count(step.sn)} on {step.server}
+        <GroupBadge name={step.group} groups={groups} />{" "}
+        <Trans>
+          image at sn {count(step.sn)} on {step.server}
+        </Trans>
       </span>
       <span className="pool-parts" aria-hidden="true">
         {numbers.map((number) => (
@@ -65,8 +72,10 @@ function Loaded({ step, groups }: { step: LookedIn; groups: readonly string[] })
         ))}
       </span>
       <span className="soft figures">
-        loaded {count(step.loaded.length)} of {count(step.partitions)} partitions, {formatBytes(step.size)} of{" "}
-        {formatBytes(step.of_bytes)}
+        <Trans>
+          loaded {count(step.loaded.length)} of {count(step.partitions)} partitions, {formatBytes(step.size)}{" "}
+          of {formatBytes(step.of_bytes)}
+        </Trans>
       </span>
     </div>
   );

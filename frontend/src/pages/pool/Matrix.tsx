@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { Pool, PoolNode } from "../../api/schema";
@@ -67,10 +70,12 @@ export function Matrix({ pool, rows }: Props) {
   };
 
   return (
-    <section className="panel" aria-label={`Storage pool of ${pool.group}`}>
+    <section className="panel" aria-label={t`Storage pool of ${pool.group}`}>
       <header className="instrument-head pool-head">
         <h2>
-          Storage pool of <GroupBadge name={pool.group} groups={groups} />
+          <Trans>
+            Storage pool of <GroupBadge name={pool.group} groups={groups} />
+          </Trans>
         </h2>
         <span className="pool-orders">
           {ORDERS.map(({ do: what, label, key }) => (
@@ -82,7 +87,7 @@ export function Matrix({ pool, rows }: Props) {
               data-testid={`order-${what}-${pool.group}`}
               onClick={() => void order(pool.group, what)}
             >
-              {label} <KeyCap>{key}</KeyCap>
+              {i18n._(label)} <KeyCap>{key}</KeyCap>
             </button>
           ))}
         </span>
@@ -91,13 +96,15 @@ export function Matrix({ pool, rows }: Props) {
         <table
           ref={table}
           className="pool-matrix"
-          aria-label={`Files of ${pool.group} by pool node`}
+          aria-label={t`Files of ${pool.group} by pool node`}
           data-testid={`matrix-${pool.group}`}
           onKeyDown={onKey}
         >
           <thead>
             <tr>
-              <th scope="col">file</th>
+              <th scope="col">
+                <Trans>file</Trans>
+              </th>
               {nodes.map((node) => (
                 <th key={node} scope="col">
                   <NodeHead node={pool.nodes[node] as PoolNode} />
@@ -116,7 +123,9 @@ export function Matrix({ pool, rows }: Props) {
                     <CellButton
                       spot={spotOf(pool.group, node, row.id)}
                       cell={row.cells[node] as Cell}
-                      label={`${row.image === null ? "journal" : `image at sn ${row.image.sn}`} on ${node}`}
+                      label={
+                        row.image === null ? t`journal on ${node}` : t`image at sn ${row.image.sn} on ${node}`
+                      }
                       current={own?.node === node && own.row === row.id}
                       focusable={at.node === node && at.row === row.id}
                     >
@@ -133,7 +142,9 @@ export function Matrix({ pool, rows }: Props) {
       </div>
       {rows.length === 1 && (
         <p className="soft pool-note">
-          No image yet. One is taken when the journal has grown long enough, or now: Take an image.
+          <Trans>
+            No image yet. One is taken when the journal has grown long enough, or now: Take an image.
+          </Trans>
         </p>
       )}
     </section>
@@ -153,16 +164,18 @@ function NodeHead({ node }: { node: PoolNode }) {
       </span>
       {renewal !== null ? (
         <span className="pool-renewal">
-          renewed from the {renewal.phase}: sn {count(renewal.sn)} of {count(renewal.goal_sn)}
+          <Trans>
+            renewed from the {renewal.phase}: sn {count(renewal.sn)} of {count(renewal.goal_sn)}
+          </Trans>
           <Progress share={renewal.goal_sn > 0 ? renewal.sn / renewal.goal_sn : 0} />
         </span>
       ) : (
         <span className="soft figures" title={refused || undefined}>
           {refused !== ""
-            ? "report not believed"
+            ? t`report not believed`
             : reported_ns === 0
-              ? "no report yet"
-              : `${count(files)} files, ${formatBytes(size)}, ${agoWords(now_s - reported_ns / NS_PER_S)}`}
+              ? t`no report yet`
+              : t`${count(files)} files, ${formatBytes(size)}, ${agoWords(now_s - reported_ns / NS_PER_S)}`}
         </span>
       )}
     </span>
@@ -170,14 +183,23 @@ function NodeHead({ node }: { node: PoolNode }) {
 }
 
 function RowHead({ row: { image } }: { row: Row }) {
-  if (image === null) return <strong>journal</strong>;
+  if (image === null)
+    return (
+      <strong>
+        <Trans>journal</Trans>
+      </strong>
+    );
   return (
     <span className="pool-file">
-      <strong>image at sn {count(image.sn)}</strong>
+      <strong>
+        <Trans>image at sn {count(image.sn)}</Trans>
+      </strong>
       {image.size > 0 && <span className="soft">{formatBytes(image.size)}</span>}
       {image.writer !== "" && (
         <span className="soft">
-          taken by {image.writer} in {count(image.took_ms)} ms
+          <Trans>
+            taken by {image.writer} in {count(image.took_ms)} ms
+          </Trans>
         </span>
       )}
     </span>
@@ -221,7 +243,7 @@ function CellButton({ spot, cell, label, current, focusable, children }: CellPro
       data-state={cell.state}
       aria-pressed={current}
       tabIndex={focusable ? 0 : -1}
-      title={MEANING[cell.state]}
+      title={i18n._(MEANING[cell.state])}
       onClick={() => useLab.setState({ spot })}
     >
       <span className="visually-hidden">{label}: </span>

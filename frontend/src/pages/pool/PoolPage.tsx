@@ -1,3 +1,6 @@
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useEffect } from "react";
 import { api } from "../../api/client";
 import type { Pool } from "../../api/schema";
@@ -41,7 +44,11 @@ export function PoolPage() {
             </p>
           )}
           {pools === null
-            ? failed === "" && <p className="waiting">Reading the reports of the pool nodes…</p>
+            ? failed === "" && (
+                <p className="waiting">
+                  <Trans>Reading the reports of the pool nodes…</Trans>
+                </p>
+              )
             : pools.map((pool) => <Matrix key={pool.group} pool={pool} rows={rowsOf(pool)} />)}
         </div>
         <div className="pool-side">
@@ -55,11 +62,11 @@ export function PoolPage() {
 
 function Legend() {
   return (
-    <ul className="pool-legend" aria-label="Legend">
+    <ul className="pool-legend" aria-label={t`Legend`}>
       {(["agrees", "behind", "damaged", "disputed", "repairing", "repaired"] as const).map((state) => (
         <li key={state}>
           <Sign tone={TONE[state]}>{SIGN[state]}</Sign>
-          {MEANING[state]}
+          {i18n._(MEANING[state])}
         </li>
       ))}
     </ul>

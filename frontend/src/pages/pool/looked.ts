@@ -1,5 +1,6 @@
 /** The content of an image in words. */
 
+import { plural, t } from "@lingui/core/macro";
 import type { Looked } from "../../api/schema";
 import { count } from "../../store/time";
 import { formatBytes } from "../../ui/bytes";
@@ -7,10 +8,15 @@ import { formatBytes } from "../../ui/bytes";
 const NS_PER_MS = 1_000_000;
 
 export function foundWords({ found }: Pick<Looked, "found">): string {
-  if (found === null) return "the image does not have it";
+  if (found === null) return t`the image does not have it`;
   const changed = new Date(found.mtime_ns / NS_PER_MS).toLocaleString();
   if (found.kind === "directory")
-    return `a directory of ${count(found.entries)} ${found.entries === 1 ? "name" : "names"}, changed ${changed}`;
-  const links = found.nlink > 1 ? ` under ${count(found.nlink)} names` : "";
-  return `a file of ${formatBytes(found.length)}${links}, changed ${changed}`;
+    return plural(found.entries, {
+      one: `a directory of # name, changed ${changed}`,
+      other: `a directory of # names, changed ${changed}`,
+    });
+  const size = formatBytes(found.length);
+  return found.nlink > 1
+    ? t`a file of ${size} under ${count(found.nlink)} names, changed ${changed}`
+    : t`a file of ${size}, changed ${changed}`;
 }

@@ -1,5 +1,7 @@
 /** Orders of a person to the storage pool. */
 
+import type { MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import { perform, verbNamed } from "../../actions/perform";
 import { api } from "../../api/client";
 import type { PoolOrder } from "../../api/schema";
@@ -8,21 +10,21 @@ import { JOURNAL } from "./volume";
 
 export const ORDERS: {
   do: PoolOrder["do"];
-  label: string;
+  label: MessageDescriptor;
   key: string;
   reported: (server: string) => string;
 }[] = [
   {
     do: "check",
-    label: "Compare all replicas",
+    label: msg`Compare all replicas`,
     key: "K",
-    reported: (server) => `${server} has every node read all its files again, and compares`,
+    reported: (server) => t`${server} has every node read all its files again, and compares`,
   },
   {
     do: "image",
-    label: "Take an image",
+    label: msg`Take an image`,
     key: "I",
-    reported: (server) => `${server} has a standby take an image`,
+    reported: (server) => t`${server} has a standby take an image`,
   },
 ];
 

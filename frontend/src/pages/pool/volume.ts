@@ -1,5 +1,7 @@
 /** The logical volume as rows and cells, from the API's responses; pure. */
 
+import type { MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import type { Pool, PoolImage, Replica } from "../../api/schema";
 import { count } from "../../store/time";
 import { formatBytes } from "../../ui/bytes";
@@ -62,17 +64,17 @@ export const TONE: Record<CellState, Tone> = {
   unknown: "none",
 };
 
-export const MEANING: Record<CellState, string> = {
-  agrees: "believed: equal to the others",
-  whole: "whole, not compared yet",
-  repaired: "believed again after repair",
-  behind: "ends earlier than another",
-  repairing: "being repaired",
-  damaged: "damaged: not used",
-  disputed: "differs, and the correct replica is unknown",
-  faulted: "damaged by a fault, and not noticed yet",
-  absent: "not here",
-  unknown: "not reported yet",
+export const MEANING: Record<CellState, MessageDescriptor> = {
+  agrees: msg`believed: equal to the others`,
+  whole: msg`whole, not compared yet`,
+  repaired: msg`believed again after repair`,
+  behind: msg`ends earlier than another`,
+  repairing: msg`being repaired`,
+  damaged: msg`damaged: not used`,
+  disputed: msg`differs, and the correct replica is unknown`,
+  faulted: msg`damaged by a fault, and not noticed yet`,
+  absent: msg`not here`,
+  unknown: msg`not reported yet`,
 };
 
 /** The journal first, then the images, the newest first. */
@@ -96,20 +98,22 @@ function journalCell(pool: Pool, node: string): Cell {
   const replica = pool.files[JOURNAL]?.[node];
   const faulted = pool.nodes[node]?.faulted === JOURNAL;
   const rest = { parts: [], share: null };
-  if (faulted) return { state: "faulted", words: "damaged, not noticed", ...rest };
+  if (faulted) return { state: "faulted", words: t`damaged, not noticed`, ...rest };
   if (replica === undefined) return { ...absent(pool, node), ...rest };
   const words: Partial<Record<CellState, string>> = {
-    agrees: "believed",
-    behind: replica.behind_by > 0 ? `${count(replica.behind_by)} behind` : "behind",
-    damaged: "damaged",
-    disputed: "differs",
+    agrees: t`believed`,
+    behind: replica.behind_by > 0 ? t`${count(replica.behind_by)} behind` : t`behind`,
+    damaged: t`damaged`,
+    disputed: t`differs`,
   };
   return { state: replica.state, words: words[replica.state] ?? replica.state, ...rest };
 }
 
 function absent(pool: Pool, node: string): { state: CellState; words: string } {
   const reported = (pool.nodes[node]?.reported_ns ?? 0) > 0;
-  return reported ? { state: "absent", words: "not here" } : { state: "unknown", words: "not reported yet" };
+  return reported
+    ? { state: "absent", words: t`not here` }
+    : { state: "unknown", words: t`not reported yet` };
 }
 
 /** "p03" of "image/…-829ec90c.p03". */
@@ -136,29 +140,29 @@ function imageCell(pool: Pool, image: PoolImage, node: string, newest: boolean):
   const of = (state: CellState): Part | undefined => held.find((part) => part.state === state);
   const refused = image.refused[node];
   if (newest && pool.nodes[node]?.faulted === "image")
-    return { state: "faulted", words: "damaged, not noticed", parts, share: null };
+    return { state: "faulted", words: t`damaged, not noticed`, parts, share: null };
   const repairing = of("repairing");
   if (repairing?.replica) {
     const { offset, size } = repairing.replica;
-    const words = `${repairing.name}: ${formatBytes(offset)} of ${formatBytes(size)}`;
+    const words = t`${repairing.name}: ${formatBytes(offset)} of ${formatBytes(size)}`;
     return { state: "repairing", words, parts, share: size > 0 ? offset / size : 0 };
   }
   const damaged = of("damaged");
   if (damaged !== undefined) return { state: "damaged", words: damagedWords(damaged), parts, share: null };
-  if (refused !== undefined) return { state: "damaged", words: "damaged", parts, share: null };
-  if (of("disputed")) return { state: "disputed", words: "differs", parts, share: null };
+  if (refused !== undefined) return { state: "damaged", words: t`damaged`, parts, share: null };
+  if (of("disputed")) return { state: "disputed", words: t`differs`, parts, share: null };
   if (held.length === 0 && image.whole.includes(node))
-    return { state: "whole", words: "whole", parts: [], share: null };
+    return { state: "whole", words: t`whole`, parts: [], share: null };
   if (held.length === 0) return { ...absent(pool, node), parts: [], share: null };
-  if (of("repaired")) return { state: "repaired", words: "repaired", parts, share: null };
+  if (of("repaired")) return { state: "repaired", words: t`repaired`, parts, share: null };
   return image.whole.includes(node)
-    ? { state: "agrees", words: "believed", parts, share: null }
-    : { state: "whole", words: "not complete", parts, share: null };
+    ? { state: "agrees", words: t`believed`, parts, share: null }
+    : { state: "whole", words: t`not complete`, parts, share: null };
 }
 
 function damagedWords({ name, replica }: Part): string {
-  if (replica === null || replica.size === 0) return `${name} missing`;
-  return replica.valid < replica.size ? `${name} bad at ${count(replica.valid)}` : `${name} damaged`;
+  if (replica === null || replica.size === 0) return t`${name} missing`;
+  return replica.valid < replica.size ? t`${name} bad at ${count(replica.valid)}` : t`${name} damaged`;
 }
 
 /** The cell that an arrow key moves to; the same one at the border. */
@@ -197,7 +201,7 @@ export function cellAt(spot: string): { group: string; node: string; row: string
 
 /** "just now", "12 s ago", "3 min ago", "2 h ago". */
 export function agoWords(seconds: number): string {
-  if (seconds < 2) return "just now";
-  if (seconds < 100) return `${Math.round(seconds)} s ago`;
-  return seconds < 6000 ? `${Math.round(seconds / 60)} min ago` : `${Math.round(seconds / 3600)} h ago`;
+  if (seconds < 2) return t`just now`;
+  if (seconds < 100) return t`${Math.round(seconds)} s ago`;
+  return seconds < 6000 ? t`${Math.round(seconds / 60)} min ago` : t`${Math.round(seconds / 3600)} h ago`;
 }

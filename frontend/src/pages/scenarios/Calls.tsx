@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { line, scaleLinear } from "d3";
 import { useEffect, useRef, useState } from "react";
 import type { CallCurve, StepResult } from "../../api/schema";
@@ -27,8 +29,16 @@ export function Calls({ curve, steps }: { curve: CallCurve; steps: readonly Step
     .y((calls) => y(perSecond(calls)));
   return (
     <figure className="scenario-calls" ref={box}>
-      <figcaption>Calls a second; shaded: no success although a call waited; numbers: steps</figcaption>
-      <svg width={width} height={HEIGHT} role="img" aria-label="Calls a second over time" data-testid="calls">
+      <figcaption>
+        <Trans>Calls a second; shaded: no success although a call waited; numbers: steps</Trans>
+      </figcaption>
+      <svg
+        width={width}
+        height={HEIGHT}
+        role="img"
+        aria-label={t`Calls a second over time`}
+        data-testid="calls"
+      >
         {curve.outages.map(([begin, end]) => (
           <rect
             key={begin}

@@ -1,3 +1,4 @@
+import { Trans } from "@lingui/react/macro";
 import { apiOf } from "../../api/fleet";
 
 /** Links to the report of a run that is over. */
@@ -6,10 +7,10 @@ export function Downloads({ run }: { run: number }) {
   return (
     <span className="scenario-downloads">
       <a className="pill" href={address("html")} download data-testid="report-html">
-        Report (HTML)
+        <Trans>Report (HTML)</Trans>
       </a>
       <a className="pill" href={address("json")} download data-testid="report-json">
-        Report (JSON)
+        <Trans>Report (JSON)</Trans>
       </a>
     </span>
   );

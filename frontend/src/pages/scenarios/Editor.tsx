@@ -6,6 +6,7 @@ import { lintGutter, setDiagnostics } from "@codemirror/lint";
 import { EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import { t } from "@lingui/core/macro";
 import { useEffect, useRef } from "react";
 import type { WrongLine } from "../../api/schema";
 import { proposals, type Schema } from "./completion";
@@ -77,7 +78,7 @@ export function Editor({ text, schema, error, goTo, onChange }: Props) {
           ...[lineNumbers(), history(), drawSelection(), highlightActiveLine(), yaml(), indentUnit.of("  ")],
           ...[autocompletion({ override: [complete] }), lintGutter(), LOOK, COLOURS, EditorView.lineWrapping],
           keymap.of([...completionKeymap, ...defaultKeymap, ...historyKeymap]),
-          EditorView.contentAttributes.of({ "aria-label": "Text of the scenario", spellcheck: "false" }),
+          EditorView.contentAttributes.of({ "aria-label": t`Text of the scenario`, spellcheck: "false" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) now.current.onChange(update.state.doc.toString());
           }),

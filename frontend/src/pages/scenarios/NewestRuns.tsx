@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import { api } from "../../api/client";
 import type { PageRun, ScenarioRunRow } from "../../api/schema";
@@ -20,8 +22,10 @@ export function NewestRuns() {
     attempt(async () => setShown(shown?.run === run ? null : await api.scenarioRun(run)));
   const cancel = (run: number) => attempt(async () => void (await api.cancelScenarioRun(run)));
   return (
-    <section aria-label="Newest runs" data-testid="newest-runs">
-      <h3>Newest runs</h3>
+    <section aria-label={t`Newest runs`} data-testid="newest-runs">
+      <h3>
+        <Trans>Newest runs</Trans>
+      </h3>
       <ul className="panel scenario-runs">
         {answer.map((row) => (
           <li key={row.run} data-testid={`run-${row.run}`} data-state={row.state}>
@@ -32,7 +36,7 @@ export function NewestRuns() {
             </span>
             {row.state === "running" && (
               <button type="button" className="pill" disabled={busy} onClick={() => void cancel(row.run)}>
-                Cancel
+                <Trans>Cancel</Trans>
               </button>
             )}
             {row.held !== null && (
@@ -42,7 +46,7 @@ export function NewestRuns() {
                 aria-expanded={shown?.run === row.run}
                 onClick={() => void show(row.run)}
               >
-                Result
+                <Trans>Result</Trans>
               </button>
             )}
           </li>
@@ -59,6 +63,8 @@ export function NewestRuns() {
 }
 
 function whatOf({ protocol, on, seed, scale }: ScenarioRunRow): string {
-  const where = on === "simulated" ? "on the simulator" : "on processes";
-  return `${protocol} ${where}, seed ${seed}${scale === 1 ? "" : `, times × ${scale}`}`;
+  const where = on === "simulated" ? t`on the simulator` : t`on processes`;
+  return scale === 1
+    ? t`${protocol} ${where}, seed ${seed}`
+    : t`${protocol} ${where}, seed ${seed}, times × ${scale}`;
 }

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import type { ScenarioOutcome } from "../../api/schema";
 import { count } from "../../store/time";
@@ -20,26 +22,32 @@ export function Outcome({ outcome, edited = false, children }: Props) {
     <section
       className="panel scenario-outcome"
       id="result"
-      aria-label="Result"
+      aria-label={t`Result`}
       data-testid="outcome"
       data-held={outcome.held}
     >
       <header className="scenario-write-head">
-        <h2>Result: {outcome.name}</h2>
+        <h2>
+          <Trans>Result: {outcome.name}</Trans>
+        </h2>
         {children}
       </header>
       <p className="scenario-verdict" data-held={outcome.held}>
         {outcome.held
-          ? "Held: every expectation."
-          : `Not held: ${missed} of ${outcome.verdicts.length} expectations.`}
+          ? t`Held: every expectation.`
+          : t`Not held: ${missed} of ${outcome.verdicts.length} expectations.`}
       </p>
       <p className="soft">
-        {edited && "Of the text before the newest edits. "}On {outcome.on}, seed {outcome.seed}:{" "}
-        {count(outcome.calls)} calls, {count(outcome.failed_calls)} failed, longest outage{" "}
-        {outcome.longest_outage_ms.toFixed(0)} ms, {seconds.toFixed(1)} s.
+        {edited && `${t`Of the text before the newest edits.`} `}
+        <Trans>
+          On {outcome.on}, seed {outcome.seed}: {count(outcome.calls)} calls, {count(outcome.failed_calls)}{" "}
+          failed, longest outage {outcome.longest_outage_ms.toFixed(0)} ms, {seconds.toFixed(1)} s.
+        </Trans>
       </p>
       {outcome.curve !== null && <Calls curve={outcome.curve} steps={outcome.steps} />}
-      <h3>Expectations</h3>
+      <h3>
+        <Trans>Expectations</Trans>
+      </h3>
       <ul className="scenario-verdicts">
         {outcome.verdicts.map(({ expected, held, seen }, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the verdicts do not change
@@ -51,7 +59,9 @@ export function Outcome({ outcome, edited = false, children }: Props) {
       </ul>
       {outcome.steps.length > 0 && (
         <>
-          <h3>Steps</h3>
+          <h3>
+            <Trans>Steps</Trans>
+          </h3>
           <ul className="scenario-verdicts">
             {outcome.steps.map(({ number, text, state, at_ns, why }) => (
               <li key={number} data-held={state === "done"}>
@@ -65,7 +75,9 @@ export function Outcome({ outcome, edited = false, children }: Props) {
       )}
       {outcome.story.length > 0 && (
         <details>
-          <summary>What led to it</summary>
+          <summary>
+            <Trans>What led to it</Trans>
+          </summary>
           <ol className="scenario-story">
             {outcome.story.map((line, at) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: the story does not change
@@ -80,7 +92,7 @@ export function Outcome({ outcome, edited = false, children }: Props) {
 
 function Tick({ good }: { good: boolean }) {
   return (
-    <span className="scenario-tick" data-good={good} role="img" aria-label={good ? "held" : "not held"}>
+    <span className="scenario-tick" data-good={good} role="img" aria-label={good ? t`held` : t`not held`}>
       {good ? "✓" : "✗"}
     </span>
   );

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import type { ScenarioPlan, StepResult } from "../../api/schema";
 
 interface Props {
@@ -12,9 +14,13 @@ interface Props {
 /** What a scenario does, step by step, what must hold at its end, and where it can run. */
 export function Plan({ plan, stale, steps, onLine }: Props) {
   return (
-    <section className="panel scenario-plan" aria-label="Steps" data-stale={stale}>
+    <section className="panel scenario-plan" aria-label={t`Steps`} data-stale={stale}>
       <h2>{plan.name}</h2>
-      {stale && <p className="soft">As of the last sound text.</p>}
+      {stale && (
+        <p className="soft">
+          <Trans>As of the last sound text.</Trans>
+        </p>
+      )}
       <p className="scenario-teaches">{plan.teaches}</p>
       {plan.paper !== "" && <p className="soft">{plan.paper}</p>}
       {plan.notes.map((note) => (
@@ -23,7 +29,9 @@ export function Plan({ plan, stale, steps, onLine }: Props) {
         </p>
       ))}
       <Steps plan={plan} steps={steps} onLine={onLine} />
-      <h3>At the end, {plan.end}</h3>
+      <h3>
+        <Trans>At the end, {plan.end}</Trans>
+      </h3>
       <ul className="scenario-expects">
         {plan.expects.map((each) => (
           <li key={each}>{each}</li>
@@ -37,8 +45,18 @@ export function Plan({ plan, stale, steps, onLine }: Props) {
 const SIGNS = { waiting: "…", done: "✓", failed: "✗" };
 
 function Steps({ plan, steps, onLine }: Pick<Props, "plan" | "steps" | "onLine">) {
-  if (plan.trial) return <p>A trial of the explorer: its seed draws the calls and the faults.</p>;
-  if (plan.steps.length === 0) return <p>It has no steps: the load runs, and nothing is broken.</p>;
+  if (plan.trial)
+    return (
+      <p>
+        <Trans>A trial of the explorer: its seed draws the calls and the faults.</Trans>
+      </p>
+    );
+  if (plan.steps.length === 0)
+    return (
+      <p>
+        <Trans>It has no steps: the load runs, and nothing is broken.</Trans>
+      </p>
+    );
   return (
     <ol className="scenario-steps">
       {plan.steps.map((step) => {
@@ -48,7 +66,7 @@ function Steps({ plan, steps, onLine }: Pick<Props, "plan" | "steps" | "onLine">
             <span className="scenario-begins">
               {step.begins}
               <button type="button" className="plain scenario-line" onClick={() => onLine(step.line)}>
-                line {step.line}
+                <Trans>line {step.line}</Trans>
               </button>
             </span>
             <span>
@@ -72,18 +90,24 @@ function Where({ plan }: { plan: ScenarioPlan }) {
   const able = plan.families.filter((family) => family.refused === "");
   return (
     <>
-      <h3>Where it runs</h3>
+      <h3>
+        <Trans>Where it runs</Trans>
+      </h3>
       <p>
-        On {plan.fabrics.join(", ")}; written for <strong>{plan.protocol}</strong>.
+        <Trans>
+          On {plan.fabrics.join(", ")}; written for <strong>{plan.protocol}</strong>.
+        </Trans>
       </p>
-      <ul className="scenario-families" aria-label="Families that can run it">
+      <ul className="scenario-families" aria-label={t`Families that can run it`}>
         {able.map(({ name }) => (
           <li key={name}>{name}</li>
         ))}
       </ul>
       {refused.length > 0 && (
         <details>
-          <summary>Why not on {refused.length === 1 ? "one family" : `${refused.length} families`}</summary>
+          <summary>
+            <Plural value={refused.length} one="Why not on one family" other="Why not on # families" />
+          </summary>
           <ul className="scenario-refused">
             {refused.map(({ name, refused: why }) => (
               <li key={name}>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { useState } from "react";
 import type { ScenarioOutcome } from "../../api/schema";
 import { Failed } from "../../ui/Failed";
@@ -13,13 +15,13 @@ export function Reopened() {
     attempt(async () => {
       setOutcomes([]);
       if (file === undefined) return;
-      if (file.size > REPORT_BYTES) throw new Error(`the file has more than ${REPORT_BYTES >> 20} MiB`);
+      if (file.size > REPORT_BYTES) throw new Error(t`the file has more than ${REPORT_BYTES >> 20} MiB`);
       setOutcomes(outcomesOf(await file.text()));
     });
   return (
     <>
       <label className="pill scenario-open">
-        Open a report (JSON)…
+        <Trans>Open a report (JSON)…</Trans>
         <input
           type="file"
           accept=".json,application/json"

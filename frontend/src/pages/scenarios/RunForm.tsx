@@ -1,3 +1,6 @@
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { type FormEvent, type ReactNode, useState } from "react";
 import type { ScenarioPlan, ScenarioRunRow } from "../../api/schema";
 import { Failed } from "../../ui/Failed";
@@ -6,7 +9,10 @@ import type { useRun } from "./useRun";
 
 const SEED_MAX = 2 ** 31;
 const SCALES = [1, 0.5, 0.2, 0.1];
-const ON: Record<ScenarioRunRow["on"], string> = { simulated: "Simulator", processes: "Processes" };
+const ON: Record<ScenarioRunRow["on"], MessageDescriptor> = {
+  simulated: msg`Simulator`,
+  processes: msg`Processes`,
+};
 
 interface Props {
   text: string;
@@ -35,9 +41,9 @@ export function RunForm({ text, plan, wrong, runs }: Props) {
     void (running ? runs.cancel() : runs.begin(request));
   };
   return (
-    <form className="panel scenario-run fields" aria-label="Run" onSubmit={submit}>
+    <form className="panel scenario-run fields" aria-label={t`Run`} onSubmit={submit}>
       <Choice
-        label="On"
+        label={t`On`}
         value={on}
         off={running}
         testId="run-on"
@@ -45,17 +51,17 @@ export function RunForm({ text, plan, wrong, runs }: Props) {
       >
         {fabrics.map((name) => (
           <option key={name} value={name}>
-            {ON[name]}
+            {i18n._(ON[name])}
           </option>
         ))}
       </Choice>
-      <Choice label="Family" value={protocol} off={running} testId="run-family" onChoose={setFamily}>
+      <Choice label={t`Family`} value={protocol} off={running} testId="run-family" onChoose={setFamily}>
         {able.map((name) => (
           <option key={name}>{name}</option>
         ))}
       </Choice>
       <label>
-        Seed
+        <Trans>Seed</Trans>
         <input
           type="number"
           min={0}
@@ -70,7 +76,7 @@ export function RunForm({ text, plan, wrong, runs }: Props) {
       </label>
       {on === "processes" && (
         <Choice
-          label="Times"
+          label={t`Times`}
           value={scale}
           off={running}
           testId="run-scale"
@@ -85,7 +91,7 @@ export function RunForm({ text, plan, wrong, runs }: Props) {
       )}
       {plan.variants.length > 1 && (
         <Choice
-          label="Variant"
+          label={t`Variant`}
           value={variant}
           off={running}
           testId="run-variant"
@@ -104,7 +110,7 @@ export function RunForm({ text, plan, wrong, runs }: Props) {
         disabled={busy || (!running && (wrong || plan.trial))}
         data-testid="run"
       >
-        {running ? "Cancel" : "Run"}
+        {running ? t`Cancel` : t`Run`}
       </button>
       <p
         className="scenario-progress"
@@ -112,9 +118,18 @@ export function RunForm({ text, plan, wrong, runs }: Props) {
         data-testid="run-state"
         data-state={run?.state ?? "none"}
       >
-        {run !== null && howFar(run)} {run?.held != null && <a href="#result">Result ↓</a>}
+        {run !== null && howFar(run)}{" "}
+        {run?.held != null && (
+          <a href="#result">
+            <Trans>Result ↓</Trans>
+          </a>
+        )}
       </p>
-      {plan.trial && <p className="soft">A trial of the explorer runs by ./cloverlab run.</p>}
+      {plan.trial && (
+        <p className="soft">
+          <Trans>A trial of the explorer runs by ./cloverlab run.</Trans>
+        </p>
+      )}
       <Failed why={failed || (run?.error ?? "")} testId="run-failed" />
     </form>
   );

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Plural, Trans } from "@lingui/react/macro";
 import { useMemo, useState } from "react";
 import { api } from "../../api/client";
 import { FAMILIES, type ScenarioRow } from "../../api/schema";
@@ -22,31 +24,43 @@ export function ScenarioList() {
     <>
       <header className="page-head scenarios-head">
         <div>
-          <h2>Scenarios</h2>
+          <h2>
+            <Trans>Scenarios</Trans>
+          </h2>
           <p>
-            A cluster, a load, faults at their times, and what must hold. Each one teaches something, and runs
-            on every family that it makes sense for.
+            <Trans>
+              A cluster, a load, faults at their times, and what must hold. Each one teaches something, and
+              runs on every family that it makes sense for.
+            </Trans>
           </p>
         </div>
         <search className="scenarios-search fields">
           <TextField
             type="search"
-            label="Search"
+            label={t`Search`}
             value={search}
             onChange={setSearch}
             maxLength={80}
             testId="scenario-search"
           />
           <span className="soft" role="status" data-testid="scenario-count">
-            {answer !== null && `${rows.length} of ${answer.length}`}
+            {answer !== null && t`${rows.length} of ${answer.length}`}
           </span>
         </search>
       </header>
       <NewestRuns />
       <Reopened />
       <Failed why={failed} />
-      {answer === null && failed === "" && <p className="waiting">Reading the scenarios…</p>}
-      {answer !== null && rows.length === 0 && <p className="waiting">No scenario has these words.</p>}
+      {answer === null && failed === "" && (
+        <p className="waiting">
+          <Trans>Reading the scenarios…</Trans>
+        </p>
+      )}
+      {answer !== null && rows.length === 0 && (
+        <p className="waiting">
+          <Trans>No scenario has these words.</Trans>
+        </p>
+      )}
       {byFolder(rows).map(({ folder, title, rows: ofFolder }) => (
         <section key={folder} aria-label={title}>
           <h3>{title}</h3>
@@ -76,8 +90,8 @@ function Card({ row }: { row: ScenarioRow }) {
           <strong>{row.protocol}</strong>
           {row.paper !== "" && <span>{row.paper}</span>}
           <span>
-            {row.steps} {row.steps === 1 ? "step" : "steps"}
-            {row.variants > 1 && `, ${row.variants} variants`}
+            <Plural value={row.steps} one="# step" other="# steps" />
+            {row.variants > 1 && t`, ${row.variants} variants`}
           </span>
           <span>{whereOf(row, ALL)}</span>
         </p>

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { lazy, Suspense, useCallback, useState } from "react";
 import { api } from "../../api/client";
 import type { ScenarioFile, WrongLine } from "../../api/schema";
@@ -24,10 +26,14 @@ export function ScenarioView({ file }: { file: string }) {
   return (
     <>
       <a className="scenario-back" href={list} onClick={followed(() => openScenario(""))}>
-        ← All scenarios
+        <Trans>← All scenarios</Trans>
       </a>
       <Failed why={failed} />
-      {answer === null && failed === "" && <p className="waiting">Reading the scenario…</p>}
+      {answer === null && failed === "" && (
+        <p className="waiting">
+          <Trans>Reading the scenario…</Trans>
+        </p>
+      )}
       {answer !== null && <Opened file={answer} />}
     </>
   );
@@ -43,9 +49,11 @@ function Opened({ file }: { file: ScenarioFile }) {
   const show = (line: number): void => setGoTo(({ wish }) => ({ line, wish: wish + 1 }));
   return (
     <div className="scenario">
-      <section className="panel scenario-write" aria-label="File">
+      <section className="panel scenario-write" aria-label={t`File`}>
         <header className="scenario-write-head">
-          <h2 className="scenario-file">{file.file}.yaml</h2>
+          <h2 className="scenario-file">
+            <Trans>{file.file}.yaml</Trans>
+          </h2>
           <button
             type="button"
             className="pill"
@@ -53,14 +61,22 @@ function Opened({ file }: { file: ScenarioFile }) {
             data-testid="scenario-reset"
             onClick={() => setText(file.text)}
           >
-            As shipped
+            <Trans>As shipped</Trans>
           </button>
         </header>
-        <Suspense fallback={<p className="waiting">Loading the editor…</p>}>
+        <Suspense
+          fallback={
+            <p className="waiting">
+              <Trans>Loading the editor…</Trans>
+            </p>
+          }
+        >
           <Editor text={text} schema={schema as Schema | null} error={error} goTo={goTo} onChange={setText} />
         </Suspense>
         <Judgement error={error} pending={pending} onLine={show} />
-        <p className="soft">Ctrl+Space proposes what may stand here.</p>
+        <p className="soft">
+          <Trans>Ctrl+Space proposes what may stand here.</Trans>
+        </p>
       </section>
       {plan !== null && (
         <div className="scenario-right">
@@ -102,10 +118,10 @@ function Judgement({
       data-state={pending ? "pending" : error === null ? "sound" : "wrong"}
       data-testid="scenario-judgement"
     >
-      {error === null && (pending ? "Checking…" : "A sound scenario.")}
+      {error === null && (pending ? t`Checking…` : t`A sound scenario.`)}
       {error !== null && line !== null && (
         <button type="button" className="plain" onClick={() => onLine(line)}>
-          Line {line}
+          <Trans>Line {line}</Trans>
         </button>
       )}
       {error?.reason}

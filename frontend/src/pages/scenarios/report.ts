@@ -1,5 +1,6 @@
 /** A report that a person chose, read with care: it may be any file. Pure. */
 
+import { t } from "@lingui/core/macro";
 import type { ScenarioOutcome } from "../../api/schema";
 
 /** Largest report that is opened, in bytes. */
@@ -19,31 +20,31 @@ export function outcomesOf(text: string): ScenarioOutcome[] {
   try {
     data = JSON.parse(text);
   } catch {
-    throw new Error("not a report: it is no JSON");
+    throw new Error(t`not a report: it is no JSON`);
   }
   const all = Array.isArray(data) ? data : [data];
-  if (all.length > RESULTS_MAX) throw new Error(`the report has more than ${RESULTS_MAX} results`);
-  if (all.length === 0) throw new Error("the report is empty");
+  if (all.length > RESULTS_MAX) throw new Error(t`the report has more than ${RESULTS_MAX} results`);
+  if (all.length === 0) throw new Error(t`the report is empty`);
   for (const each of all) {
     const wrong = missing(each);
-    if (wrong !== "") throw new Error(`not a report of a scenario: ${wrong}`);
+    if (wrong !== "") throw new Error(t`not a report of a scenario: ${wrong}`);
   }
   return all.map((each) => ({ steps: [], story: [], curve: null, ...each }) as ScenarioOutcome);
 }
 
 function missing(each: unknown): string {
-  if (!isFields(each)) return "no object";
+  if (!isFields(each)) return t`no object`;
   const text = TEXTS.find((name) => typeof each[name] !== "string");
-  if (text !== undefined) return `${text} is no text`;
+  if (text !== undefined) return t`${text} is no text`;
   const number = NUMBERS.find((name) => !Number.isFinite(each[name]));
-  if (number !== undefined) return `${number} is no number`;
-  if (typeof each.held !== "boolean") return "held is neither true nor false";
+  if (number !== undefined) return t`${number} is no number`;
+  if (typeof each.held !== "boolean") return t`held is neither true nor false`;
   if (!listOf(each.verdicts, (of) => texts(of, "expected", "seen") && typeof of.held === "boolean"))
-    return "verdicts are no list of expectations";
-  if (each.steps !== undefined && !listOf(each.steps, isStep)) return "steps are no list of steps";
+    return t`verdicts are no list of expectations`;
+  if (each.steps !== undefined && !listOf(each.steps, isStep)) return t`steps are no list of steps`;
   if (each.story !== undefined && !(isList(each.story) && each.story.every(isText)))
-    return "story is no list of lines";
-  return each.curve === undefined || each.curve === null || isCurve(each.curve) ? "" : "curve is no curve";
+    return t`story is no list of lines`;
+  return each.curve === undefined || each.curve === null || isCurve(each.curve) ? "" : t`curve is no curve`;
 }
 
 function isStep(of: Fields): boolean {

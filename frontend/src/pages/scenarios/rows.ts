@@ -1,16 +1,18 @@
 /** The list of scenarios, by folder and as the search leaves it: pure. */
 
+import { i18n, type MessageDescriptor } from "@lingui/core";
+import { msg, t } from "@lingui/core/macro";
 import type { ScenarioRow } from "../../api/schema";
 
-const FOLDERS: Record<string, string> = {
-  faults: "Faults in one group",
-  groups: "Several groups",
-  recovery: "Checkpoints and recovery",
-  data: "Files and data nodes",
-  pool: "Storage pool",
-  papers: "Experiments of the papers",
-  labs: "Holes: writes that a paper's text loses",
-  baselines: "Baselines",
+const FOLDERS: Partial<Record<string, MessageDescriptor>> = {
+  faults: msg`Faults in one group`,
+  groups: msg`Several groups`,
+  recovery: msg`Checkpoints and recovery`,
+  data: msg`Files and data nodes`,
+  pool: msg`Storage pool`,
+  papers: msg`Experiments of the papers`,
+  labs: msg`Holes: writes that a paper's text loses`,
+  baselines: msg`Baselines`,
 };
 
 export interface Folder {
@@ -32,11 +34,14 @@ export function found(rows: readonly ScenarioRow[], search: string): ScenarioRow
 export function byFolder(rows: readonly ScenarioRow[]): Folder[] {
   const names = [...new Set([...Object.keys(FOLDERS), ...rows.map(({ folder }) => folder)])];
   return names
-    .map((folder) => ({
-      folder,
-      title: FOLDERS[folder] ?? folder,
-      rows: rows.filter((row) => row.folder === folder),
-    }))
+    .map((folder) => {
+      const title = FOLDERS[folder];
+      return {
+        folder,
+        title: title === undefined ? folder : i18n._(title),
+        rows: rows.filter((row) => row.folder === folder),
+      };
+    })
     .filter((each) => each.rows.length > 0);
 }
 
@@ -45,7 +50,7 @@ const FEW = 3;
 /** Where a scenario can run, in a few words. */
 export function whereOf({ families, fabrics }: ScenarioRow, all: readonly string[]): string {
   const missing = all.filter((family) => !families.includes(family));
-  const but = missing.length === 0 ? "every family" : `every family but ${missing.join(", ")}`;
+  const but = missing.length === 0 ? t`every family` : t`every family but ${missing.join(", ")}`;
   const by = missing.length <= FEW && families.length > FEW ? but : families.join(", ");
-  return [by, fabrics.length === 1 ? "simulator only" : ""].filter(Boolean).join(" · ");
+  return [by, fabrics.length === 1 ? t`simulator only` : ""].filter(Boolean).join(" · ");
 }

@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { api } from "../../api/client";
 import { useLab } from "../../store/store";
 import { UntilMenu } from "./UntilMenu";
@@ -15,12 +16,12 @@ export function RunUntil() {
     <>
       <UntilMenu
         verb="Run"
-        label={until === "" ? "Run until…" : `until ${until}`}
-        accepts="settled, Serving or 60 s"
+        label={until === "" ? t`Run until…` : t`until ${until}`}
+        accepts={t`settled, Serving or 60 s`}
         onChoose={run}
       />
       <output className="clock-met" data-testid="clock-met">
-        {met !== "" && `paused: ${met}`}
+        {met !== "" && t`paused: ${met}`}
       </output>
     </>
   );

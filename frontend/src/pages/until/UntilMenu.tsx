@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import { Popover } from "@mantine/core";
 import { useEffect, useState } from "react";
 import { api } from "../../api/client";
@@ -50,7 +51,11 @@ export function UntilMenu({ verb, label, accepts, onChoose }: Props) {
           <span aria-hidden="true"> ▾</span>
         </button>
       </Popover.Target>
-      <Popover.Dropdown className="menu" role="dialog" aria-label={`${verb} until`}>
+      <Popover.Dropdown
+        className="menu"
+        role="dialog"
+        aria-label={verb === "Run" ? t`Run until` : t`Wait until`}
+      >
         <Choices verb={verb} accepts={accepts} onChoose={onChoose} />
       </Popover.Dropdown>
     </Popover>
@@ -79,7 +84,7 @@ function Choices({ verb, accepts, onChoose }: Omit<Props, "label">) {
         }}
       >
         <TextField
-          label={`${verb} until`}
+          label={verb === "Run" ? t`Run until` : t`Wait until`}
           testId="until-text"
           value={text}
           maxLength={120}
@@ -90,7 +95,7 @@ function Choices({ verb, accepts, onChoose }: Omit<Props, "label">) {
           }}
         />
         <button type="submit" className="primary" disabled={busy}>
-          {verb}
+          {verb === "Run" ? t`Run` : t`Wait`}
         </button>
       </form>
       {failed !== "" && (

@@ -1,3 +1,5 @@
+import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { scrubTo } from "../../store/moment";
 import { runStart, useLab } from "../../store/store";
 import { milliseconds, sinceStart } from "../../store/time";
@@ -11,15 +13,15 @@ export function WaitUntil() {
   const real = useLab((state) => state.cluster !== null && state.virtual === null);
   const waiting = useWaiting((state) => state.waiting);
   if (!real) return null;
-  const label = waiting === null || waiting.held !== null ? "Wait until…" : `waiting until ${waiting.text}`;
+  const label = waiting === null || waiting.held !== null ? t`Wait until…` : t`waiting until ${waiting.text}`;
   return (
-    <section className="wait-until" aria-label="Wait" data-testid="wait-until">
+    <section className="wait-until" aria-label={t`Wait`} data-testid="wait-until">
       <UntilMenu verb="Wait" label={label} accepts="settled" onChoose={waitUntil} />
       {waiting !== null && (
         <button
           type="button"
           className="plain"
-          aria-label={waiting.held === null ? "Stop waiting" : "Forget what was waited for"}
+          aria-label={waiting.held === null ? t`Stop waiting` : t`Forget what was waited for`}
           data-testid="until-stop"
           onClick={stopWaiting}
         >
@@ -29,7 +31,9 @@ export function WaitUntil() {
       <output data-testid="until-held">
         {waiting?.held && (
           <>
-            {waiting.text} after {milliseconds(waiting.held.after_ms)},{" "}
+            <Trans>
+              {waiting.text} after {milliseconds(waiting.held.after_ms)},
+            </Trans>{" "}
             <MomentLink at_ns={waiting.held.at_ns} />
           </>
         )}
@@ -51,7 +55,7 @@ function MomentLink({ at_ns }: { at_ns: number }) {
         void scrubTo(at_ns);
       })}
     >
-      at {sinceStart(at_ns, start_ns, 1)}
+      <Trans>at {sinceStart(at_ns, start_ns, 1)}</Trans>
     </a>
   );
 }

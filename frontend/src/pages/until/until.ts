@@ -1,3 +1,4 @@
+import { t } from "@lingui/core/macro";
 import type { ClockChange, ClockState, UntilChoice } from "../../api/schema";
 import { NS_PER_S, sinceStart } from "../../store/time";
 
@@ -15,7 +16,7 @@ export function changeOf(text: string): ClockChange {
 /** What the clock runs until; empty when nothing stops it. */
 export function untilWords({ until_ns, until_event, until_condition }: ClockState): string {
   const instant = until_ns > 0 ? sinceStart(until_ns, 0, until_ns % NS_PER_S === 0 ? 0 : 3) : "";
-  return [until_condition, until_event, instant].filter(Boolean).join(" or ");
+  return [until_condition, until_event, instant].filter(Boolean).join(t` or `);
 }
 
 /** The choices that have every word. */

@@ -1,5 +1,6 @@
 /** Waiting for a condition on real servers, whose clock cannot be stopped. */
 
+import { t } from "@lingui/core/macro";
 import { create } from "zustand";
 import { ApiError, api } from "../../api/client";
 import { complain } from "../../store/toasts";
@@ -25,7 +26,7 @@ export function stopWaiting(): void {
 /** Begins to wait in place of an earlier wait. Throws for what is no condition, or holds already. */
 export async function waitUntil(text: string): Promise<void> {
   const now = await api.conditionNow(text);
-  if (now.holds) throw new Error(`holds already: ${text}`);
+  if (now.holds) throw new Error(t`holds already: ${text}`);
   stopWaiting();
   asked = new AbortController();
   useWaiting.setState({ waiting: { text, held: null } });
