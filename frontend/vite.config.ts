@@ -1,13 +1,12 @@
-import { lingui } from "@lingui/vite-plugin";
 import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 import { toControlPlane } from "./devProxy.ts";
-import { linguiMacro } from "./linguiMacro.ts";
+import { messages } from "./messages/plugin.ts";
 
 const controlPlane = process.env.CLOVERLAB_URL ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
-  plugins: [linguiMacro(), react(), lingui()],
+  plugins: [messages(), react()],
   build: { outDir: "dist", emptyOutDir: true, chunkSizeWarningLimit: 1500 },
   server: { proxy: { "/api": toControlPlane(controlPlane) } },
   test: {

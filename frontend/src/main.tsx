@@ -11,21 +11,22 @@ import { theme } from "./ui/theme";
 import "./styles/mantine.css";
 import "./styles/index.css";
 
-const root = document.getElementById("root");
-if (root === null) throw new Error("the page has no element with the id root");
+const element = document.getElementById("root");
+if (element === null) throw new Error("the page has no element with the id root");
+const root = createRoot(element);
 
 followUrl();
 stream.open();
 void knowMe();
 
-await beginLanguage();
-
-createRoot(root).render(
-  <StrictMode>
-    <MantineProvider theme={theme} defaultColorScheme="auto">
-      <Translated>
-        <Page />
-      </Translated>
-    </MantineProvider>
-  </StrictMode>,
+void beginLanguage().then(() =>
+  root.render(
+    <StrictMode>
+      <MantineProvider theme={theme} defaultColorScheme="auto">
+        <Translated>
+          <Page />
+        </Translated>
+      </MantineProvider>
+    </StrictMode>,
+  ),
 );

@@ -6,6 +6,9 @@ export const LANGUAGES = { en: "English", "zh-CN": "简体中文" } as const;
 
 export type Language = keyof typeof LANGUAGES;
 
+// The build compiles every message that has placeholders; what is left is plain text.
+i18n.setMessagesCompiler((text) => [text]);
+
 const KEPT = "cloverlab-language";
 
 const CATALOGUES: Record<Exclude<Language, "en">, () => Promise<{ messages: Messages }>> = {
