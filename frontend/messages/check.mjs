@@ -9,6 +9,7 @@
 import { fileURLToPath } from "node:url";
 import { getCatalogs } from "@lingui/cli/api";
 import { getConfig } from "@lingui/conf";
+import { compileMessage } from "@lingui/message-utils/compileMessage";
 
 const config = getConfig({ cwd: fileURLToPath(new URL("..", import.meta.url)) });
 const [catalog] = await getCatalogs(config);
@@ -18,8 +19,16 @@ const source = new Map(Object.entries(found).map(([id, { message }]) => [id, mes
 
 /** Names of the values and tags in a message. */
 function partsOf(text) {
-  const names = [...text.matchAll(/\{\s*(\w+)\s*[,}]|<(\/?\w+\/?)>/g)].map(([, value, tag]) => value ?? `<${tag}>`);
-  return [...new Set(names)].sort().join(" ");
+  const names = new Set();
+  const walk = (part) => {
+    if (typeof part === "string") for (const [tag] of part.matchAll(/<\/?\w+\/?>/g)) names.add(tag);
+    else if (Array.isArray(part)) {
+      names.add(part[0]);
+      for (const option of Object.values(part[2] ?? {})) [option].flat(1).forEach(walk);
+    }
+  };
+  [compileMessage(text)].flat(1).forEach(walk);
+  return [...names].sort().join(" ");
 }
 
 function* faultsOf(locale, messages) {

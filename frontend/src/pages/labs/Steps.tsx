@@ -10,7 +10,7 @@ import { Choice } from "./Choice";
 const SIGNS: Record<AttemptStep["state"], string> = { open: "○", answered: "●", passed: "✓", failed: "✗" };
 const WORDS: Record<AttemptStep["state"], MessageDescriptor> = {
   open: msg`open`,
-  answered: msg`answered`,
+  answered: msg({ context: "a step of a lab", message: "answered" }),
   passed: msg`passed`,
   failed: msg`not passed`,
 };
