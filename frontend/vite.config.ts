@@ -10,7 +10,7 @@ export default defineConfig({
   build: { outDir: "dist", emptyOutDir: true, chunkSizeWarningLimit: 1500 },
   server: { proxy: { "/api": toControlPlane(controlPlane) } },
   test: {
-    include: ["src/**/*.test.{ts,tsx}", "*.test.ts"],
+    include: ["src/**/*.test.{ts,tsx}", "messages/*.test.ts", "*.test.ts"],
     environment: "node",
     passWithNoTests: true,
     testTimeout: 10_000,

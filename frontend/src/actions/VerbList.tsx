@@ -136,8 +136,8 @@ function OptionField({ option, targets, value, onChange }: FieldProps) {
           onChange={onChange}
           data={[
             { value: "both", label: t`both ways` },
-            { value: "to", label: b === undefined ? "outgoing" : t`to ${b}` },
-            { value: "from", label: b === undefined ? "incoming" : t`to ${a ?? ""}` },
+            { value: "to", label: b === undefined ? t`outgoing` : t`to ${b}` },
+            { value: "from", label: b === undefined ? t`incoming` : t`to ${a ?? ""}` },
           ]}
         />
       );

@@ -1,5 +1,6 @@
 /** Effects of the rules in force on links and reachability. */
 
+import { t } from "@lingui/core/macro";
 import { phrase, rowOf } from "../../actions/verbs";
 import type { Direction, EnsembleServer, Fault, Link, MessageLine, Verb } from "../../api/schema";
 import { COORDINATION, type LinkShape } from "./layout";
@@ -31,7 +32,7 @@ export function stateOf(links: readonly Link[], a: string, b: string): LinkState
   if (cuts.length > 0) {
     const ways = new Set(cuts.map(({ direction }) => direction));
     const direction = ways.has("both") || ways.size > 1 ? "both" : (cuts[0] as Link).direction;
-    return { kind: "cut", direction, words: "cut" };
+    return { kind: "cut", direction, words: t`cut` };
   }
   const [first] = rules;
   if (first === undefined) return OPEN;
