@@ -59,14 +59,15 @@ function Figures({ cost, alone, words }: { cost: Shown | null; alone: boolean; w
         <Trans>No write was acknowledged in these seconds.</Trans>
       </p>
     );
-  const sent: [value: number | null, label: string, says: string][] = [
-    [cost.messages, t`messages`, t`Messages among the servers for each acknowledged write`],
-    [cost.size, t`bytes`, t`Bytes of these messages for each write`],
+  const sent: [id: string, value: number | null, label: string, says: string][] = [
+    ["messages", cost.messages, t`messages`, t`Messages among the servers for each acknowledged write`],
+    ["bytes", cost.size, t`bytes`, t`Bytes of these messages for each write`],
   ];
   const figures: typeof sent = [
     ...(alone ? [] : sent),
-    [cost.log_writes, t`log writes`, t`Synced writes of logs for each acknowledged write`],
+    ["log-writes", cost.log_writes, t`log writes`, t`Synced writes of logs for each acknowledged write`],
     [
+      `records-in-a-${words.batch}`,
       cost.records_per_batch,
       t`records in a ${words.batch}`,
       t`Of those with records: more under load, because records wait for the batch before`,
@@ -74,9 +75,9 @@ function Figures({ cost, alone, words }: { cost: Shown | null; alone: boolean; w
   ];
   return (
     <dl className="costs-figures">
-      {figures.map(([value, label, says]) => (
-        <div key={label} title={says}>
-          <dd data-testid={`cost-${label.replaceAll(" ", "-")}`}>{value === null ? "–" : figure(value)}</dd>
+      {figures.map(([id, value, label, says]) => (
+        <div key={id} title={says}>
+          <dd data-testid={`cost-${id}`}>{value === null ? "–" : figure(value)}</dd>
           <dt>{label}</dt>
         </div>
       ))}
