@@ -15,14 +15,20 @@ const VIEW = msg`what the coordination service has written down about a group: w
 
 function lockWords({ leads, follows }: Vocabulary): Entry[] {
   return [
-    [t`lock`, t`a node in the coordination service; its holder is the ${leads}`],
     [
-      t`session`,
+      t({ context: "a term of the glossary", message: "lock" }),
+      t`a node in the coordination service; its holder is the ${leads}`,
+    ],
+    [
+      t({ context: "a term of the glossary", message: "session" }),
       t`a server's connection to the coordination service, kept alive by heartbeats; without them it ends after the session time-out, and its lock with it`,
     ],
-    [t`failover`, t`another server becomes the ${leads} because the old one is gone; also called takeover`],
     [
-      t`draw`,
+      t({ context: "a term of the glossary", message: "failover" }),
+      t`another server becomes the ${leads} because the old one is gone; also called takeover`,
+    ],
+    [
+      t({ context: "a term of the glossary", message: "draw" }),
       t`the election: each ${follows} writes a random number; the longest journal wins, among equals the largest number`,
     ],
   ];
@@ -49,17 +55,23 @@ export function glossaryOf(words: Vocabulary): Entry[] {
     ...roles.map(([role, { says }]) => [role, i18n._(says)] as const),
     [place, says.place],
     [term, says.term],
-    [t`lag`, lagWords(words)],
+    [t({ context: "a term of the glossary", message: "lag" }), lagWords(words)],
     ...(locked ? lockWords(words) : []),
-    ...(locked ? [[t`view`, i18n._(VIEW)] as const] : []),
+    ...(locked ? [[t({ context: "a term of the glossary", message: "view" }), i18n._(VIEW)] as const] : []),
     [
-      t`configuration`,
+      t({ context: "a term of the glossary", message: "configuration" }),
       t`the members whose answers count in a quorum, and their disks; each change has the next number`,
     ],
     [t`replica group`, t`servers with the same journal, that keep one part of the tree (g1, g2, …)`],
     [t`journal group`, t`the records that are written and sent together; each has one ${place}`],
     [t`ok/s, p99`, t`calls that succeeded in a second; 99 of 100 were answered within this time`],
-    [t`invariant`, t`a check of the running cluster: green held so far, red broken, grey not checked`],
-    [t`hole`, t`a step that a paper leaves open: a switch, closed unless the cluster opens it`],
+    [
+      t({ context: "a term of the glossary", message: "invariant" }),
+      t`a check of the running cluster: green held so far, red broken, grey not checked`,
+    ],
+    [
+      t({ context: "a term of the glossary", message: "hole" }),
+      t`a step that a paper leaves open: a switch, closed unless the cluster opens it`,
+    ],
   ];
 }
