@@ -1,6 +1,5 @@
 /** Messages of the page at build time: macros are expanded, and messages and catalogues are compiled. */
 
-import { readFile } from "node:fs/promises";
 import { type PluginObj, transformAsync, types } from "@babel/core";
 import { formatter } from "@lingui/format-po";
 import { compileMessage } from "@lingui/message-utils/compileMessage";
@@ -23,32 +22,26 @@ function isOwnKey(id: string, message: string): boolean {
   return partsOf(message) === null && generateMessageId(message) === id;
 }
 
-type Named = types.ObjectProperty | types.JSXAttribute;
-
-function isNamed(node: types.Node, name: string): node is Named {
-  if (types.isObjectProperty(node)) return types.isIdentifier(node.key, { name });
-  return types.isJSXAttribute(node) && types.isJSXIdentifier(node.name, { name });
+function textIn(properties: readonly types.Node[], name: string) {
+  const found = properties.find(
+    (each): each is types.ObjectProperty =>
+      types.isObjectProperty(each) && types.isIdentifier(each.key, { name }),
+  );
+  return found !== undefined && types.isStringLiteral(found.value)
+    ? { property: found, text: found.value.value }
+    : null;
 }
 
-function textOf(node: types.Node | null | undefined): string | null {
-  const value = types.isJSXExpressionContainer(node) ? node.expression : node;
-  return types.isStringLiteral(value) ? value.value : null;
-}
-
-/** The properties of a message as Lingui's macros leave it: a plain text said once, and any other text compiled. */
-function shortened<Node extends types.Node>(properties: readonly Node[]): Node[] {
-  const [id, message] = ["id", "message"].map((name) => properties.find((each) => isNamed(each, name)));
-  if (id === undefined || message === undefined || !isNamed(id, "id") || !isNamed(message, "message"))
-    return [...properties];
-  const [key, text] = [textOf(id.value), textOf(message.value)];
-  if (key === null || text === null) return [...properties];
-  if (isOwnKey(key, text)) {
-    id.value = message.value;
-    return properties.filter((each) => each !== message);
+/** Shortens a message as Lingui's macros leave it: a plain text is said once, and any other text compiled. */
+function shorten(message: types.ObjectExpression): void {
+  const [id, text] = [textIn(message.properties, "id"), textIn(message.properties, "message")];
+  if (id === null || text === null) return;
+  if (isOwnKey(id.text, text.text)) {
+    id.property.value = text.property.value;
+    message.properties = message.properties.filter((each) => each !== text.property);
+  } else {
+    text.property.value = types.valueToNode(partsOf(text.text) ?? text.text) as types.Expression;
   }
-  const parts = types.valueToNode(partsOf(text) ?? text) as types.Expression;
-  message.value = types.isJSXAttribute(message) ? types.jsxExpressionContainer(parts) : parts;
-  return [...properties];
 }
 
 const compiled: PluginObj = {
@@ -58,14 +51,10 @@ const compiled: PluginObj = {
         program.traverse({
           ObjectExpression(path) {
             if (!path.node.leadingComments?.some(({ value }) => value === "i18n")) return;
-            path.node.properties = shortened(path.node.properties);
+            shorten(path.node);
             const [only, ...others] = path.node.properties;
             if (types.isObjectProperty(only) && others.length === 0 && path.parentPath.isCallExpression())
               path.replaceWith(only.value);
-          },
-          JSXOpeningElement({ node }) {
-            if (types.isJSXIdentifier(node.name) && /^_?Trans\d*$/.test(node.name.name))
-              node.attributes = shortened(node.attributes);
           },
         });
       },
@@ -86,8 +75,8 @@ async function source(code: string, path: string) {
 }
 
 /** A catalogue as a module: the translations by their keys. A missing one leaves the English text. */
-async function catalogue(path: string, locale: string) {
-  const parsed = await formatter().parse(await readFile(path, "utf8"), {
+async function catalogue(po: string, path: string, locale: string) {
+  const parsed = await formatter().parse(po, {
     locale,
     sourceLocale: "en",
     filename: path,
@@ -108,7 +97,7 @@ export function messages(): Plugin {
     async transform(code, id) {
       const [path = id] = id.split("?");
       const [, locale] = CATALOGUE.exec(path) ?? [];
-      if (locale !== undefined) return catalogue(path, locale);
+      if (locale !== undefined) return catalogue(code, path, locale);
       return SOURCE.test(path) && /@lingui\/\w+\/macro/.test(code) ? source(code, path) : null;
     },
   };
