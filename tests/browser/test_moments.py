@@ -124,7 +124,7 @@ def test_a_past_run_is_opened_and_the_present_found_again(page: Page, own: Runni
     goes_on(page, active(page))
 
 
-def test_a_run_is_exported_and_opened_from_its_file(page: Page, own: Running, tmp_path: Path) -> None:
+def test_a_run_is_exported_opened_from_its_file_and_removed(page: Page, own: Running, tmp_path: Path) -> None:
     own.start()
     old = next(each["name"] for each in own.ask("cluster")["servers"] if each["role"] == "active")
     own.do("crash", old)
@@ -155,8 +155,14 @@ def test_a_run_is_exported_and_opened_from_its_file(page: Page, own: Running, tm
     page.get_by_test_id("run-file").set_input_files(file)
     expect(page.get_by_test_id("toast-error")).to_contain_text("it is cut off behind line")
     assert [each["run"] for each in own.ask("runs")] == [2, 1]
-    page.get_by_test_id("go-live").click()
+    page.get_by_test_id("run").click()
+    page.get_by_test_id("run-remove").click()
+    page.get_by_test_id("do-run-remove").click()
     state(page, "live")
+    assert [each["run"] for each in own.ask("runs")] == [1]
+    page.get_by_test_id("run").click()
+    expect(page.get_by_test_id("run-remove")).to_have_count(0)
+    page.keyboard.press("Escape")
     goes_on(page, active(page))
 
 

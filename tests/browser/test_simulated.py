@@ -124,7 +124,8 @@ def test_the_clock_runs_until_a_condition_an_event_or_an_instant(opened: Page, s
     expect(met).to_be_empty()
 
     opened.keyboard.press("Control+k")
-    opened.get_by_role("combobox", name="Command").fill("run until")
+    expect(opened.get_by_role("combobox", name="Command")).to_be_focused()
+    opened.keyboard.type("run until")
     opened.keyboard.press("Enter")
     expect(opened.get_by_test_id("until-text")).to_be_focused()
     second = simulated.ask("clock")["now_ns"] // 10**9 + 5

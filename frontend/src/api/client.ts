@@ -125,6 +125,7 @@ export const api = {
   workload: (change: WorkloadChange) => post<WorkloadState>("/workload", change),
   runs: (signal?: AbortSignal) => get<Run[]>("/runs", {}, signal),
   /** Stores the file of a run as a further past run. */
+  removeRun: (run: number) => ask<Run>(address(`/runs/${run}`), { method: "DELETE" }),
   importRun: (file: File) => ask<Run>(address("/runs/import"), { method: "POST", body: file }),
   events: (
     run: number,

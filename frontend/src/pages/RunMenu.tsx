@@ -4,9 +4,10 @@ import { Menu } from "@mantine/core";
 import { useRef, useState } from "react";
 import { api, runAddress } from "../api/client";
 import type { Run } from "../api/schema";
-import { openRun } from "../store/moment";
+import { goLive, openRun } from "../store/moment";
 import { shownRun, useLab } from "../store/store";
 import { complain } from "../store/toasts";
+import { Dialog } from "../ui/Dialog";
 
 async function readRuns(): Promise<void> {
   try {
@@ -41,6 +42,7 @@ function keptWords(seconds: number): string {
 export function RunMenu() {
   const file = useRef<HTMLInputElement>(null);
   const [opening, setOpening] = useState(false);
+  const [removes, setRemoves] = useState(false);
   const student = useLab((state) => state.student);
   const runs = useLab((state) => state.runs);
   const shown = useLab(shownRun);
@@ -59,6 +61,15 @@ export function RunMenu() {
     } finally {
       setOpening(false);
     }
+  };
+  const remove = async (): Promise<void> => {
+    try {
+      await api.removeRun(shown);
+      goLive();
+    } catch (error) {
+      complain(error);
+    }
+    setRemoves(false);
   };
   return (
     <>
@@ -100,10 +111,28 @@ export function RunMenu() {
               <Menu.Item disabled={opening} data-testid="run-import" onClick={() => file.current?.click()}>
                 {opening ? t`Opening the file…` : t`Open a run from a file…`}
               </Menu.Item>
+              {shown !== liveRun && (
+                <Menu.Item data-testid="run-remove" onClick={() => setRemoves(true)}>
+                  <Trans>Remove run {shown} …</Trans>
+                </Menu.Item>
+              )}
             </>
           )}
         </Menu.Dropdown>
       </Menu>
+      <Dialog opened={removes} title={t`Remove run ${shown}?`} onClose={() => setRemoves(false)}>
+        <p>
+          <Trans>Its pictures, events and takeovers are removed for good.</Trans>
+        </p>
+        <button
+          type="button"
+          className="primary danger"
+          data-testid="do-run-remove"
+          onClick={() => void remove()}
+        >
+          <Trans>Remove run {shown}</Trans>
+        </button>
+      </Dialog>
       <input
         ref={file}
         type="file"

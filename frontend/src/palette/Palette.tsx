@@ -50,8 +50,7 @@ function Search({ onDone }: { onDone: () => void }) {
   return (
     <div className="palette">
       <input
-        // biome-ignore lint/a11y/noAutofocus: a dialog that asks for one thing
-        autoFocus
+        data-autofocus
         role="combobox"
         aria-label={t`Command`}
         aria-expanded="true"

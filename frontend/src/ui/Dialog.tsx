@@ -8,12 +8,13 @@ interface Props {
   children: ReactNode;
 }
 
-/** A modal dialog: the browser keeps the focus inside, and Escape closes it. */
+/** A modal dialog: the browser keeps the focus inside, and Escape closes it. The focus begins on what has `data-autofocus`, if anything has. */
 export function Dialog({ opened, title, onClose, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
-    if (opened) dialog.current?.showModal();
-    else dialog.current?.close();
+    if (!opened) return dialog.current?.close();
+    dialog.current?.showModal();
+    dialog.current?.querySelector<HTMLElement>("[data-autofocus]")?.focus();
   }, [opened]);
   /** The browser emits "close" after closing; by then the next question may be open here. */
   const onClosed = (): void => {
