@@ -111,6 +111,8 @@ class Trial:
             return
         if not self.atlas.beyond:
             self._core_serves()
+        if self.failures:  # What cannot serve does not come to rest either, and waiting for it is long.
+            return
         self.faults.end_all()
         heal_all(cluster)
         if self.atlas.beyond:

@@ -18,7 +18,14 @@ from nodes.explore.stories.changes import (
     takeovers,
     unheard,
 )
-from nodes.explore.stories.grants import ended_late, forgotten_promise, under_grants
+from nodes.explore.stories.grants import (
+    cut_under_grants,
+    ended_late,
+    forgotten_promise,
+    late_grants,
+    outgrown_grants,
+    restarted_under_grants,
+)
 from nodes.explore.stories.groups import barriers, between_groups, moved_meanwhile, moving, said_twice
 from nodes.explore.stories.handovers import passed_on
 from nodes.explore.stories.images import going_back, images, outgrown, rots_while_away
@@ -55,28 +62,44 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
         *2 * [gaps],
         content,
         *2 * [late_copies],
-        outlived,
+        *2 * [outlived],
     ]
     if standbys:
         reported += [
-            *3 * [returns_to_readers],
-            *2 * [gaps_on_return],
+            returns_to_readers,
+            gaps_on_return,
             shores,
             last_moments,
             last_moments,
             takeovers,
-            *3 * [unheard],
-            *2 * [alone],
+            unheard,
+            alone,
             joining,
             growing,
-            *3 * [back_in_turn],
+            back_in_turn,
+        ]
+    if standbys and family.locked:
+        reported += [
+            *2 * [returns_to_readers],
+            gaps_on_return,
+            *2 * [unheard],
+            alone,
+            *2 * [back_in_turn],
         ]
     if standbys and not family.cannot_force:
         reported += 2 * [too_few]
     if standbys and family.locked and not family.journal_nodes:
         reported += [outnumbered, outnumbered, *3 * [promiser_gone]]
     if standbys and detection == "members":
-        reported += [*4 * [under_grants], *2 * [ended_late], *2 * [forgotten_promise]]
+        reported += [
+            cut_under_grants,
+            *2 * [restarted_under_grants],
+            *2 * [late_grants],
+            *2 * [ended_late],
+            *2 * [forgotten_promise],
+        ]
+    if standbys and detection == "members" and not family.cannot_hand_over:
+        reported += [outgrown_grants, outgrown_grants]
     if standbys and not family.cannot_hand_over:
         reported.append(passed_on)
     if standbys and not family.locked:
@@ -85,11 +108,10 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
             views_twice,
             rejoins,
             rejoins,
-            half_made,
-            half_made,
+            *4 * [half_made],
             *3 * [old_words],
             *2 * [wedged],
-            *3 * [given_out],
+            *4 * [given_out],
         ]
     if family.groups_max > 1:
         reported += [between_groups, between_groups, said_twice, said_twice, *3 * [moving], moved_meanwhile]

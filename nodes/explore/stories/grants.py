@@ -17,7 +17,7 @@ def granted(scene: Scene, sizes: tuple[int, ...]) -> int:
     rng = scene.rng
     scene.shape(sizes=sizes, detection="members")
     scene.precise()
-    session, grant = rng.choice((2_000, 5_000)), rng.choice((200, 300, 400))
+    session, grant = rng.choice((2_000, 5_000)), rng.choice((300, 400))
     scene.timed(
         session_timeout_ms=session,
         heartbeat_ms=session // 4,
@@ -30,12 +30,15 @@ def granted(scene: Scene, sizes: tuple[int, ...]) -> int:
     return grant
 
 
-def readers_and_writers(scene: Scene, at_ms: int, until_ms: int, early_ms: int = 100) -> None:
+def readers_and_writers(
+    scene: Scene, at_ms: int, until_ms: int, early_ms: int = 100, active: str = ""
+) -> None:
     """Readers ask the old active alone, writers all others alone, from early on: a write that it cannot replicate would hold its reads back."""
-    rng, leader = scene.rng, scene.leader()
+    rng, leader = scene.rng, active or scene.leader()
     reader = scene.reads(at_ms - 50, until_ms, (until_ms - at_ms) // 8, HOT)
-    for other in scene.others():
-        scene.fault(at_ms - 49, "cut", [reader, other], until_ms - at_ms)
+    for other in scene.members():
+        if other != leader:
+            scene.fault(at_ms - 49, "cut", [reader, other], until_ms - at_ms)
     first_ms = at_ms - early_ms
     for _ in range(2):
         writer = scene.writes(
@@ -44,42 +47,89 @@ def readers_and_writers(scene: Scene, at_ms: int, until_ms: int, early_ms: int =
         scene.fault(first_ms + 1, "cut", [writer, leader], until_ms - first_ms)
 
 
-def apart(scene: Scene, at_ms: int, until_ms: int) -> None:
+def apart(scene: Scene, at_ms: int, until_ms: int, active: str = "") -> None:
     """The old active is cut off and does not learn that its session has ended."""
-    leader = scene.leader()
-    for name in (*scene.others(), COORDINATION):
-        scene.fault(at_ms, "cut", [leader, name], until_ms - at_ms)
+    leader = active or scene.leader()
+    for name in (*scene.members(), COORDINATION):
+        if name != leader:
+            scene.fault(at_ms, "cut", [leader, name], until_ms - at_ms)
     scene.fault(at_ms + scene.rng.choice((0, 0, 1, 5)), "expire_session", [leader])
 
 
-def under_grants(scene: Scene) -> None:
-    """The active is deposed and cut off while grants that few members gave it last. One of these may restart, or its grant was late."""
-    rng = scene.rng
+def cut_under_grants(scene: Scene) -> None:
+    """The active is deposed and cut off while grants that some members gave it last."""
+    grant, others = granted(scene, (3,)), scene.others()
+    keeps = few_of(scene, others) if scene.chance(0.5) else others
+    at_ms, until_ms = under_grants(scene, grant, keeps)
+    if scene.chance(0.15):
+        scene.drift(scene.leader())
+    apart(scene, at_ms, until_ms)
+    readers_and_writers(scene, at_ms, until_ms, 2 * grant)
+
+
+def restarted_under_grants(scene: Scene) -> None:
+    """The active is deposed and cut off while grants that few members gave it last, and these restart."""
     grant = granted(scene, (3,))
-    leader, others = scene.leader(), scene.others()
+    keeps = few_of(scene, scene.others())
+    at_ms, until_ms = under_grants(scene, grant, keeps)
+    apart(scene, at_ms, until_ms)
+    for name in keeps:
+        scene.fault(at_ms + scene.rng.choice((0, 1, 5)), "crash", [name], scene.rng.choice((1, 1, 5)))
+    if scene.chance(0.4):
+        scene.drift(scene.leader())
+    readers_and_writers(scene, at_ms, until_ms, 2 * grant)
+
+
+def late_grants(scene: Scene) -> None:
+    """The active is deposed and cut off, and the last grant that few members gave it was late."""
+    grant, leader = granted(scene, (3,)), scene.leader()
+    keeps = few_of(scene, scene.others())
+    at_ms, until_ms = under_grants(scene, grant, keeps)
+    late_ms = grant * scene.rng.randint(5, 9) // 10
+    for name in keeps:
+        scene.fault(at_ms - late_ms, "hold", [name, leader], late_ms - 2, kind="Granted", direction="to")
+        first = Trigger("delivered", leader, 1, "after", "AskGrant", name)
+        lasts = late_ms + until_ms - at_ms
+        scene.fault(at_ms - late_ms, "cut", [leader, name], lasts, first, direction="to")
+    apart(scene, at_ms, until_ms)
+    readers_and_writers(scene, at_ms, until_ms, 2 * grant)
+
+
+def few_of(scene: Scene, others: list[str]) -> list[str]:
+    """Half of the others: with the active itself they are just enough."""
+    return scene.rng.sample(others, (len(others) + 1) // 2)
+
+
+def under_grants(scene: Scene, grant: int, keeps: list[str]) -> tuple[int, int]:
+    """The grants of all but a few run out. The times at which the active is deposed, and until which it is cut off."""
+    rng, leader = scene.rng, scene.leader()
     at_ms = BEGIN_MS + 3 * grant + rng.randrange(grant)
     until_ms = at_ms + 2 * grant + 200
-    way = rng.choice(("cut", "restart", "late"))
-    keeps = rng.sample(others, (len(others) + 1) // 2) if way != "cut" or scene.chance(0.5) else others
-    for name in others:
+    for name in scene.others():
         if name not in keeps:
             cut_ms = at_ms - grant * rng.randint(12, 15) // 10
             scene.fault(cut_ms, "cut", [leader, name], until_ms - cut_ms)
-    if way == "late":
-        late_ms = grant * rng.randint(5, 9) // 10
-        for name in keeps:
-            scene.fault(at_ms - late_ms, "hold", [name, leader], late_ms - 2, kind="Granted", direction="to")
-            first = Trigger("delivered", leader, 1, "after", "AskGrant", name)
-            scene.fault(
-                at_ms - late_ms, "cut", [leader, name], late_ms + until_ms - at_ms, first, direction="to"
-            )
-    apart(scene, at_ms, until_ms)
-    if way == "restart":
-        for name in keeps:
-            scene.fault(at_ms + rng.choice((0, 1, 5)), "crash", [name], rng.choice((1, 1, 5)))
-    if scene.chance(0.4 if way == "restart" else 0.15):
-        scene.drift(leader)
-    readers_and_writers(scene, at_ms, until_ms, 2 * grant)
+    return at_ms, until_ms
+
+
+def outgrown_grants(scene: Scene) -> None:
+    """A tenure begins with two members, and two more return. They elect without the other two, of which one still grants the lease."""
+    rng = scene.rng
+    grant = granted(scene, (4,))
+    scene.timed(session_timeout_ms=2_000, heartbeat_ms=500, ack_timeout_ms=300)
+    old, *away = scene.others()
+    passed_ms = BEGIN_MS + scene.session_ms + rng.choice((600, 1_200))
+    back_ms = passed_ms + rng.choice((200, 300))
+    at_ms = back_ms + rng.choice((1_000, 1_500, 2_000)) + rng.randrange(grant)
+    until_ms = at_ms + 2 * grant + 200
+    for name in away:
+        scene.fault(BEGIN_MS, "crash", [name], back_ms - BEGIN_MS)
+        cut_ms = at_ms - grant * rng.randint(12, 15) // 10
+        scene.fault(cut_ms, "cut", [old, name], until_ms - cut_ms)
+    scene.writes(BEGIN_MS, back_ms, 10)
+    scene.fault(passed_ms, "hand_over", ["active of g1", old])
+    apart(scene, at_ms, until_ms, old)
+    readers_and_writers(scene, at_ms, until_ms, 2 * grant, old)
 
 
 def ended_late(scene: Scene) -> None:
@@ -87,9 +137,10 @@ def ended_late(scene: Scene) -> None:
     rng = scene.rng
     granted(scene, (3, 3, 3, 4))
     leader = scene.leader()
+    scene.timed(session_timeout_ms=5_000, heartbeat_ms=1_250)
     scene.weather |= {"ends_recorded": True, "ends_late_ms": LATE_MS}
     at_ms = BEGIN_MS + rng.randrange(100)
-    back_ms = at_ms + rng.choice((200, 300, 500))
+    back_ms = at_ms + rng.choice((200, 200, 400))
     scene.fault(at_ms, "crash", [leader], rng.choice((5, 20)))
     scene.fault(at_ms + 2, "expire_session", [leader])
     scene.fault(back_ms, "hand_over", ["active of g1", leader])

@@ -24,14 +24,14 @@ def half_made(scene: Scene) -> None:
     lease = rng.choice((200, 200, 300))
     scene.shape(sizes=(3,))
     scene.precise()
-    scene.timed(ack_timeout_ms=lease, client_timeout_ms=rng.choice((30, 30, 100)))
+    scene.timed(ack_timeout_ms=lease, client_timeout_ms=30)
     members = scene.members()
     mute = rng.choice((scene.leader(), *members))
     others = [name for name in members if name != mute]
     at_ms = 2 * BEGIN_MS + rng.randrange(100)
     until_ms = at_ms + 10 * lease + 400
-    own = open_writes(scene, at_ms - 150, rng.choice((5, 10, 10)), 150 + rng.choice((20, 20, 60)))
-    theirs = open_writes(scene, at_ms - 150, rng.choice((5, 10, 10)), 150 + rng.choice((20, 20, 60)))
+    own = open_writes(scene, at_ms - 150, 10, 150 + rng.choice((20, 20, 60)))
+    theirs = open_writes(scene, at_ms - 150, 10, 150 + rng.choice((20, 20, 60)))
     for client, avoided in ((own, others), (theirs, [mute])):
         for name in avoided:
             scene.fault(at_ms - 149, "cut", [client, name], until_ms - at_ms)

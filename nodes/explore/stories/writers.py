@@ -63,7 +63,8 @@ def given_out(scene: Scene) -> None:
     beat = rng.choice((100, 200))
     data = DataConfig([f"dn{n}" for n in range(1, rng.choice((1, 1, 3)) + 1)], beat, 4 * beat, 1_000)
     scene.shape(sizes=(2, 3, 3), data=data)
-    scene.timed(client_timeout_ms=rng.choice((100, 400)), ack_timeout_ms=2_000)
+    scene.precise()
+    scene.timed(client_timeout_ms=rng.choice((100, 400)), ack_timeout_ms=2_000, session_timeout_ms=1_000)
     commander, others = scene.leader(), scene.others()
     other = rng.choice(others)
     at_ms = BEGIN_MS + 5 * beat + rng.randrange(500)
@@ -76,11 +77,9 @@ def given_out(scene: Scene) -> None:
     for name in scene.members():
         if name != other:
             scene.fault(at_ms - 59, "hold", [writer, name], until_ms - at_ms + 59, **unheard)
-    for kind in rng.choice(
-        (("Held", "Alive"), ("Held", "Alive"), ("Held",), ("Alive",), ("Held", "Broadcast"))
-    ):
+    for kind in rng.choice((*5 * (("Held", "Alive"),), ("Held",), ("Alive",), ("Held", "Broadcast"))):
         scene.fault(
-            at_ms - 60, "hold", [other, commander], lasts, kind=kind, lost=scene.chance(0.2), direction="to"
+            at_ms - 60, "hold", [other, commander], lasts, kind=kind, lost=scene.chance(0.1), direction="to"
         )
     node = rng.choice(data.nodes)
     silent = rng.choice(
@@ -91,7 +90,7 @@ def given_out(scene: Scene) -> None:
         )
     )
     scene.fault(at_ms - 58, "hold", [writer, other], lasts - 60, silent, **unheard)
-    if scene.chance(0.2):
+    if scene.chance(0.05):
         scene.fault(at_ms, "slow_disk", [rng.choice(data.nodes)], lasts, ms=rng.choice((50, 300)))
 
 
