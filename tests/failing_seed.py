@@ -13,7 +13,7 @@ from nodes.mutations import Mutations
 BUG = "off_by_one_quorum"
 FAMILY = "mams"
 INVARIANT = "no lost write"
-LIKELY = 14
+LIKELY = 19
 """Tried first."""
 SEEDS_MAX = 200
 
