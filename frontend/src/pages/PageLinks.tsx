@@ -1,24 +1,10 @@
-import { i18n, type MessageDescriptor } from "@lingui/core";
-import { msg, t } from "@lingui/core/macro";
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
 import { useEffect, useRef } from "react";
-import { isOpen } from "../store/pages";
+import { isOpen, PAGES } from "../store/pages";
 import { type PageName, useLab, useWords } from "../store/store";
 import { addressOf, goTo } from "../store/url";
 import { followed } from "./followed";
-
-const PAGES: [PageName, MessageDescriptor][] = [
-  ["cluster", msg`Cluster`],
-  ["namespace", msg`Namespace`],
-  ["pool", msg`Storage pool`],
-  ["checkpoints", msg`Checkpoints`],
-  ["coordination", msg`Coordination`],
-  ["scenarios", msg`Scenarios`],
-  ["compare", msg`Compare`],
-  ["explore", msg`Explore`],
-  ["labs", msg`Labs`],
-  ["papers", msg`Papers`],
-  ["class", msg`Class`],
-];
 
 /** Links to the other pages; a click with a modifier key opens a new tab as usual. */
 export function PageLinks() {

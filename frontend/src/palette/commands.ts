@@ -1,12 +1,12 @@
 /** Everything that can be done from the palette: pages, the tour, time, and every fault at every target that it accepts now. */
 
-import { i18n, type MessageDescriptor } from "@lingui/core";
-import { msg, t } from "@lingui/core/macro";
+import { i18n } from "@lingui/core";
+import { t } from "@lingui/core/macro";
 import { perform } from "../actions/perform";
 import { openUntil } from "../pages/until/opened";
 import { toggleFrozen } from "../store/moment";
-import { isOpen } from "../store/pages";
-import { canAct, isConnected, type LabState, type PageName, useLab } from "../store/store";
+import { isOpen, PAGES } from "../store/pages";
+import { canAct, isConnected, type LabState, useLab } from "../store/store";
 import { goTo } from "../store/url";
 import { openTour } from "../tour/store";
 
@@ -16,20 +16,6 @@ export interface Command {
   key: string;
   run: () => void;
 }
-
-const PAGES: readonly (readonly [PageName, MessageDescriptor])[] = [
-  ["cluster", msg`Cluster`],
-  ["namespace", msg`Namespace`],
-  ["pool", msg`Storage pool`],
-  ["checkpoints", msg`Checkpoints`],
-  ["coordination", msg`Coordination`],
-  ["scenarios", msg`Scenarios`],
-  ["compare", msg`Compare`],
-  ["explore", msg`Explore`],
-  ["labs", msg`Labs`],
-  ["papers", msg`Papers`],
-  ["class", msg`Class`],
-];
 
 function faults({ verbs, live, processes }: LabState): Command[] {
   const known = new Map(processes.map(({ name, process }) => [name, process]));
