@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,7 +18,7 @@ class KeptRuns:
     """Changes are on the disk when a method returns."""
 
     def __init__(self, data: Path):
-        """Raises ClusterCannotStart for a file that cannot be read: nobody's attempts are thrown away unasked."""
+        """Raises ClusterCannotStart for a file that cannot be read: no attempts are thrown away unasked."""
         self._path = data / FILE
         self._runs: dict[str, AttemptRun] = {}
         try:
@@ -57,6 +56,5 @@ class KeptRuns:
         try:
             replace_file(self._path, msgspec.json.format(msgspec.json.encode(runs)) + b"\n")
         except OSError as error:
-            reason = os.strerror(error.errno) if error.errno else str(error)
-            raise Unavailable(f"the attempt cannot be kept: {reason}") from None
+            raise Unavailable(f"the attempt cannot be kept: {reason_of(error)}") from None
         self._runs = runs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import msgspec
@@ -39,8 +38,7 @@ class ClassStore:
             private_directory(self._directory)
             replace_file(path, msgspec.json.format(msgspec.json.encode(record)) + b"\n")
         except OSError as error:
-            reason = os.strerror(error.errno) if error.errno else str(error)
-            raise Unavailable(f"the class cannot be kept: {reason}") from None
+            raise Unavailable(f"the class cannot be kept: {reason_of(error)}") from None
 
     def _path(self, number: int) -> Path:
         return self._directory / f"{number}.json"

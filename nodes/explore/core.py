@@ -64,7 +64,7 @@ def cut_off_half_there(cluster: Stage, left: list[str], config: ClusterConfig, r
     its session lives, and no family promises to replace it. One that reaches coordination alone is replaced where leaders give way."""
     at_links = faults_by_server(cluster).keys()
     clients = {name for name, server in cluster.servers.items() if server.client}
-    of_core = {*at_links} - {*left} - clients
+    of_core = at_links - {*left} - clients
     gives_way = config.protocol in GIVES_WAY
     for name in left:
         if name not in at_links and not of_core:
