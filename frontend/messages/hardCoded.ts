@@ -1,6 +1,7 @@
 /** Texts of the page that stand in its source outside of the message catalogue. */
 
 import { type NodePath, parseSync, traverse, types } from "@babel/core";
+import { parsing } from "./parsing";
 
 /** Attributes and fields that a person reads. */
 const READ = new Set([
@@ -30,12 +31,7 @@ function textsOf(node: types.Node | null | undefined): string[] {
 
 /** "12: Close" for each text of a file that no macro of the catalogue holds. */
 export function hardCoded(code: string, filename: string): string[] {
-  const ast = parseSync(code, {
-    filename,
-    babelrc: false,
-    configFile: false,
-    parserOpts: { plugins: filename.endsWith("x") ? ["typescript", "jsx"] : ["typescript"] },
-  });
+  const ast = parseSync(code, parsing(filename));
   if (ast === null) throw new Error(`${filename} cannot be read`);
   const found: string[] = [];
   const note = ({ node }: NodePath, texts: string[]): void => {

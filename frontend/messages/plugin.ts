@@ -5,6 +5,7 @@ import { formatter } from "@lingui/format-po";
 import { compileMessage } from "@lingui/message-utils/compileMessage";
 import { generateMessageId } from "@lingui/message-utils/generateMessageId";
 import type { Plugin } from "vite";
+import { parsing } from "./parsing";
 
 type Compiled = ReturnType<typeof compileMessage>;
 
@@ -64,11 +65,8 @@ const compiled: PluginObj = {
 
 async function source(code: string, path: string) {
   const made = await transformAsync(code, {
-    filename: path,
-    babelrc: false,
-    configFile: false,
+    ...parsing(path),
     sourceMaps: true,
-    parserOpts: { plugins: path.endsWith("x") ? ["typescript", "jsx"] : ["typescript"] },
     plugins: [["@lingui/babel-plugin-lingui-macro", { stripMessageField: false }], compiled],
   });
   return made?.code ? { code: made.code, map: made.map } : null;
