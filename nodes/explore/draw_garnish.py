@@ -20,7 +20,7 @@ from nodes.sim.triggers import Trigger
 
 EXTRA = 0.9
 """Share of those with further faults."""
-EXTRA_FAULTS = (1, 2, 2, 3, 4)
+EXTRA_FAULTS = (2, 3, 3, 4, 5)
 TIED = 0.95
 """Share of those of which most moments are places in the progress of a server."""
 MOMENTS = 0.95

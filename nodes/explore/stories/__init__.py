@@ -31,7 +31,7 @@ from nodes.explore.stories.handovers import passed_on
 from nodes.explore.stories.images import going_back, images, outgrown, rots_while_away
 from nodes.explore.stories.ledgers import begins_late, closed_by_two, closed_late, closing, overtaken
 from nodes.explore.stories.members import half_made, old_words, wedged
-from nodes.explore.stories.reads import last_moments, rejoins, shores, views, views_twice
+from nodes.explore.stories.reads import last_moments, reached_late, rejoins, shores, views, views_twice
 from nodes.explore.stories.returns import (
     gaps,
     gaps_on_return,
@@ -56,40 +56,45 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
     reported: list[Story] = [
         returns,
         returns_emptied,
-        *3 * [returns_rotten],
+        *2 * [returns_rotten],
         returns_unsynced,
         *2 * [returns_after_failed_sync],
-        *2 * [gaps],
+        gaps,
         content,
-        *2 * [late_copies],
-        *2 * [outlived],
+        late_copies,
+        outlived,
+        images,
     ]
     if standbys:
         reported += [
             returns_to_readers,
             gaps_on_return,
             shores,
-            last_moments,
-            last_moments,
+            *2 * [last_moments],
             takeovers,
             unheard,
             alone,
             joining,
             growing,
             back_in_turn,
+            rots_while_away,
         ]
     if standbys and family.locked:
         reported += [
-            *2 * [returns_to_readers],
-            gaps_on_return,
+            returns_emptied,
+            late_copies,
+            *2 * [outlived],
             *2 * [unheard],
-            alone,
-            *2 * [back_in_turn],
+            *2 * [alone],
+            growing,
+            back_in_turn,
         ]
+    if standbys and family.replication == "paxos":
+        reported += [*2 * [returns_to_readers], *2 * [promiser_gone]]
     if standbys and not family.cannot_force:
         reported += 2 * [too_few]
     if standbys and family.locked and not family.journal_nodes:
-        reported += [outnumbered, outnumbered, *3 * [promiser_gone]]
+        reported += [outnumbered, promiser_gone]
     if standbys and detection == "members":
         reported += [
             cut_under_grants,
@@ -104,10 +109,10 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
         reported.append(passed_on)
     if standbys and not family.locked:
         reported += [
-            views,
-            views_twice,
-            rejoins,
-            rejoins,
+            *2 * [views],
+            *2 * [views_twice],
+            *2 * [reached_late],
+            *2 * [rejoins],
             *4 * [half_made],
             *3 * [old_words],
             *2 * [wedged],
@@ -117,11 +122,8 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
         reported += [between_groups, between_groups, said_twice, said_twice, *3 * [moving], moved_meanwhile]
     if family.groups_max > 1 and family.checkpoints:
         reported += [barriers, barriers]
-    reported.append(images)
     if family.checkpoints:
-        reported += [going_back, outgrown]
-    if standbys:
-        reported.append(rots_while_away)
+        reported += [going_back, outgrown, outgrown]
     if standbys and family.journal_nodes >= 3:
         reported += [closing, *3 * [closed_by_two], *2 * [overtaken]]
     if standbys and family.journal_nodes >= 3 and family.journal_role == "journal-node":

@@ -122,7 +122,6 @@ GROWTHS = (
     (3, "add"),
     (3, "back"),
     (3, "silent"),
-    (2, "add"),
 )
 """Number of members that count before one more does, and its way of joining: new, after a crash, or reachable again."""
 
@@ -163,8 +162,8 @@ def growing(scene: Scene) -> None:
     lines = [f"create /{scene.client()}-{number}" for number in range(60)]
     scene.calls(lines, begins_ms, begins_ms + rng.choice((4, 8, 12)) * len(lines), 4, "open")
     scene.burst(begins_ms + rng.randrange(100), 20)
-    written = Trigger("write", leader, 1, "after", rng.choice(("configuration", "configuration", "")))
-    dies = written if scene.chance(0.8) else None
+    written = Trigger("write", leader, 1, "after", rng.choice((*5 * ("configuration",), "")))
+    dies = written if scene.chance(0.9) else None
     dies_ms = back_ms - 5 if dies else back_ms + rng.randint(10, 40) * slow_ms
     for name in (leader, *keeps):
         scene.apply_fault(dies_ms, name, rng.choice((3, 5)) * session + 40 * slow_ms, dies)

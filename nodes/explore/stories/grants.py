@@ -144,7 +144,7 @@ def ended_late(scene: Scene) -> None:
     scene.fault(at_ms, "crash", [leader], rng.choice((5, 20)))
     scene.fault(at_ms + 2, "expire_session", [leader])
     scene.fault(back_ms, "hand_over", ["active of g1", leader])
-    from_ms = back_ms + rng.choice((50, 100, 200))
+    from_ms = back_ms + rng.choice((50, 100, 100, 200))
     until_ms = from_ms + scene.session_ms // 2
     scene.fault(from_ms, "cut", [leader, COORDINATION], until_ms - from_ms)
     for name in scene.others():

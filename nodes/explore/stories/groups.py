@@ -263,11 +263,12 @@ def barriers(scene: Scene) -> None:
     """Checkpoints are marked one after the other while groups share operations, and the messages between groups are late."""
     rng = scene.rng
     shape_groups(scene, (2, 2, 3))
+    scene.precise()
     directories, marks, session = rng.choice((1, 2, 3)), rng.choice((1, 2)), scene.session_ms
     scene.calls([f"mkdir /d{number}" for number in range(directories)], 0, BEGIN_MS // 2)
     at_ms = BEGIN_MS + rng.randrange(100)
     for number in range(1, marks + 1):
-        kinds = rng.choice((ASKING, *4 * (DECIDING,), ENDING, MARKING, MARKED))
+        kinds = rng.choice((ASKING, *6 * (DECIDING,), ENDING, MARKING, MARKED))
         leader, *others = leaders(scene)
         lasts, ahead_ms = rng.choice((30, 100, 200, session)), rng.choice((5, 10, 30, 50))
         late(scene, at_ms - ahead_ms, leader, others, kinds, lasts)

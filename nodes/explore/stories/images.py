@@ -113,8 +113,8 @@ def outgrown(scene: Scene) -> None:
     """Many images are newer than the checkpoint, and the journals below them are pruned, when the cluster rolls back to it and loses its power."""
     rng = scene.rng
     scene.shape(
-        sizes=(2, 2, 3), image_every=rng.choice((1, 2, 5)), image_gap=rng.choice((2, 5)), log_bytes=1 << 12,
-        image_partitions=1, knobs=Knobs(segment_bytes=rng.choice((0, 300, 300, 300))), data=DataConfig(),
+        sizes=(2, 2, 2, 3), image_every=rng.choice((1, 2, 5)), image_gap=rng.choice((2, 5)), log_bytes=1 << 12,
+        image_partitions=1, knobs=Knobs(segment_bytes=300), data=DataConfig(),
     )  # fmt: skip
     session, members = scene.session_ms, scene.members()
     mark_ms = BEGIN_MS + rng.randrange(100)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene
 from nodes.sim.triggers import Trigger
 
-SETTLING = ("Settle", "Settle", "Settled", "Flushed", "Fetch")
+SETTLING = (*4 * ("Settle",), "Settled", "Flushed", "Fetch")
 """Messages that make a change of the view, and after which its initiator may fall silent."""
 HALF_MADE = ("view change/settle", "view change/flush")
 
@@ -91,6 +91,7 @@ def old_words(scene: Scene) -> None:
     rng = scene.rng
     lease = rng.choice((200, 500))
     scene.shape(sizes=(2, 3, 3, 3))
+    scene.precise()
     scene.timed(ack_timeout_ms=lease, client_timeout_ms=rng.choice((30, 100)))
     maker, others = scene.leader(), scene.others()
     at_ms = BEGIN_MS + rng.randrange(300)

@@ -70,9 +70,9 @@ def last_moments(scene: Scene) -> None:
     scene.fault(apart_ms + rng.choice((0, 0, 20)), "expire_session", [victim])
 
 
-LAST_SAID = ("Flushed", "Flushed", "Settled", "Alive", "Held")
+LAST_SAID = (*4 * ("Flushed",), "Settled", "Alive", "Held")
 """Last messages that a member may send before it becomes deaf."""
-TOGETHER = (("Settle", "Installed"), ("Settle", "Installed"), ("Installed",), ("Flush", "Installed"))
+TOGETHER = (*3 * (("Settle", "Installed"),), ("Installed",), ("Flush", "Installed"))
 """Messages without which a member does not learn how a change of the view has ended."""
 
 
@@ -87,8 +87,29 @@ def views_twice(scene: Scene) -> None:
     deaf, late, at_ms, until_ms = view_changes(scene)
     second = Trigger("sent", scene.leader(), 1, "after", "Installed")
     hears_late(scene, late, at_ms, until_ms)
-    hears_nothing_after(scene, deaf, at_ms, until_ms, scene.rng.choice(("Settled", "Settled", "Flushed")))
-    scene.fault(at_ms + 1, "force_view", ["g1"], 0, second if scene.chance(0.9) else None)
+    hears_nothing_after(scene, deaf, at_ms, until_ms, scene.rng.choice((*4 * ("Settled",), "Flushed")))
+    scene.fault(at_ms + 1, "force_view", ["g1"], 0, second if scene.chance(0.95) else None)
+
+
+def reached_late(scene: Scene) -> None:
+    """What one member appends reaches another one late, but before anyone is left out. Names are toggled at the first. The other one writes, too, and
+    is read."""
+    rng = scene.rng
+    lease = rng.choice((500, 1_000, 2_000))
+    scene.shape(sizes=(3, 3, 3, 4, 5))
+    scene.precise()
+    scene.timed(client_timeout_ms=rng.choice((30, 100)), ack_timeout_ms=lease)
+    source, late = rng.sample(scene.members(), 2)
+    at_ms = BEGIN_MS + rng.randrange(300)
+    lasts = lease * rng.randint(2, 8) // 10
+    toggles = scene.writes(at_ms - 250, at_ms + lasts, WRITES, HOT, rng.choice(("open", "closed")))
+    writes = scene.writes(at_ms - 250, at_ms + lasts, WRITES, style="open")
+    reads = scene.reads(at_ms - 250, at_ms + lasts, READS, HOT)
+    for client, server in ((toggles, source), (writes, late), (reads, late)):
+        for other in scene.members():
+            if other != server:
+                scene.fault(at_ms - 249, "cut", [client, other], lasts + lease)
+    scene.fault(at_ms, "hold", [source, late], lasts, kind=scene.appends[0], direction="to")
 
 
 def view_changes(scene: Scene) -> tuple[str, str, int, int]:
@@ -96,6 +117,7 @@ def view_changes(scene: Scene) -> tuple[str, str, int, int]:
     rng = scene.rng
     lease = rng.choice((1_200, 2_000))
     deaf, late = two_others(scene, lease)
+    scene.precise()
     at_ms = BEGIN_MS + lease * rng.randint(12, 20) // 10
     until_ms = at_ms + lease + 500
     looks(scene, deaf, late, at_ms, until_ms)

@@ -41,6 +41,7 @@ def returns(scene: Scene) -> None:
 def returns_emptied(scene: Scene) -> None:
     """All servers stop during writes. Of those that had everything, one returns first, and its disk was replaced."""
     fault_ms, first, behind, soon = stopping(scene)
+    scene.precise()
     scene.fault(fault_ms, "new_disk", [first], soon)
     all_stop(scene, fault_ms, first, behind, soon)
 
@@ -62,7 +63,7 @@ def stopping(scene: Scene) -> tuple[int, str, list[str], int]:
     scene.timed(ack_timeout_ms=rng.choice((60, 100, 200)))
     fault_ms = before_all_stop(scene)
     gap_ms = rng.choice((60, *3 * (long_gap(scene),)))
-    behind = lagging(scene, max(0, fault_ms - gap_ms), gap_ms, ways=SILENT) if scene.chance(0.8) else []
+    behind = lagging(scene, max(0, fault_ms - gap_ms), gap_ms, ways=SILENT) if scene.chance(0.95) else []
     scene.burst(fault_ms - rng.randint(3, 30), rng.choice((1, 2, 3, 40)))
     return fault_ms, first_back(scene, behind), behind, rng.choice((1, 20, scene.session_ms // 2))
 
@@ -255,7 +256,7 @@ def all_stop(
     for name in everybody(scene):
         if name == first:
             continue
-        early = name in behind or name not in (scene.leader(), *scene.holders()) or scene.chance(0.1)
+        early = name in behind or name not in (scene.leader(), *scene.holders()) or scene.chance(0.03)
         lasts = soon if early else scene.rng.choice((4, 6, 8)) * scene.session_ms
         if without_power:
             scene.fault(fault_ms, "power_loss", [name], lasts, torn="nothing")

@@ -21,7 +21,7 @@ BEGIN_MS = 300
 LARGE = 0.05
 """Share of large groups among those of several possible sizes."""
 SESSIONS_MS = (600, 600, 1_000, 1_000, 2_000)
-GARNISHED = 0.3
+GARNISHED = 0.36
 DISTURBED = 0.24
 PRECISE = 0.1
 """Both probabilities for a story whose faults meet only at exact times."""
