@@ -12,9 +12,12 @@ from nodes.trace.events import JournalOpened
 from nodes.trace.pool_events import ImageWritten, JournalPruned
 from nodes.wire.journal_messages import JournalRead
 from nodes.wire.messages import Message
+from tests.chosen import but_for_slow
 from tests.simulation.at_work import AtWork
 
-every_family = pytest.mark.parametrize("protocol", ["qjm", "hadoop-ha", "bookkeeper", "avatar"])
+every_family = pytest.mark.parametrize(
+    "protocol", but_for_slow(["qjm", "hadoop-ha", "bookkeeper", "avatar"], ("hadoop-ha",))
+)
 
 
 @pytest.fixture(autouse=True)

@@ -88,6 +88,7 @@ def test_packing_restores_most_of_what_a_single_server_creates_and_stat_scales()
     assert min(asked[1:]) > 2.8 * asked[0]
 
 
+@pytest.mark.full
 def test_standbys_cost_little_and_groups_add_up() -> None:
     kinds = ("create", "getfileinfo")
     alone = group_rates.rates(group_of("single", 0), 1, kinds)
@@ -102,6 +103,7 @@ def test_a_second_replica_of_the_journal_costs_little() -> None:
     assert -0.01 < figures["loss_2_replicas"] < 0.1
 
 
+@pytest.mark.full
 def test_callers_do_not_wait_for_a_pool_node_that_dies_while_a_majority_is_left() -> None:
     figures = experiment_named("cfs-fig8f").run(True).figures
     assert figures["most_after_death_1"] < 3 and figures["most_after_death_2"] < 3
@@ -113,6 +115,7 @@ def test_operations_on_two_groups_cost_what_the_paper_says() -> None:
     assert outcome.figures == outcome.paper
 
 
+@pytest.mark.full
 def test_the_curve_of_figure_11_falls_to_nothing_and_rises_again() -> None:
     """The scenario's own test checks the rows against the paper's."""
     outcome = experiment_named("cfs-table3c").run(True)
@@ -145,6 +148,7 @@ def test_file_operations_spend_their_time_at_data_nodes(name: str) -> None:
     assert 0 < times.mds_share < 0.05 and 0.05 < times.read_share < 0.5
 
 
+@pytest.mark.full
 def test_stats_are_faster_by_ddg_than_by_subtree() -> None:
     outcome = experiment_named("ddg-fig9").run(True)
     assert outcome.figures["stat_vs_subtree_namespace1"] > 3
@@ -179,11 +183,13 @@ def test_logging_costs_files_no_bandwidth() -> None:
     assert abs(figures["loss_write"]) < 0.15 and abs(figures["loss_read"]) < 0.15
 
 
+@pytest.mark.full
 def test_six_servers_do_a_mix_of_calls_faster_by_ddg_than_by_subtree() -> None:
     figures = experiment_named("ddg-fig13").run(True).figures
     assert figures["create_vs_subtree"] > 1.3 and figures["mix_vs_subtree"] > 1.3
 
 
+@pytest.mark.full
 def test_two_servers_are_faster_than_one() -> None:
     outcome = experiment_named("ddg-fig12").run(True)
     assert min(outcome.figures.values()) > 1.2

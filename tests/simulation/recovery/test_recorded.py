@@ -16,10 +16,13 @@ from nodes.storage.journal_file import Journal
 from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Cut, JournalOpened, RoleChanged
 from nodes.trace.pool_events import JournalPruned
+from tests.chosen import but_for_slow
 from tests.simulation.recovery.mutations import images, others, work
 from tests.simulation.recovery.recorded import PAXOS, SHARED, Recorded, is_rollback
 
-every_family = pytest.mark.parametrize("protocol", [*SHARED, *PAXOS])
+every_family = pytest.mark.parametrize(
+    "protocol", but_for_slow([*SHARED, *PAXOS], ("hadoop-ha", "multi-paxos"))
+)
 
 
 @pytest.fixture

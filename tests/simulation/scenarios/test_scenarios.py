@@ -15,13 +15,22 @@ import pytest
 from backend.scenarios.reader import read
 from backend.scenarios.runner import ScenarioOutcome, ScenarioRun, run
 from nodes.config import SECOND
-from tests.chosen import SCENARIOS, chosen
+from tests.chosen import SCENARIOS, but_for_slow, chosen
 from tests.missed import missed
 
 ROOT = Path(__file__).resolve().parents[3]
 FILES = sorted(path.relative_to(ROOT) for path in (ROOT / "scenarios").rglob("*.yaml"))
 ANY_SEED = [file for file in FILES if file.parts[1] in ("groups", "recovery", "data", "pool")]
 """Files that hold under any seed. Other files follow rows of the paper and carry the seed that produces them."""
+SLOW = (
+    "scenarios/data/data-nodes-lost-while-writing.yaml",
+    "scenarios/faults/crash-during-upgrade.yaml",
+    "scenarios/faults/junior-renewing-under-load.yaml",
+    "scenarios/faults/view-changes-under-load.yaml",
+    "scenarios/groups/ddg-rename-storm.yaml",
+    "scenarios/papers/cfs-table3-b.yaml",
+    "scenarios/recovery/junior-renews-while-marking.yaml",
+)
 REPLAYED = {
     Path("scenarios") / file
     for file in (
@@ -48,7 +57,7 @@ for scenario in read(Path(sys.argv[1]))[:1]:
 """
 
 
-@pytest.mark.parametrize("file", FILES, ids=str)
+@pytest.mark.parametrize("file", but_for_slow(FILES, SLOW), ids=str)
 def test_it_holds_and_the_same_seed_gives_the_same_events(file: Path) -> None:
     first, *others = read(ROOT / file)
     here = ScenarioRun(first, "simulated", first.seed)
