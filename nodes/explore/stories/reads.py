@@ -129,26 +129,27 @@ def rejoins(scene: Scene) -> None:
     """A member that was away is in the view again, but learns this only when the next change has begun, of which another member receives nothing."""
     rng = scene.rng
     lease = rng.choice((200, 500))
-    deaf, late = two_others(scene, lease)
+    deaf, late = two_others(scene, lease, (*5 * (3,), 4))
+    scene.precise()
     away_ms = lease * rng.randint(12, 16) // 10
     at_ms = BEGIN_MS + away_ms + lease * rng.randint(12, 20) // 10
     until_ms = at_ms + lease + 500
     looks(scene, deaf, late, at_ms, until_ms)
     comes_back(scene, late, away_ms, at_ms)
     hears_late(scene, late, at_ms, until_ms)
-    if scene.chance(0.7):
+    if scene.chance(0.95):
         mute: dict[str, Any] = {"kind": "Alive", "lost": True, "direction": "to"}
         scene.fault(at_ms, "hold", [late, scene.leader()], until_ms - at_ms, **mute)
     joined = Trigger("write", deaf, 1, "after")
-    few = rng.choice((("Flush", "Installed"), ("Flush", "Installed"), ("Flush",), ("Settle", "Installed")))
+    few = rng.choice((*3 * (("Flush", "Installed"),), *2 * (("Flush",),), ("Settle", "Installed")))
     unheard(scene, deaf, few, at_ms, until_ms, joined)
     scene.fault(at_ms, "force_view", ["g1"], 0, joined)
 
 
-def two_others(scene: Scene, lease_ms: int) -> list[str]:
+def two_others(scene: Scene, lease_ms: int, sizes: tuple[int, ...] = (3, 3, 3, 4)) -> list[str]:
     """Two members beside the initiator of the change."""
     rng = scene.rng
-    scene.shape(sizes=(3, 3, 3, 4))
+    scene.shape(sizes=sizes)
     scene.timed(client_timeout_ms=rng.choice((30, 100)), ack_timeout_ms=lease_ms)
     return rng.sample(scene.others(), 2)
 
