@@ -52,11 +52,13 @@ def checked_out(commit: str) -> Iterator[Path]:
 
 
 def measure(tree: Path, name: str) -> Figures:
-    """One run in a process of its own. Raises LabError with the last line of its output."""
-    done = subprocess.run(
-        [sys.executable, "-c", RUN.format(name=name)],
-        cwd=tree, env={"PYTHONPATH": str(tree), "PATH": "/usr/bin:/bin"}, capture_output=True, text=True,
-    )  # fmt: skip
+    """One run in a process of its own; what it keeps for the page is forgotten. Raises LabError with the last line of its output."""
+    with tempfile.TemporaryDirectory(prefix="cloverlab-before-") as kept:
+        done = subprocess.run(
+            [sys.executable, "-c", RUN.format(name=name)],
+            cwd=tree, env={"PYTHONPATH": str(tree), "PATH": "/usr/bin:/bin", "XDG_DATA_HOME": kept},
+            capture_output=True, text=True,
+        )  # fmt: skip
     if done.returncode:
         said = done.stderr.strip().splitlines()
         raise LabError(f"bench {name} in {tree}: {said[-1] if said else f'it ended with {done.returncode}'}")

@@ -72,6 +72,12 @@ def repository(directory: Path, monkeypatch: pytest.MonkeyPatch, earlier: str | 
 
 TOY = "import json\nfrom rate import RATE\ndef main():\n    print(json.dumps({'figures': {'rate': RATE}}))\n"
 
+KEEPING = """import json, os
+def main():
+    os.mkdir(os.environ['XDG_DATA_HOME'] + '/cloverlab')
+    print(json.dumps({'figures': {'kept': os.environ['XDG_DATA_HOME']}}))
+"""
+
 
 @pytest.mark.parametrize("earlier", [None, "raise SystemExit('never run')", TOY])
 def test_the_present_benchmark_measures_both(
@@ -106,3 +112,13 @@ def test_a_commit_or_a_benchmark_that_is_not_there_is_said(
     with pytest.raises(LabError, match="nothing_such"):
         before.main("HEAD", "toy")
     assert len(before._git("worktree", "list").splitlines()) == 1
+
+
+def test_what_a_benchmark_keeps_for_the_page_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "share"))
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "toy.py").write_text(KEEPING)
+    kept = Path(before.measure(tmp_path, "toy")["kept"])
+    assert not kept.exists() and tmp_path not in kept.parents
