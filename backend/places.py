@@ -20,3 +20,8 @@ def running_file(port: int) -> Path:
 def reproduced() -> Path:
     """The last outcome of each experiment of the papers, as the page shows it."""
     return default_data() / "reproduced"
+
+
+def bug_scores_file() -> Path:
+    """The last search for each known bug by `bench explore bugs`, as the page shows it."""
+    return default_data() / "measured" / "bugs.json"

@@ -29,12 +29,12 @@ def texts(struct: type) -> dict[str, str]:
 
 
 def modelled(kind: Any) -> Any:
-    """A type with models in place of structs, and in place of what is annotated with one."""
+    """A type with models in place of structs, and in place of what is annotated with one; without the bounds of values."""
     if isinstance(kind, type) and not get_args(kind) and issubclass(kind, msgspec.Struct):
         return served_as(kind)
     of = get_args(kind)
     if get_origin(kind) is Annotated:
-        return of[1]
+        return modelled(of[0]) if isinstance(of[1], msgspec.Meta) else of[1]
     if get_origin(kind) in (list, tuple, dict):
         return get_origin(kind)[tuple(map(modelled, of))]
     return kind if not any(each is not modelled(each) for each in of) else modelled(of[0]) | None

@@ -7,11 +7,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from backend.clusters.models import Strict
-from backend.searches import schedule, search, wish
+from backend.searches import schedule, scores, search, wish
 from backend.served_models import served_as
 
 CurvePointOut = served_as(search.CurvePoint, "CurvePointOut")
 ScheduleOut = served_as(schedule.Schedule, "ScheduleOut")
+BugScoreOut = served_as(scores.BugScore)
 
 
 class SearchRequest(Strict):

@@ -10,8 +10,8 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from backend.explore import scenario_writer
-from backend.searches import wish
-from backend.searches.models import FailureOut, SearchChoices, SearchOut, SearchRequest, view_of
+from backend.searches import scores, wish
+from backend.searches.models import BugScoreOut, FailureOut, SearchChoices, SearchOut, SearchRequest, view_of
 from backend.searches.schedule import schedule_of
 from backend.searches.service import Searches
 
@@ -30,6 +30,12 @@ TheSearches = Annotated[Searches, Depends(the_searches)]
 def read_search_choices() -> dict[str, Any]:
     """Families, and the bugs that can be switched on."""
     return wish.choices()
+
+
+@router.get("/scores", response_model=dict[str, BugScoreOut])  # type: ignore[valid-type]
+def read_scores() -> Any:
+    """Of each known bug that was measured on this machine, its last search by `bench explore bugs`. It runs in a thread, because it reads a file."""
+    return msgspec.to_builtins(scores.scores())
 
 
 @router.get("", response_model=SearchOut)

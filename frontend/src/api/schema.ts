@@ -151,6 +151,7 @@ export interface VerdictRequest { lab: string; student: string; seeds: string; p
 export interface CurvePoint { at_s: number; seeds: number; coverage: number }
 export interface ScheduleStep { when: string; what: string }
 export interface Schedule { cluster: string[]; clients: ScheduleStep[]; faults: ScheduleStep[] }
+export interface BugScore { family: string; invariant: string; took_s: number; seeds: number; limit_s: number; jobs: number; version: string; measured_at_s: number }
 export interface SearchRequest { family?: string; bug?: string; minutes?: number; seeds?: number; first_seed?: number; jobs?: number }
 export interface SearchedFamily { name: string; says: string }
 export interface SearchedBug { name: string; kind: "hole" | "mutation"; says: string; family: string; families: string[] }
