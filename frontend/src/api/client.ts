@@ -3,6 +3,7 @@ import { apiOf } from "./fleet";
 import type {
   Attempt,
   Behind,
+  BugScore,
   Checkpoint,
   CheckpointStory,
   Checkpoints,
@@ -221,6 +222,8 @@ export const api = {
   comparison: (number: number) => get<Comparison>(`/compare/${number}`),
   cancelComparison: (number: number) => ask<Comparison>(address(`/compare/${number}`), { method: "DELETE" }),
   searchChoices: () => get<SearchChoices>("/explore/choices"),
+  /** Of each known bug that was measured on this machine, its last search. */
+  scores: () => get<Record<string, BugScore>>("/explore/scores"),
   search: (signal?: AbortSignal) => get<Search>("/explore", {}, signal),
   beginSearch: (request: SearchRequest) => post<Search>("/explore", request),
   stopSearch: () => ask<Search>(address("/explore"), { method: "DELETE" }),

@@ -1,34 +1,29 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { useEffect, useState } from "react";
-import { api, lineOf } from "../../api/client";
+import type { Ref } from "react";
+import { api } from "../../api/client";
 import type { Search, SearchChoices } from "../../api/schema";
 import { isConnected, useLab } from "../../store/store";
 import { Failed } from "../../ui/Failed";
 import { useAttempt } from "../../ui/useAttempt";
-import { bugOf, familiesOf, MINUTES_MAX, proposal, requestOf, SEEDS_MAX, type Wish, withBug } from "./wish";
+import type { Chosen } from "./useWish";
+import { bugOf, familiesOf, MINUTES_MAX, requestOf, SEEDS_MAX, type Wish, withBug } from "./wish";
 
 interface Props {
+  /** Null until the choices are known. */
+  chosen: Chosen | null;
+  /** Why they are not known. */
+  unread: string;
   running: boolean;
+  bugRef: Ref<HTMLSelectElement>;
+  onWish: (wish: Wish) => void;
   onSearch: (search: Search) => void;
 }
 
 /** Choice of family, bug and length; start and stop. */
-export function SearchForm({ running, onSearch }: Props) {
+export function SearchForm({ chosen, unread, running, bugRef, onWish, onSearch }: Props) {
   const connected = useLab(isConnected);
-  const [choices, setChoices] = useState<SearchChoices | null>(null);
-  const [wish, setWish] = useState<Wish | null>(null);
-  const { busy, failed, setFailed, attempt } = useAttempt();
-  useEffect(() => {
-    if (!connected || choices !== null) return;
-    api.searchChoices().then(
-      (read) => {
-        setChoices(read);
-        setWish(proposal(read));
-      },
-      (error: unknown) => setFailed(lineOf(error)),
-    );
-  }, [connected, choices, setFailed]);
+  const { busy, failed, attempt } = useAttempt();
   return (
     <section className="panel explore-form" aria-label={t`What is searched`}>
       <header className="instrument-head">
@@ -39,8 +34,8 @@ export function SearchForm({ running, onSearch }: Props) {
           <Trans>Random schedules of load and faults on the simulator, beside this cluster.</Trans>
         </p>
       </header>
-      {choices === null || wish === null ? (
-        failed === "" && (
+      {chosen === null ? (
+        unread === "" && (
           <p className="waiting">
             <Trans>Reading the choices…</Trans>
           </p>
@@ -49,10 +44,10 @@ export function SearchForm({ running, onSearch }: Props) {
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            void attempt(async () => onSearch(await api.beginSearch(requestOf(wish))));
+            void attempt(async () => onSearch(await api.beginSearch(requestOf(chosen.wish))));
           }}
         >
-          <Fields choices={choices} wish={wish} onChange={setWish} />
+          <Fields {...chosen} bugRef={bugRef} onChange={onWish} />
           {running ? (
             <button
               type="button"
@@ -74,12 +69,12 @@ export function SearchForm({ running, onSearch }: Props) {
             </button>
           )}
           <p className="explore-bug">
-            {bugOf(choices, wish.bug)?.says ??
+            {bugOf(chosen.choices, chosen.wish.bug)?.says ??
               t`The safe variant: every failure would be a bug of Cloverlab.`}
           </p>
         </form>
       )}
-      <Failed why={failed} testId="explore-refused" />
+      <Failed why={failed || unread} testId="explore-refused" />
     </section>
   );
 }
@@ -87,10 +82,11 @@ export function SearchForm({ running, onSearch }: Props) {
 interface FieldsProps {
   choices: SearchChoices;
   wish: Wish;
+  bugRef: Ref<HTMLSelectElement>;
   onChange: (wish: Wish) => void;
 }
 
-function Fields({ choices, wish, onChange }: FieldsProps) {
+function Fields({ choices, wish, bugRef, onChange }: FieldsProps) {
   const able = familiesOf(choices, wish.bug);
   const ofKind = (kind: string) => choices.bugs.filter((bug) => bug.kind === kind);
   return (
@@ -98,6 +94,7 @@ function Fields({ choices, wish, onChange }: FieldsProps) {
       <label>
         <Trans>Bug that is switched on</Trans>
         <select
+          ref={bugRef}
           value={wish.bug}
           data-testid="explore-bug"
           onChange={({ currentTarget }) => onChange(withBug(wish, choices, currentTarget.value))}
