@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from backend import remote_requests
+from tests.chosen import but_for_slow
 from tests.processes.backend.running import up
 
 KINDS = {"mams": "mds2", "qjm": "jn2"}
 
 
-@pytest.mark.parametrize("protocol", KINDS)
+@pytest.mark.parametrize("protocol", but_for_slow(KINDS, ("qjm",)))
 def test_an_empty_disk_is_filled_again(tmp_path: Path, protocol: str) -> None:
     data, name = tmp_path / "data", KINDS[protocol]
     with up(data, "--protocol", protocol, "--standbys", "2", "--data-nodes", "0") as running:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.experiments.registry import experiment_named
+from tests.chosen import only_full
 
 
 @pytest.mark.parametrize(
@@ -15,7 +16,9 @@ from benchmarks.experiments.registry import experiment_named
         ("cfs-table2", {"mams_s_least", "mams_s_mean"}),
         ("vssp-table1", {"image_over_journal_most", "bytes_per_record_least"}),
         ("vssp-fig8b", {"s_5pct", "s_100pct"}),
-        ("vssp-fig7-read", {"mb_per_s_1p", "vssp_8p_over_nfs_like", "vssp_1p_local_over_qjm_like"}),
+        *only_full(
+            ("vssp-fig7-read", {"mb_per_s_1p", "vssp_8p_over_nfs_like", "vssp_1p_local_over_qjm_like"})
+        ),
     ],
 )
 def test_it_runs(name: str, figures: set[str]) -> None:

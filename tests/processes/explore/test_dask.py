@@ -25,6 +25,7 @@ from backend.explore.dask_executor import Dask
 from backend.explore.executors import Here, WorkersLost
 from backend.explore.work import TrialJob, encode, outcome_of
 from nodes.explore.plan import PlanOutcome
+from tests.chosen import only_full
 from tests.processes.backend.running import until
 from tests.slowness import slower
 
@@ -127,7 +128,7 @@ def test_no_worker_is_left(cluster: Cluster) -> None:
     assert tally.lost and tally.incomplete == "the Dask cluster has no worker any more"
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP])
+@pytest.mark.parametrize("number", [signal.SIGSTOP, *only_full(signal.SIGKILL, signal.SIGTERM)])
 def test_the_scheduler_dies(cluster: Cluster, number: signal.Signals) -> None:
     """A frozen scheduler looks the same from outside."""
     cluster.start(1)
@@ -142,6 +143,7 @@ def test_the_scheduler_dies(cluster: Cluster, number: signal.Signals) -> None:
     assert tally.lost and tally.incomplete == "the Dask scheduler has gone"
 
 
+@pytest.mark.full
 def test_a_worker_that_joins_late_with_other_code_is_reported(cluster: Cluster, tmp_path: Path) -> None:
     cluster.start(1)
     with joined(cluster) as dask:

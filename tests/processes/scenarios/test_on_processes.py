@@ -28,16 +28,12 @@ SLOWER = {"recovery/clocks-apart.yaml": 1.0}
 """Files that cannot be scaled down, because they count operations."""
 FILES = sorted(str(file.relative_to(ROOT)) for kind in SCALES for file in (ROOT / kind).glob("*.yaml"))
 EVERY_RUN = (
-    "papers/cfs-table3-b.yaml",
     "faults/crash-the-active.yaml",
-    "faults/isolated-active.yaml",
     "faults/power-loss-of-all.yaml",
     "faults/coordination-restarts.yaml",
     "groups/rename-storm.yaml",
     "recovery/time-server-crashes.yaml",
-    "recovery/files-go-back.yaml",
     "data/node-dies-in-the-pipeline.yaml",
-    "pool/image-rots.yaml",
 )
 
 

@@ -28,7 +28,6 @@ SLOW = (
     "scenarios/faults/junior-renewing-under-load.yaml",
     "scenarios/faults/view-changes-under-load.yaml",
     "scenarios/groups/ddg-rename-storm.yaml",
-    "scenarios/papers/cfs-table3-b.yaml",
     "scenarios/recovery/junior-renews-while-marking.yaml",
 )
 REPLAYED = {
