@@ -33,6 +33,12 @@ class Target(msgspec.Struct, frozen=True):
     """Factor for every time on processes; None measures this machine."""
 
 
+def family_of_turn(turn: int, count: int) -> int:
+    """Each of `count` families once in as many turns; of an even number of families each one turn earlier from round to round: else it would have odd
+    seeds alone, or even ones."""
+    return (turn + turn // count if count % 2 == 0 else turn) % count
+
+
 class CampaignTally(msgspec.Struct):
     """Results of a search so far."""
 
@@ -116,8 +122,9 @@ class Campaign:
 
     def _jobs(self) -> Iterator[TrialJob]:
         """Jobs of exactly the given seeds; without them, some jobs are neighbours of a plan that reached something new."""
+        protocols = self._target.protocols
         for turn, seed in enumerate(self._numbers):
-            protocol = self._target.protocols[turn % len(self._target.protocols)]
+            protocol = protocols[family_of_turn(turn, len(protocols))]
             corpus = self._corpus.get(protocol, [])
             plan = None
             if self._base is not None:

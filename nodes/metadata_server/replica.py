@@ -203,7 +203,7 @@ async def keep_aside(replica: Replica, sn: int) -> None:
     """Quarantines applied groups that are about to be cut: a person forced another server that lacks them, or a hole is open. Raises OSError."""
     directory = f"aside/after-{sn}-of-epoch-{replica.log.last.epoch}"
     if replica.log.last.sn > sn:
-        await set_groups_aside(replica.world.disk, replica.log, sn, directory)
+        await set_groups_aside(replica.world, replica.log, sn, directory)
     await replica.images.set_aside_beyond(sn, f"{directory}/image")
 
 

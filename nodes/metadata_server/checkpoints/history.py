@@ -167,7 +167,7 @@ class JournalHistory:
         while True:
             for sn, record in self._uncopied():
                 directory = aside(record.number)
-                await copy_groups_aside(self._world.disk, self._log, record.barrier_sn, sn - 1, directory)
+                await copy_groups_aside(self._world, self._log, record.barrier_sn, sn - 1, directory)
                 self._copied.add(record.number)
             await self._copy.wait()
 

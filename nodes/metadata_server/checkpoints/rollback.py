@@ -93,7 +93,7 @@ async def go_back(
     barrier = incarnation.barriers[group]
     started = at_barrier(replica, barrier)
     keeps = barrier.mark.sn if started is not None else 0
-    groups, operations = await set_groups_aside(disk, replica.log, keeps, aside(incarnation.number))
+    groups, operations = await set_groups_aside(replica.world, replica.log, keeps, aside(incarnation.number))
     kept = f"{aside(incarnation.number)}/image"
     steps: list[Callable[[], Awaitable[None]]] = [
         lambda: replica.images.set_aside(incarnation.number, keeps, kept),

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+from nodes.replicas.journal_quarantine import open_or_begin_anew
 from nodes.storage.journal_file import Journal
-from nodes.storage.quarantine import move_aside, unused_directory
-from nodes.storage.records import CorruptJournal, UnknownJournal
-from nodes.trace.events import Warned
 from nodes.world import World
 
 DIRECTORY = "decisions"
@@ -32,21 +30,8 @@ class DecisionLog:
         pending, self._pending = self._pending, []
         if not pending:
             return
-        journal = self._journal = self._journal or await self._opened()
+        journal = self._journal = self._journal or await open_or_begin_anew(self._world, DIRECTORY)
         for epoch, sn in pending:
             journal.append(journal.last_sn + 1, epoch, msgspec.msgpack.encode((epoch, sn)))
             journal.drop_before(journal.last_sn)
         await journal.sync()
-
-    async def _opened(self) -> Journal:
-        """Opens the log. A damaged log is moved aside. The server needs no renewal, because no server reads the log."""
-        disk = self._world.disk
-        try:
-            return Journal.open(disk, DIRECTORY)
-        except UnknownJournal:
-            raise
-        except CorruptJournal as damaged:
-            directory = unused_directory(disk, (DIRECTORY,))
-            self._world.trace.emit(Warned(f"{damaged}; it is moved to {directory}"))
-            await move_aside(disk, [f"{DIRECTORY}/{name}" for name in disk.names(DIRECTORY)], directory)
-            return Journal.open(disk, DIRECTORY)

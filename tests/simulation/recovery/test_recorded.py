@@ -13,12 +13,13 @@ from nodes.replicas.log import decode_group
 from nodes.roles import LEADING
 from nodes.storage import journal_file
 from nodes.storage.journal_file import Journal
+from nodes.storage.records import HEADER
 from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Cut, JournalOpened, RoleChanged
 from nodes.trace.pool_events import JournalPruned
 from tests.chosen import but_for_slow
 from tests.simulation.recovery.mutations import images, others, work
-from tests.simulation.recovery.recorded import PAXOS, SHARED, Recorded, is_rollback
+from tests.simulation.recovery.recorded import PAXOS, READ_MS, SHARED, Recorded, is_rollback
 
 every_family = pytest.mark.parametrize(
     "protocol", but_for_slow([*SHARED, *PAXOS], ("hadoop-ha", "multi-paxos"))
@@ -66,6 +67,27 @@ def test_what_came_after_the_barrier_stays_in_the_journal_and_is_copied_aside(pr
         assert not lab.reported(Cut, server)
         kept = Journal.open(disk, f"{aside(1)}/journal")
         assert (kept.first_sn, kept.last_sn) == (lab.barriers("one")["g1"].sn + 1, last_sn - 1)
+    lab.finish()
+
+
+@every_family
+def test_a_copy_that_rots_is_made_again(protocol: str) -> None:
+    """No server reads it: whoever has it starts again, and keeps the damaged one beside it for a person."""
+    lab = Recorded(protocol, 4)
+    lab.fill("a", 2)
+    lab.mark("one")
+    lab.fill("b", 4)
+    last_sn = lab.taken_back_after("one")
+    server = lab.standby()
+    lab.cluster.faults.crash(server)
+    files = lab.cluster.servers[server].store.files
+    path = min(path for path in files if path.startswith(f"{aside(1)}/journal/"))
+    files[path].data[HEADER.size + 20] ^= 1
+    lab.cluster.faults.restart(server)
+    lab.cluster.run_for(READ_MS * 1_000_000)
+    kept = Journal.open(lab.disk(server), f"{aside(1)}/journal")
+    assert (kept.first_sn, kept.last_sn) == (lab.barriers("one")["g1"].sn + 1, last_sn - 1)
+    assert f"aside/damaged-01/{path}" in files
     lab.finish()
 
 

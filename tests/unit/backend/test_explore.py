@@ -12,7 +12,7 @@ import pytest
 from backend.cli import entry
 from backend.explore import scenario_writer
 from backend.explore import work as work_module
-from backend.explore.campaign import Campaign, Target, shrunk
+from backend.explore.campaign import Campaign, Target, family_of_turn, shrunk
 from backend.explore.executors import WorkersLost
 from backend.explore.work import TrialJob, encode, outcome_of, work
 from backend.scenarios.reader import read
@@ -115,6 +115,15 @@ def test_a_seed_is_one_plan_wherever_it_runs() -> None:
 def test_given_seeds_are_run_exactly() -> None:
     tally = Campaign(Target(("single", "mams")), Dying(4), range(5, 9), None).run()
     assert tally.seeds == 4 and tally.by_family == {"single": 2, "mams": 2}
+
+
+@pytest.mark.parametrize("count", range(1, 13))
+def test_families_take_turns_and_each_has_odd_and_even_seeds(count: int) -> None:
+    turns = [family_of_turn(turn, count) for turn in range(8 * count)]
+    for first in range(0, len(turns), count):
+        assert sorted(turns[first : first + count]) == list(range(count))
+    for family in range(count):
+        assert sum(turn % 2 for turn, each in enumerate(turns) if each == family) == 4
 
 
 def test_a_search_ends_by_the_clock_that_it_was_given() -> None:
