@@ -42,6 +42,8 @@ class JournalNodeProgress:
         self.newcomer: tuple[int, int] | None = None
         """Another disk of the node that is in step, and the sn up to which it has everything."""
         self.in_step = False
+        self.refuses = False
+        """Whether it has answered that it cannot continue the segment."""
         self.acknowledged_sn = 0
         self.finished_sn = 0
 
@@ -140,7 +142,7 @@ class QuorumWriter:
 
     def on_out_of_step(self, peer: str, message: OutOfStep) -> None:
         if self._is_ours(peer, message):
-            self._nodes[peer].in_step = False
+            self._nodes[peer].in_step, self._nodes[peer].refuses = False, True
 
     def _is_ours(self, peer: str, message: JournalWritten | OutOfStep) -> bool:
         if message.epoch != self._epoch:
@@ -183,7 +185,7 @@ class QuorumWriter:
     def _start_segment(self) -> None:
         self._began_ns = self._world.clock.monotonic_ns()
         for node in self._nodes.values():
-            node.in_step = True
+            node.in_step, node.refuses = True, False
         self._send_to_all(StartSegment(self._journal, self._epoch, self._previous))
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
@@ -232,7 +234,12 @@ class QuorumWriter:
             if self._due():
                 self._finish(self._local.log.last)
             return
-        if now - self._since_ns > PATIENCES * self._patience_ns and not quiet:
+        if not quiet and not self._many(
+            lambda node: not node.refuses or node.acknowledged_sn >= self._in_flight_sn
+        ):
+            # A refused group is not sent again, so that no answer can come.
+            self._lost = "no majority of the journal nodes can continue the segment"
+        elif now - self._since_ns > PATIENCES * self._patience_ns and not quiet:
             self._lost = "no majority of the journal nodes has answered"
         elif now - self._sent_ns > 2 * TICK_NS:
             self._send_again(now)

@@ -8,6 +8,7 @@ from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.replicas.log import ReplicaLog
 from nodes.storage import journal_file
+from nodes.trace.events import EpochRaised
 from nodes.wire import journal_messages as j
 from tests.simulation.baselines.lab import lab_of
 
@@ -147,3 +148,28 @@ def test_the_last_server_needs_no_image_of_another(short):
     lab.faults.restart(last)
     lab.cluster.run_for(60 * SECOND)
     serves(lab, "/a0")
+
+
+def test_a_writer_whose_group_a_majority_refuses_gives_up_at_once():
+    """The start of its segment is late at two of three nodes: no answer to what they refused can come."""
+    lab = lab_of("qjm", 3)
+    writes(lab, "a", 3)
+    held = lab.cluster.hold(lambda s, r, x: r in ("jn1", "jn2") and isinstance(x, j.StartSegment))
+    lab.faults.do("expire_session", [lab.active])
+    lost = []
+
+    def gives_up():
+        lost[:] = [
+            s for s in lab.cluster.events if "can continue the segment" in getattr(s.event, "reason", "")
+        ]
+        return bool(lost)
+
+    lab.cluster.run_until(gives_up, 60 * SECOND)
+    began = max(s.at_ns for s in lab.cluster.events if type(s.event) is EpochRaised)
+    assert lost[0].at_ns - began < lab.cluster.config.timing.ack_timeout_ms * MILLISECOND
+    held.release()
+    lab.cluster.run_until(lab.cluster.settled, 60 * SECOND)
+    serves(lab, "/a0", "/a2")
+    writes(lab, "b", 3)
+    lab.finish()
+    assert lab.broken() == {}
