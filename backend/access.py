@@ -1,6 +1,7 @@
 """The lock of the API: a browser shows a key as a cookie, a program as a bearer token. Probes need none.
 
-The key of the data directory opens everything. A student's key opens what the table for students says, a class that takes students its entrance.
+The key of the data directory opens everything but changes of a student's cluster. A student's key opens what the table for students says, a class
+that takes students its entrance.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Access:
             return
         key = self._shown(scope)
         if self._is_instructor(key, scope):
-            await self._app(scope, receive, send)
+            await self._admit_instructor(scope, receive, send)
         elif (person := self._person(key)) is not None and self._admission is not None:
             await self._admission.admit(person, scope, receive, send)
         elif self._takes_students and permitted(scope, ENTRANCE) is not None:
@@ -68,6 +69,10 @@ class Access:
             await self._without_key(scope, receive, send)
         else:
             await refuse(scope, receive, send, NoKey())
+
+    async def _admit_instructor(self, scope: Scope, receive: Receive, send: Send) -> None:
+        admit = self._app if self._admission is None else self._admission.admit_instructor
+        await admit(scope, receive, send)
 
     @property
     def _takes_students(self) -> bool:

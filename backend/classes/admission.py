@@ -1,4 +1,4 @@
-"""What stands between a student's request and the application: the table of permissions, whose thing it is about, and how often."""
+"""What stands between a request and the application: the tables of permissions, whose thing it is about, and how often a student asks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from collections.abc import Awaitable, Callable
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from backend.classes.limits import TokenLimit, TokenRule
-from backend.classes.permissions import STUDENTS, Permitted, names_another, permitted
+from backend.classes.permissions import (
+    STUDENTS,
+    Permitted,
+    cluster_named,
+    names_another,
+    only_looks,
+    permitted,
+)
 from backend.classes.service import Classes
 from backend.dependencies import CLUSTER
 from backend.errors import Forbidden, LabError, TooMany
@@ -55,6 +62,25 @@ class StudentGate:
         finally:
             presence.sockets -= 1
             presence.seen()
+
+    async def admit_instructor(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes the instructor's request on, or refuses in one line what would disturb a student."""
+        try:
+            self._check_looking(scope)
+        except LabError as error:
+            await refuse(scope, receive, send, error)
+            return
+        await self._app(scope, receive, send)
+
+    def _check_looking(self, scope: Scope) -> None:
+        """Raises Forbidden."""
+        if only_looks(scope):
+            return
+        student = self._classes.student_with(scope.get(CLUSTER) or cluster_named(scope["path"]))
+        if student is not None:
+            raise Forbidden(
+                f"this is {student.name}'s cluster, which an instructor looks at and does not change: fork it to try something"
+            )
 
     def _check(self, person: Person, scope: Scope) -> None:
         """Raises TooMany, Forbidden."""

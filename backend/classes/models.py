@@ -93,6 +93,11 @@ class WallOut(ClassOut):
     tiles: list[Tile]
 
 
+class StudentName(BaseModel):
+    id: str
+    name: str
+
+
 class StudentOut(BaseModel):
     """What a student knows of the class."""
 
@@ -102,6 +107,9 @@ class StudentOut(BaseModel):
     verdicts: list[HandedIn]
     cluster: str = Field(description="The cluster now, free or of a lab; empty without one.")
     free: bool = Field(description="Whether it is the free one.")
+    looks_at: StudentName | None = Field(
+        description="The student whose cluster the instructor asked for: it is for looking only."
+    )
 
 
 class ClusterName(BaseModel):

@@ -1,4 +1,4 @@
-"""What a student reaches, as a table. All else is refused, also what a later version adds."""
+"""What a student reaches, and the instructor of a student's cluster, as tables. All else is refused, also what a later version adds."""
 
 from __future__ import annotations
 
@@ -75,12 +75,23 @@ STUDENTS: tuple[Permission, ...] = (
 """They have none of content of files, exports, searches, comparisons, scenarios, clusters of papers, and runs of labs on the control plane's own
 processors."""
 
+LOOKING: tuple[Permission, ...] = (
+    *of_cluster(SOCKET, "{*}"),
+    *of_cluster("GET", "{*}"),
+    *of_cluster("POST", "scenarios/check", "scenario-runs"),
+    *of_cluster("DELETE", "scenario-runs/{}"),
+)
+"""What the instructor reaches of a student's cluster: questions, and the scenarios, which run on clusters of their own."""
+
 ENTRANCE: tuple[Permission, ...] = (
     Permission("GET", "/join"),
     Permission("POST", "/join"),
     Permission("POST", "/api/class/join"),
 )
 """What anybody reaches while a class takes students."""
+
+NAMED = re.compile(r"/api/(?:attempts|clusters)/([^/]+).*", re.DOTALL)
+"""Addresses of a whole cluster, or of an attempt, which has the name of its cluster."""
 
 
 class Permitted(msgspec.Struct, frozen=True):
@@ -110,3 +121,16 @@ def names_another(scope: Scope, student: str) -> bool:
     """Whether a request asks for the numbers of somebody else."""
     query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     return any(name == "student" and value != student for name, value in query)
+
+
+def only_looks(scope: Scope) -> bool:
+    """Whether a request changes nothing of the cluster or attempt that it is about."""
+    if scope.get(CLUSTER) is not None:
+        return permitted(scope, LOOKING) is not None
+    return scope["type"] == "websocket" or scope["method"] in ("GET", "HEAD")
+
+
+def cluster_named(path: str) -> str:
+    """The cluster whose end, or whose attempt, an address is about; empty for another address."""
+    found = NAMED.fullmatch(path)
+    return found[1] if found is not None else ""

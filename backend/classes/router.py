@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, Response
 
@@ -115,9 +115,17 @@ async def join_class(
 
 
 @router.get("/api/class/me", response_model=StudentOut)
-async def read_me(person: ThePerson, classes: TheClasses) -> dict[str, Any]:
-    """What a student has done, and their cluster now. The name is empty for the instructor."""
-    return student_out(classes, NOBODY if person is None else classes.roster.record.student(person.id))
+async def read_me(
+    person: ThePerson,
+    classes: TheClasses,
+    cluster: Annotated[str, Query(max_length=40, description="The cluster that a page shows.")] = "",
+) -> dict[str, Any]:
+    """What a student has done, and their cluster now. The name is empty for the instructor, who learns whose cluster a page shows."""
+    if person is not None:
+        return student_out(classes, classes.roster.record.student(person.id))
+    shown = classes.student_with(cluster)
+    looks_at = {"id": shown.id, "name": shown.name} if shown is not None else None
+    return {**student_out(classes, NOBODY), "looks_at": looks_at}
 
 
 @router.post("/api/class/me/cluster", response_model=ClusterName)
@@ -141,6 +149,7 @@ def student_out(classes: Classes, student: ClassStudent) -> dict[str, Any]:
         "verdicts": wall.verdicts(student),
         "cluster": found[0] if found is not None else "",
         "free": found is not None and not classes.attempts.of(student.id),
+        "looks_at": None,
     }
 
 

@@ -97,6 +97,12 @@ class Classes:
         found = self.clusters.of(id)
         return found[1] if found is not None else None
 
+    def student_with(self, cluster: Lab | str) -> ClassStudent | None:
+        """The student who has this cluster, or the one of this name, now."""
+        lab = self._fleet.find(cluster) if isinstance(cluster, str) else cluster
+        students = self.roster.record.students if lab is not None else ()
+        return next((each for each in students if self.cluster_of(each.id) is lab), None)
+
     async def open_cluster(self, person: Person) -> str:
         """The name of the student's free cluster, in the place of that of a lab; after a new start of the control plane, of the cluster that the
         student had, with its run repeated. Raises LabError."""

@@ -144,7 +144,8 @@ export interface TileServer { name: string; group: string; role: string; process
 export interface TileCluster { name: string; protocol: string; now_ns: number; playing: boolean; servers: TileServer[]; unserved: string[]; broken: string[]; trouble: string }
 export interface Tile { id: string; name: string; away_s: number; absent: boolean; stuck: string; passed: string[]; verdicts: HandedIn[]; lab: string; phase: "" | "predict" | "run" | "over"; run_s: number; steps: TileStep[]; cluster: TileCluster | null }
 export interface Wall extends Class { tiles: Tile[] }
-export interface Student { class_name: string; name: string; passed: string[]; verdicts: HandedIn[]; cluster: string; free: boolean }
+export interface StudentName { id: string; name: string }
+export interface Student { class_name: string; name: string; passed: string[]; verdicts: HandedIn[]; cluster: string; free: boolean; looks_at: StudentName | null }
 export interface ClusterName { name: string }
 export interface StudentKey { key: string }
 export interface VerdictRequest { lab: string; student: string; seeds: string; passed: boolean; seed: number; invariant: string; sha256: string; version: string; signature: string }

@@ -117,6 +117,72 @@ def test_each_student_has_a_cluster_and_reaches_no_other(tmp_path: Path) -> None
     asyncio.run(run())
 
 
+def test_an_instructor_looks_and_changes_only_what_is_forked(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with plane(tmp_path) as it:
+            code = await it.started()
+            ada, instructor = await it.joined(code, "Ada"), it.instructor
+            mine = await it.cluster(ada)
+            await it.until(ada, f"clusters/{mine}/clock", lambda clock: clock["now_ns"] > SECOND)
+            [id] = [student.id for student in it.classes.roster.record.students]
+            found = await it.ask(instructor, "GET", f"class/me?cluster={mine}")
+            assert (found["name"], found["looks_at"]) == ("", {"id": id, "name": "Ada"})
+            assert (await it.ask(ada, "GET", f"class/me?cluster={mine}"))["looks_at"] is None
+            fault = {"verb": "crash", "targets": ["active of g1"]}
+            changes: list[tuple[str, Any]] = [
+                ("faults", fault), ("clock", {"playing": False}), ("workload", {"paused": True}), ("checkpoints", {"name": "c1"}),
+                ("fs", {"do": "mkdir", "path": "/theirs"}), ("groups/g1/handover", {}), ("pool", {"group": "g1", "do": "check"}),
+            ]  # fmt: skip
+            for path, body in changes:
+                refused = await it.ask(instructor, "POST", f"clusters/{mine}/{path}", body, 403)
+                assert "Ada's cluster" in refused["error"] and "fork it" in refused["error"], path
+            await it.ask(instructor, "DELETE", f"clusters/{mine}", None, 403)
+            for path in ("cluster", "status", "tree", "runs/1/events", "runs/1/journal?group=g1&from_sn=1&to_sn=5",
+                         "runs/1/picture", "fs/list?path=/", "clock", "verbs"):  # fmt: skip
+                await it.ask(instructor, "GET", f"clusters/{mine}/{path}")
+            [tile] = (await it.ask(instructor, "GET", "class/wall"))["tiles"]
+            assert tile["cluster"]["playing"]
+            assert {each["process"] for each in tile["cluster"]["servers"]} == {"running"}
+            await it.ask(ada, "POST", f"clusters/{mine}/fs", {"do": "mkdir", "path": "/mine"})
+            names = (await it.ask(ada, "GET", f"clusters/{mine}/fs/list?path=/"))["entries"]
+            assert [each["name"] for each in names if each["name"] in ("mine", "theirs")] == ["mine"]
+            fork = (await it.ask(instructor, "POST", f"class/students/{id}/fork"))["name"]
+            await it.until(instructor, f"clusters/{fork}/clock", lambda clock: not clock["playing"])
+            assert (await it.ask(instructor, "GET", f"class/me?cluster={fork}"))["looks_at"] is None
+            await it.ask(instructor, "POST", f"clusters/{fork}/faults", fault)
+            await it.ask(instructor, "POST", f"clusters/{fork}/clock", {"playing": True})
+            await it.ask(instructor, "DELETE", f"clusters/{fork}")
+            await it.ask(ada, "POST", f"clusters/{mine}/faults", fault)
+            await it.ask(ada, "POST", f"clusters/{mine}/clock", {"playing": False})
+
+    asyncio.run(run())
+
+
+def test_an_instructor_neither_answers_nor_ends_a_students_lab(tmp_path: Path) -> None:
+    async def run() -> None:
+        async with plane(tmp_path) as it:
+            code = await it.started()
+            ada, instructor = await it.joined(code, "Ada"), it.instructor
+            name = (await it.ask(ada, "POST", "attempts", {"lab": LAB, "student": "Ada"}))["name"]
+            for path, body in (
+                ("answers", {"answers": {}}),
+                ("hints", {"step": "how-long"}),
+                ("verdict", {}),
+            ):
+                await it.ask(instructor, "POST", f"attempts/{name}/{path}", body, 403)
+            await it.ask(instructor, "DELETE", f"attempts/{name}", None, 403)
+            assert (await it.ask(instructor, "GET", f"attempts/{name}"))["phase"] == "predict"
+            await predicted(it, ada, name)
+            own = (await it.ask(instructor, "POST", "attempts", {"lab": LAB, "student": "Me"}))["name"]
+            await predicted(it, instructor, own)
+            await it.ask(
+                instructor, "POST", f"clusters/{own}/faults", {"verb": "crash", "targets": ["active of g1"]}
+            )
+            await it.ask(instructor, "DELETE", f"attempts/{own}")
+
+    asyncio.run(run())
+
+
 async def predicted(it: Plane, key: str, name: str) -> None:
     answers = {"how-long": 4.5, "standbys-left": 2, "failed-calls": "0"}
     found = await it.ask(key, "POST", f"attempts/{name}/answers", {"answers": answers})
