@@ -2,8 +2,9 @@ import { t } from "@lingui/core/macro";
 import { NumberInput, SegmentedControl, Switch, TextInput } from "@mantine/core";
 import { useState } from "react";
 import type { Direction, Option, Verb } from "../api/schema";
-import { useLab } from "../store/store";
+import { onlyLooks, useLab } from "../store/store";
 import { KeyCap } from "../ui/KeyCap";
+import { LookingLine } from "./LookingLine";
 import { perform } from "./perform";
 import { forceWords } from "./words";
 
@@ -26,7 +27,9 @@ interface VerbListProps {
 /** Possible verbs as a list of buttons; a verb with options opens them in place. */
 export function VerbList({ acts, onDone, asks }: VerbListProps) {
   const [open, setOpen] = useState<string | null>(asks ?? null);
+  const looks = useLab(onlyLooks);
   const possible = acts.filter(({ impossible }) => impossible === "");
+  if (looks) return <LookingLine />;
   if (possible.length === 0) return <p className="soft verbs-none">{acts[0]?.impossible}</p>;
   return (
     <ul className="verbs">

@@ -4,8 +4,9 @@ import type { MessageDescriptor } from "@lingui/core";
 import { msg, t } from "@lingui/core/macro";
 import type { Verb } from "../api/schema";
 import { stepBack, stepForward, toggleFrozen } from "../store/moment";
-import { isLive, shownPicture, useLab } from "../store/store";
+import { isLive, onlyLooks, shownPicture, useLab } from "../store/store";
 import { toast } from "../store/toasts";
+import { refusesLooker } from "./looking";
 import { changeClock, perform } from "./perform";
 import { severalOf } from "./verbs";
 
@@ -63,10 +64,10 @@ export function press(key: string): boolean {
   return true;
 }
 
-/** In the present of a simulated cluster these keys control its clock; in its past they move through the past. */
+/** In the present of a simulated cluster these keys control its clock; in its past, and for who only looks, they move through the past. */
 function clockKey(key: string): boolean {
   const state = useLab.getState();
-  if (state.virtual === null || !isLive(state)) return false;
+  if (state.virtual === null || onlyLooks(state) || !isLive(state)) return false;
   if (key === " ") void changeClock({ playing: !state.virtual.playing });
   else if (key === ".") void changeClock({ step: "event" });
   else return false;
@@ -76,6 +77,7 @@ function clockKey(key: string): boolean {
 function act(key: string): boolean {
   const verb = useLab.getState().verbs.find((each) => each.key === key);
   if (verb === undefined) return false;
+  if (refusesLooker()) return true;
   const targets = targetsFor(verb);
   const { selection } = useLab.getState();
   if (verb.asks && selection?.kind === "server") {

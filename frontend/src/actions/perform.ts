@@ -2,9 +2,10 @@ import { t } from "@lingui/core/macro";
 import { api } from "../api/client";
 import type { ClockChange, FaultRequest, Verb, WorkloadState } from "../api/schema";
 import { vocabularyOf } from "../families/vocabulary";
-import { canAct, useLab } from "../store/store";
+import { useLab } from "../store/store";
 import { complain, toast } from "../store/toasts";
 import { endingsOf } from "./inForce";
+import { unchangeable } from "./looking";
 import { defaultsOf, doneWords, isUndone, type Options, rowOf } from "./verbs";
 
 export function verbNamed(name: string): Verb | undefined {
@@ -15,8 +16,9 @@ export function verbNamed(name: string): Verb | undefined {
 export async function perform(name: string, targets: string[], given: Options = {}): Promise<void> {
   const verb = verbNamed(name);
   if (verb === undefined) return;
-  if (!canAct(useLab.getState())) {
-    toast(t`A past run cannot be changed: return to the live one first`, null, "error");
+  const why = unchangeable(useLab.getState());
+  if (why !== "") {
+    toast(why, null, "error");
     return;
   }
   const options = { ...defaultsOf(verb), ...given };

@@ -193,8 +193,8 @@ export const api = {
   openPaperCluster: (paper: string, mechanism: string) =>
     post<PaperCluster>("/paper-clusters", { paper, mechanism }),
   paperCluster: (name: string) => get<PaperCluster>(`/paper-clusters/${name}`),
-  /** Who uses the page; without a name it is the instructor. */
-  me: () => get<Student>("/class/me"),
+  /** Who uses the page that shows a cluster; without a name it is the instructor. */
+  me: (cluster: string) => get<Student>("/class/me", { cluster }),
   /** The student's free cluster, which begins where there is none. */
   openMyCluster: () => post<ClusterName>("/class/me/cluster", {}),
   handIn: (verdict: VerdictRequest) => post<Student>("/class/me/verdicts", verdict),

@@ -3,7 +3,8 @@ import { Trans } from "@lingui/react/macro";
 import { Popover, Slider } from "@mantine/core";
 import { useState } from "react";
 import { changeClock } from "../actions/perform";
-import { isConnected, useLab } from "../store/store";
+import type { ClockState } from "../api/schema";
+import { hasClock, isConnected, useLab } from "../store/store";
 import { sinceStart } from "../store/time";
 import { RunUntil } from "./until/RunUntil";
 import { useTick } from "./useTick";
@@ -19,15 +20,13 @@ export function speedOf(position: number): number {
   return Number((10 ** position).toPrecision(2));
 }
 
-/** The clock of a simulated cluster: play, pause, step, speed, what it runs until, and virtual time. */
+/** The clock of a simulated cluster: virtual time, and its controls where it is not only looked at. */
 export function ClockBar() {
   const virtual = useLab((state) => state.virtual);
-  const enabled = useLab(isConnected);
-  const [position, setPosition] = useState<number | null>(null);
+  const controlled = useLab(hasClock);
   const now_ns = useTick(virtual?.playing === true);
   if (virtual === null) return null;
-  const { playing, speed, reached } = virtual;
-  const late = playing && reached > 0 && reached < speed * KEPT;
+  const { playing, speed } = virtual;
   return (
     <section
       className="clock-bar"
@@ -36,6 +35,25 @@ export function ClockBar() {
       data-playing={playing}
       data-ns={Math.round(virtual.now_ns)}
     >
+      {controlled ? (
+        <ClockControls clock={virtual} />
+      ) : (
+        <span className="soft">{playing ? `×${speed}` : t`paused`}</span>
+      )}
+      <span className="clock-now" data-testid="clock-now">
+        {sinceStart(playing ? now_ns : virtual.now_ns, 0, playing ? 1 : 6)}
+      </span>
+    </section>
+  );
+}
+
+/** Play, pause, step, speed, and what the clock runs until. */
+function ClockControls({ clock: { playing, speed, reached } }: { clock: ClockState }) {
+  const enabled = useLab(isConnected);
+  const [position, setPosition] = useState<number | null>(null);
+  const late = playing && reached > 0 && reached < speed * KEPT;
+  return (
+    <>
       <button
         type="button"
         className="pill"
@@ -104,9 +122,6 @@ export function ClockBar() {
         </Popover.Dropdown>
       </Popover>
       <RunUntil />
-      <span className="clock-now" data-testid="clock-now">
-        {sinceStart(playing ? now_ns : virtual.now_ns, 0, playing ? 1 : 6)}
-      </span>
-    </section>
+    </>
   );
 }

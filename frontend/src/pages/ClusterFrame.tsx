@@ -1,5 +1,6 @@
 import { t } from "@lingui/core/macro";
 import { type ReactNode, useCallback, useState } from "react";
+import { LookingBanner } from "../actions/LookingLine";
 import { Palette } from "../palette/Palette";
 import { isLive, useLab } from "../store/store";
 import { Toasts } from "../ui/Toasts";
@@ -27,6 +28,7 @@ export function ClusterFrame({ runs, banner = <Banner />, children }: Props) {
   return (
     <div className="page">
       <Header onHelp={() => setHelp(true)} />
+      <LookingBanner />
       <div className="strip">
         {runs}
         <TimeControl />

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { api } from "../api/client";
 import { freeName, inCluster, MAIN, shownCluster } from "../api/fleet";
 import type { FleetMember } from "../api/schema";
-import { useLab, useWords } from "../store/store";
+import { onlyLooks, useLab, useWords } from "../store/store";
 import { sinceStart } from "../store/time";
 import { complain } from "../store/toasts";
 import { Dialog } from "../ui/Dialog";
@@ -25,6 +25,7 @@ export function ClusterMenu() {
   const cluster = useLab((state) => state.cluster);
   const words = useWords();
   const student = useLab((state) => state.student);
+  const looks = useLab(onlyLooks);
   const [members, setMembers] = useState<FleetMember[]>([]);
   const [deletes, setDeletes] = useState(false);
   if (cluster === null) return null;
@@ -101,7 +102,7 @@ export function ClusterMenu() {
           <Menu.Item data-testid="cluster-new" onClick={() => void create()}>
             <Trans>New simulated cluster</Trans>
           </Menu.Item>
-          {shownCluster !== MAIN && (
+          {shownCluster !== MAIN && !looks && (
             <Menu.Item data-testid="cluster-delete" onClick={() => setDeletes(true)}>
               <Trans>Delete {shownCluster} …</Trans>
             </Menu.Item>

@@ -1,4 +1,5 @@
 import { type ReactNode, useState } from "react";
+import { LookingBanner } from "../actions/LookingLine";
 import { Palette } from "../palette/Palette";
 import { Toasts } from "../ui/Toasts";
 import { Banner } from "./Banner";
@@ -13,6 +14,7 @@ export function Frame({ children }: { children: ReactNode }) {
   return (
     <div className="page">
       <Header onHelp={() => setHelp(true)} />
+      <LookingBanner />
       <Banner />
       {children}
       <Help opened={help} onClose={() => setHelp(false)} />

@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { Plural, Trans } from "@lingui/react/macro";
 import { ActionIcon, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
-import { useLab } from "../store/store";
+import { onlyLooks, useLab } from "../store/store";
 import { goTo } from "../store/url";
 import { openTour } from "../tour/store";
 import { Clover } from "../ui/Clover";
@@ -17,6 +17,7 @@ import { WaitUntil } from "./until/WaitUntil";
 /** Name, fabric, page and workload of the cluster, the tour and the keys. */
 export function Header({ onHelp }: { onHelp: () => void }) {
   const cluster = useLab((state) => state.cluster);
+  const looks = useLab(onlyLooks);
   return (
     <header className="header">
       <h1 className="brand">
@@ -49,18 +50,20 @@ export function Header({ onHelp }: { onHelp: () => void }) {
       <Throttle />
       <SchemeSwitch />
       <LanguageMenu />
-      <button
-        type="button"
-        className="pill"
-        title={t`Cause a failover, and see what happens in it`}
-        data-testid="tour"
-        onClick={() => {
-          goTo("cluster");
-          openTour();
-        }}
-      >
-        <Trans>Tour</Trans>
-      </button>
+      {!looks && (
+        <button
+          type="button"
+          className="pill"
+          title={t`Cause a failover, and see what happens in it`}
+          data-testid="tour"
+          onClick={() => {
+            goTo("cluster");
+            openTour();
+          }}
+        >
+          <Trans>Tour</Trans>
+        </button>
+      )}
       <ActionIcon
         variant="default"
         size="2.4rem"

@@ -3,7 +3,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { CLOCK_KEYS, PLACE_KEYS, TIME_KEYS } from "../actions/keys";
 import { glossaryOf } from "../families/glossary";
-import { useLab, useWords } from "../store/store";
+import { hasClock, onlyLooks, useLab, useWords } from "../store/store";
 import { openTour } from "../tour/store";
 import { Dialog } from "../ui/Dialog";
 import { KeyCap } from "../ui/KeyCap";
@@ -12,7 +12,8 @@ import { PAGE_KEYS } from "./pageKeys";
 /** The keys of the page, with those of the faults from the control plane, and the terms on it. */
 export function Help({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const page = useLab((state) => state.page);
-  const simulated = useLab((state) => state.virtual !== null);
+  const simulated = useLab(hasClock);
+  const looks = useLab(onlyLooks);
   const words = useWords();
   return (
     <Dialog opened={opened} title={t`Keys and words`} onClose={onClose}>
@@ -24,7 +25,7 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
           ) : (
             <KeyTable title={t`Keys`} lines={PAGE_KEYS[page]} />
           )}
-          {page === "cluster" && <Faults />}
+          {page === "cluster" && !looks && <Faults />}
         </div>
         <section data-testid="glossary">
           <h3>
@@ -39,7 +40,7 @@ export function Help({ opened, onClose }: { opened: boolean; onClose: () => void
             ))}
           </dl>
         </section>
-        {page === "cluster" && (
+        {page === "cluster" && !looks && (
           <p className="soft help-note">
             <Trans>
               A server dragged to “Cut off”, or servers in a loop drawn around them, are partitioned from the

@@ -5,7 +5,7 @@ import { useRef, useState } from "react";
 import { api, runAddress } from "../api/client";
 import type { Run } from "../api/schema";
 import { goLive, openRun } from "../store/moment";
-import { shownRun, useLab } from "../store/store";
+import { onlyLooks, shownRun, useLab } from "../store/store";
 import { complain } from "../store/toasts";
 import { Dialog } from "../ui/Dialog";
 
@@ -44,6 +44,7 @@ export function RunMenu() {
   const [opening, setOpening] = useState(false);
   const [removes, setRemoves] = useState(false);
   const student = useLab((state) => state.student);
+  const looks = useLab(onlyLooks);
   const runs = useLab((state) => state.runs);
   const shown = useLab(shownRun);
   const liveRun = useLab((state) => state.liveRun);
@@ -108,10 +109,12 @@ export function RunMenu() {
               <Menu.Item component="a" href={runAddress(shown)} download data-testid="run-export">
                 <Trans>Export run {shown}</Trans>
               </Menu.Item>
-              <Menu.Item disabled={opening} data-testid="run-import" onClick={() => file.current?.click()}>
-                {opening ? t`Opening the file…` : t`Open a run from a file…`}
-              </Menu.Item>
-              {shown !== liveRun && (
+              {!looks && (
+                <Menu.Item disabled={opening} data-testid="run-import" onClick={() => file.current?.click()}>
+                  {opening ? t`Opening the file…` : t`Open a run from a file…`}
+                </Menu.Item>
+              )}
+              {!looks && shown !== liveRun && (
                 <Menu.Item data-testid="run-remove" onClick={() => setRemoves(true)}>
                   <Trans>Remove run {shown} …</Trans>
                 </Menu.Item>

@@ -1,6 +1,6 @@
 import { t } from "@lingui/core/macro";
 import { toggleFrozen } from "../store/moment";
-import { isLive, knowsRun, runStart, shownPicture, useLab } from "../store/store";
+import { hasClock, isLive, knowsRun, runStart, shownPicture, useLab } from "../store/store";
 import { sinceStart } from "../store/time";
 import { useTick } from "./useTick";
 
@@ -18,6 +18,7 @@ export function TimeControl() {
   const start_ns = useLab(runStart);
   const known = useLab(knowsRun);
   const virtual = useLab((state) => state.virtual !== null);
+  const spaceIsTheClocks = useLab(hasClock);
   const live = useLab(isLive);
   const past = useLab((state) => state.run !== null);
   const moment = useLab((state) => state.moment);
@@ -48,7 +49,7 @@ export function TimeControl() {
         <button
           type="button"
           className="plain"
-          title={virtual ? t`Freeze the picture` : t`Freeze the picture (Space)`}
+          title={spaceIsTheClocks ? t`Freeze the picture` : t`Freeze the picture (Space)`}
           aria-label={t`Freeze the picture`}
           onClick={toggleFrozen}
         >

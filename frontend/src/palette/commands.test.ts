@@ -58,6 +58,21 @@ describe("the palette", () => {
     expect(titles("until", [], lost)).toEqual([]);
   });
 
+  it("offers an instructor at a student's cluster a fork, and nothing that changes it", () => {
+    const looking = {
+      ...state,
+      virtual: { now_ns: 0 } as typeof state.virtual,
+      looksAt: { id: "1", name: "Ada" },
+    };
+    expect([titles("mds", [], looking), titles("heal", [], looking), titles("until", [], looking)]).toEqual([
+      [],
+      [],
+      [],
+    ]);
+    expect([titles("tour", [], looking), titles("fork", [], looking)]).toEqual([[], ["Fork this cluster"]]);
+    expect([titles("tour"), titles("fork")]).toEqual([["Take the tour"], []]);
+  });
+
   it("finds words in any order", () => {
     expect(titles("mds1 crash")).toEqual(["Crash: mds1"]);
     expect(titles("nothing like this")).toEqual([]);

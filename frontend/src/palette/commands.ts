@@ -2,11 +2,12 @@
 
 import { i18n } from "@lingui/core";
 import { t } from "@lingui/core/macro";
+import { forkLooked } from "../actions/looking";
 import { perform } from "../actions/perform";
 import { openUntil } from "../pages/until/opened";
 import { toggleFrozen } from "../store/moment";
 import { isOpen, PAGES } from "../store/pages";
-import { canAct, isConnected, type LabState, useLab } from "../store/store";
+import { canAct, canChange, type LabState, useLab } from "../store/store";
 import { goTo } from "../store/url";
 import { openTour } from "../tour/store";
 
@@ -59,9 +60,11 @@ export function commandsOf(state: LabState, lacks: readonly string[]): Command[]
   };
   return [
     ...pages,
-    { title: t`Take the tour`, key: "", run: tour },
+    ...(state.looksAt === null
+      ? [{ title: t`Take the tour`, key: "", run: tour }]
+      : [{ title: t`Fork this cluster`, key: "", run: forkLooked }]),
     { title: t`Freeze or unfreeze the picture`, key: "Space", run: toggleFrozen },
-    ...(isConnected(state)
+    ...(canChange(state)
       ? [{ title: state.virtual === null ? t`Wait until…` : t`Run until…`, key: "", run: () => openUntil() }]
       : []),
     ...(canAct(state) ? faults(state) : []),

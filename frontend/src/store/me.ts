@@ -15,8 +15,8 @@ export async function knowMe(): Promise<void> {
   if (asking) return;
   asking = true;
   try {
-    const { name, cluster } = await api.me();
-    useLab.setState({ student: name, refused: "" });
+    const { name, cluster, looks_at } = await api.me(shownCluster);
+    useLab.setState({ student: name, looksAt: looks_at, refused: "" });
     if (name !== "" && cluster !== shownCluster) await goHome(cluster);
   } catch (error) {
     if (!(error instanceof ApiError) || error.status === 0) return;

@@ -20,6 +20,7 @@ import type {
   Replicated,
   Run,
   Server,
+  StudentName,
   Verb,
   Vocabulary,
 } from "../api/schema";
@@ -112,6 +113,8 @@ export interface LabState {
   connection: Connection;
   /** The student who uses the page; empty for the instructor. */
   student: string;
+  /** The student whose cluster the instructor looks at and cannot change; null on any other cluster. */
+  looksAt: StudentName | null;
   /** Why the control plane admits this page no more; empty while it does. */
   refused: string;
   /** The clock of a simulated cluster; null for real servers. */
@@ -160,6 +163,7 @@ export const useLab = create<LabState>()(() => ({
   compare: "",
   connection: { state: "connecting", since_ms: 0, retry_at_ms: 0 },
   student: "",
+  looksAt: null,
   refused: "",
   virtual: null,
   cluster: null,
@@ -217,9 +221,24 @@ export function isConnected(state: LabState): boolean {
   return state.connection.state === "live";
 }
 
-/** Whether verbs are possible: the live run is shown (frozen or not) and the page is connected. */
+/** Whether the cluster is a student's, which an instructor does not change. */
+export function onlyLooks({ looksAt }: LabState): boolean {
+  return looksAt !== null;
+}
+
+/** Whether the cluster can be changed: it answers, and is not only looked at. */
+export function canChange(state: LabState): boolean {
+  return isConnected(state) && !onlyLooks(state);
+}
+
+/** Whether verbs are possible: the cluster can be changed, and its live run is shown (frozen or not). */
 export function canAct(state: LabState): boolean {
-  return isConnected(state) && (state.run === null || state.run === state.liveRun);
+  return canChange(state) && (state.run === null || state.run === state.liveRun);
+}
+
+/** Whether the page controls the clock of its cluster: a simulated one, and not only looked at. */
+export function hasClock({ virtual, looksAt }: LabState): boolean {
+  return virtual !== null && looksAt === null;
 }
 
 /** Start of the shown run; 0 while unknown. */

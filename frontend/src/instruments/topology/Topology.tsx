@@ -5,13 +5,14 @@ import { useElementSize, useReducedMotion } from "@mantine/hooks";
 import { useCallback, useMemo } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { marksOf } from "../../actions/inForce";
+import { LookingLine } from "../../actions/LookingLine";
 import { perform } from "../../actions/perform";
 import { listed } from "../../actions/verbs";
 import type { Link, Server } from "../../api/schema";
 import { layoutOf, reset, shift, shiftsOf, usePlaces } from "../../store/places";
 import {
-  canAct,
   isLive,
+  onlyLooks,
   type Selection,
   shownLanes,
   shownNodes,
@@ -20,7 +21,6 @@ import {
   useLab,
   useRunWords,
 } from "../../store/store";
-import { toast } from "../../store/toasts";
 import { KeyCap } from "../../ui/KeyCap";
 import { useRem } from "../../ui/useRem";
 import { Dots } from "./Dots";
@@ -151,6 +151,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
   const selection = useLab((state) => state.selection);
   const words = useRunWords();
   const marks = useMarks();
+  const looks = useLab(onlyLooks);
   const places = layoutOf(servers.map(({ name }) => name));
   const shifted = usePlaces(({ of }) => Object.keys(shiftsOf(of, places)).length > 0);
 
@@ -158,7 +159,6 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
     (name: string, onIsland: boolean, by: Point) => {
       const adrift = !geometry.links.some(({ a, b }) => a === name || b === name);
       if (!onIsland && !adrift) shift(places, name, { x: by.x / rem, y: by.y / rem });
-      else if (!canAct(useLab.getState())) toast(t`A past run cannot be changed`, null, "error");
       else if (onIsland && !adrift) void perform("cut", [name]);
       else if (!onIsland && adrift) void perform("heal", [name]);
     },
@@ -207,7 +207,7 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
         ))}
         <IslandSign
           box={geometry.island}
-          inviting={drag !== null}
+          inviting={drag !== null && !looks}
           ready={drag?.overIsland ?? false}
           empty={geometry.adrift === 0}
         />
@@ -296,6 +296,7 @@ function isSelected(selection: Selection | null, name: string): boolean {
 
 /** Verbs for the servers in the loop. */
 function Caught({ names }: { names: string[] }) {
+  const looks = useLab(onlyLooks);
   const done = (): void => useLab.setState({ selection: null });
   const cut = (): void => {
     void perform("cut", names, { island: names.length > 1 });
@@ -304,11 +305,15 @@ function Caught({ names }: { names: string[] }) {
   return (
     <div className="caught" role="toolbar" aria-label={t`Selected servers`}>
       <strong>{listed(names)}</strong>
-      <button type="button" className="primary" onClick={cut}>
-        <Trans>
-          Cut off from the rest <KeyCap>X</KeyCap>
-        </Trans>
-      </button>
+      {looks ? (
+        <LookingLine />
+      ) : (
+        <button type="button" className="primary" onClick={cut}>
+          <Trans>
+            Cut off from the rest <KeyCap>X</KeyCap>
+          </Trans>
+        </button>
+      )}
       <button type="button" className="plain" onClick={done}>
         <Trans>Let go</Trans>
       </button>

@@ -4,7 +4,7 @@ import { Trans } from "@lingui/react/macro";
 import { useEffect, useState } from "react";
 import { api } from "../../api/client";
 import type { Behind } from "../../api/schema";
-import { isConnected, useLab } from "../../store/store";
+import { canChange, isConnected, useLab } from "../../store/store";
 import { count } from "../../store/time";
 import { GroupBadge } from "../../ui/GroupBadge";
 import type { CheckpointRow } from "./rows";
@@ -28,7 +28,7 @@ interface Props {
 
 /** All checkpoints, the newest first; only a complete one can be recovered. */
 export function List({ rows, groups, beat, onRecover }: Props) {
-  const connected = useLab(isConnected);
+  const changeable = useLab(canChange);
   const behind = useBehind(rows, beat);
   if (rows.length === 0)
     return (
@@ -69,7 +69,7 @@ export function List({ rows, groups, beat, onRecover }: Props) {
             <button
               type="button"
               className="pill danger"
-              disabled={!connected}
+              disabled={!changeable}
               data-testid={`recover-${row.name}`}
               onClick={() => onRecover(row.name)}
             >

@@ -1,6 +1,7 @@
 import { plural, t } from "@lingui/core/macro";
 import { Plural, Trans } from "@lingui/react/macro";
 import { useState } from "react";
+import { openFork } from "../../actions/looking";
 import { api } from "../../api/client";
 import { inCluster } from "../../api/fleet";
 import type { Role, Tile } from "../../api/schema";
@@ -85,8 +86,7 @@ function Steps({ steps }: { steps: Tile["steps"] }) {
 function Acts({ tile, address }: Omit<Props, "open">) {
   const [link, setLink] = useState("");
   const { busy, failed, attempt } = useAttempt();
-  const fork = () =>
-    attempt(async () => location.assign(inCluster("/", (await api.forkStudent(tile.id)).name)));
+  const fork = () => attempt(() => openFork(tile.id));
   const renew = () => attempt(async () => setLink(linkOf(address, (await api.newKey(tile.id)).key)));
   return (
     <>

@@ -5,6 +5,7 @@ import { api } from "../../api/client";
 import { shownCluster } from "../../api/fleet";
 import type { Attempt, Lab } from "../../api/schema";
 import { Topology } from "../../instruments/topology";
+import { onlyLooks, useLab } from "../../store/store";
 import { Failed } from "../../ui/Failed";
 import { useAsked } from "../../ui/useAsked";
 import { useAttempt } from "../../ui/useAttempt";
@@ -116,6 +117,7 @@ function Verdict({ attempt }: { attempt: Attempt }) {
 function Form({ lab, attempt, onChange }: { lab: Lab; attempt: Attempt; onChange: Props["onChange"] }) {
   const [answers, setAnswers] = useState<Record<string, string>>({});
   const { busy, failed, attempt: tried } = useAttempt();
+  const looks = useLab(onlyLooks);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     void tried(async () => {
@@ -139,9 +141,11 @@ function Form({ lab, attempt, onChange }: { lab: Lab; attempt: Attempt; onChange
         onChange={onChange}
       />
       <Failed why={failed} testId="attempt-failed" />
-      <button type="submit" className="primary" disabled={busy} data-testid="go">
-        {label}
-      </button>
+      {!looks && (
+        <button type="submit" className="primary" disabled={busy} data-testid="go">
+          {label}
+        </button>
+      )}
     </form>
   );
 }

@@ -3,6 +3,7 @@ import { msg, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { api } from "../../api/client";
 import type { Attempt, AttemptStep, Lab, LabStep } from "../../api/schema";
+import { onlyLooks, useLab } from "../../store/store";
 import { Failed } from "../../ui/Failed";
 import { useAttempt } from "../../ui/useAttempt";
 import { Choice } from "./Choice";
@@ -25,6 +26,7 @@ interface Props {
 
 /** The steps, with their questions before the run, their ticks during it, and their verdicts after it. */
 export function Steps({ lab, attempt, answers, onAnswer, onChange }: Props) {
+  const looks = useLab(onlyLooks);
   const states = new Map(attempt.steps.map((step) => [step.id, step]));
   return (
     <ol className="lab-steps">
@@ -37,7 +39,7 @@ export function Steps({ lab, attempt, answers, onAnswer, onChange }: Props) {
             </span>
             <div className="lab-step">
               <p id={`text-${step.id}`}>{step.text}</p>
-              {step.question !== null && attempt.phase === "predict" && (
+              {step.question !== null && attempt.phase === "predict" && !looks && (
                 <Choice
                   id={step.id}
                   question={step.question}
@@ -92,7 +94,8 @@ function Hints({
 }) {
   const { busy, failed, attempt: tried } = useAttempt();
   const ask = () => tried(async () => onChange(await api.hint(attempt.name, state.id)));
-  const wanted = state.hints_left > 0 && attempt.phase !== "over" && state.state !== "passed";
+  const looks = useLab(onlyLooks);
+  const wanted = !looks && state.hints_left > 0 && attempt.phase !== "over" && state.state !== "passed";
   return (
     <>
       {state.hints.map((hint) => (

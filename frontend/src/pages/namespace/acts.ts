@@ -3,6 +3,7 @@
 import type { MessageDescriptor } from "@lingui/core";
 import { msg, t } from "@lingui/core/macro";
 import { create } from "zustand";
+import { refusesLooker } from "../../actions/looking";
 import { isConnected, useLab } from "../../store/store";
 import { toast } from "../../store/toasts";
 import { useTree } from "./store";
@@ -53,6 +54,7 @@ export function targetOf(act: ActName, path: string, dirs: Dirs): Target {
 /** Opens the dialog of an action, or shows why it is impossible. */
 export function beginAct(act: ActName): void {
   const state = useLab.getState();
+  if (refusesLooker()) return;
   if (!isConnected(state)) toast(t`The control plane does not answer now`, null, "error");
   else if (state.path === ROOT && !PUTS.has(act)) toast(t`The root stays what it is`, null, "error");
   else useAct.setState({ target: targetOf(act, state.path, useTree.getState().dirs) });

@@ -2,6 +2,7 @@
 
 import type { MessageDescriptor } from "@lingui/core";
 import { msg, t } from "@lingui/core/macro";
+import { refusesLooker } from "../../actions/looking";
 import { perform, verbNamed } from "../../actions/perform";
 import { api } from "../../api/client";
 import type { PoolOrder } from "../../api/schema";
@@ -29,6 +30,7 @@ export const ORDERS: {
 ];
 
 export async function order(group: string, what: PoolOrder["do"]): Promise<void> {
+  if (refusesLooker()) return;
   try {
     const { server } = await api.orderPool({ group, do: what });
     toast(ORDERS.find((each) => each.do === what)?.reported(server) ?? server);
