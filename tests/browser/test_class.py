@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from backend.grading.verdict import GradeVerdict, signed
 from tests.browser.families.looks import faultless
-from tests.browser.looking import TAKEOVER_MS, active, card, visit
+from tests.browser.looking import TAKEOVER_MS, active, card, drag_to_island, visit
 from tests.browser.running import Running, living
 from tests.browser.test_access import AXE
 from tests.chosen import only_full
@@ -126,6 +126,85 @@ def test_a_student_breaks_the_own_cluster_and_does_a_lab_on_the_wall(
     expect(student.get_by_test_id("verdict")).to_have_attribute("data-phase", "over")
 
 
+def looking(page: Page, plane: Running, name: str) -> list[str]:
+    """Goes from the wall to a student's cluster; the requests that the page sends there from then on, other than questions, are added to the list."""
+    visit(page, f"{plane.url}class")
+    page.get_by_test_id(f"student-{name}").get_by_role("link", name="Look").click()
+    expect(page.get_by_test_id("looking")).to_contain_text(
+        f"You look at {name}'s cluster.", timeout=TAKEOVER_MS
+    )
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.url) if request.method != "GET" else None)
+    return sent
+
+
+def test_an_instructor_looks_and_breaks_the_fork(
+    page: Page, plane: Running, code: str, student: Page
+) -> None:
+    joined(student, plane, code, "Eli")
+    sent, said = looking(page, plane, "Eli"), page.get_by_test_id("toast-error")
+    name, clock = active(page), page.get_by_test_id("clock-bar")
+    for control in ("clock-play", "clock-speed", "until", "workload", "workload-pause", "tour", "guide"):
+        expect(page.get_by_test_id(control)).to_have_count(0)
+    expect(page.get_by_text("5 calls/s")).to_be_visible()
+    card(page, name).focus()
+    for key in ("c", "x", "a"):
+        page.keyboard.press(key)
+        expect(said.last).to_contain_text("Fork it to try something")
+    page.keyboard.press(" ")
+    expect(page.get_by_test_id("time")).to_have_attribute("data-state", "frozen")
+    expect(clock).to_have_attribute("data-playing", "true")
+    page.keyboard.press(" ")
+    drag_to_island(page, name)
+    card(page, name).click()
+    menu = page.get_by_role("dialog", name=name)
+    expect(menu).to_contain_text("You look at Eli's cluster.")
+    expect(menu.locator(".verb")).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Command").fill("crash")
+    expect(page.get_by_text("No command has these words.")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_test_id("clusters").click()
+    expect(page.get_by_test_id("cluster-new")).to_be_visible()
+    expect(page.get_by_test_id("cluster-delete")).to_have_count(0)
+    page.keyboard.press("Escape")
+    page.get_by_test_id("page-namespace").click()
+    page.get_by_test_id("name-/").focus()
+    page.keyboard.press("n")
+    expect(said.last).to_contain_text("Fork it to try something")
+    for control in ("act-make", "act-delete", "form-make"):
+        expect(page.get_by_test_id(control)).to_have_count(0)
+    page.get_by_test_id("page-checkpoints").click()
+    expect(page.get_by_text("No checkpoints yet.")).to_be_visible()
+    expect(page.get_by_test_id("mark")).to_have_count(0)
+    assert sent == []
+    tile = plane.ask("class/wall")["tiles"][0]["cluster"]
+    assert tile["playing"] and {each["process"] for each in tile["servers"]} == {"running"}
+    page.get_by_test_id("looking").get_by_test_id("fork").click()
+    expect(page.locator(".brand-cluster")).to_contain_text("fork-", timeout=TAKEOVER_MS)
+    expect(page.get_by_test_id("looking")).to_have_count(0)
+    card(page, active(page)).focus()
+    page.keyboard.press("c")
+    expect(page.get_by_test_id("toast-done")).to_contain_text("Crashed")
+
+
+def test_an_instructor_reads_a_students_lab_and_answers_nothing(
+    page: Page, plane: Running, code: str, student: Page
+) -> None:
+    joined(student, plane, code, "Flo")
+    student.get_by_test_id(f"lab-{LAB}").get_by_role("link").click()
+    student.get_by_test_id("start-lab").click()
+    expect(student.get_by_test_id("verdict")).to_have_attribute("data-phase", "predict")
+    looking(page, plane, "Flo")
+    page.goto(page.url.replace("/?", f"/labs/{LAB}?"))
+    expect(page.get_by_test_id("verdict")).to_have_attribute("data-phase", "predict")
+    expect(page.get_by_test_id("looking")).to_contain_text("Flo's cluster")
+    for control in ("answer-how-long", "ask-how-long", "go"):
+        expect(page.get_by_test_id(control)).to_have_count(0)
+        expect(student.get_by_test_id(control)).to_have_count(1)
+
+
 def test_a_verdict_is_handed_in_and_another_file_is_refused(
     page: Page, plane: Running, code: str, student: Page
 ) -> None:
@@ -166,4 +245,8 @@ def test_axe_finds_nothing(
     visit(page, f"{plane.url}class")
     expect(page.get_by_test_id("student-Cy").locator(".student-server")).to_have_count(4, timeout=TAKEOVER_MS)
     faultless(page, size[0], "the wall")
+    looking(page, plane, "Cy")
+    card(page, active(page)).click()
+    expect(page.locator(".menu .looking")).to_be_visible()
+    faultless(page, size[0], "a student's cluster")
     context.close()

@@ -3,7 +3,8 @@ import { Trans } from "@lingui/react/macro";
 import { Popover, Slider } from "@mantine/core";
 import { useState } from "react";
 import { changeWorkload } from "../actions/perform";
-import { canAct, useLab } from "../store/store";
+import type { Client } from "../api/schema";
+import { canAct, onlyLooks, useLab } from "../store/store";
 import { count } from "../store/time";
 
 const MARKS = [1, 10, 100, 1000].map((rate) => ({ value: Math.log10(rate), label: count(rate) }));
@@ -15,12 +16,19 @@ function rateOf(position: number): number {
   return Math.max(1, Math.round(rate / step) * step);
 }
 
+function loadWords({ rate_per_s, paused }: Client): string {
+  if (paused) return t`workload paused`;
+  return rate_per_s > 0 ? t`${count(rate_per_s)} calls/s` : t`as fast as it goes`;
+}
+
 /** Load of the workload: its rate on a logarithmic scale, and a pause. */
 export function Throttle() {
   const client = useLab((state) => state.clients[0]);
   const enabled = useLab(canAct);
+  const looks = useLab(onlyLooks);
   const [position, setPosition] = useState<number | null>(null);
   if (client === undefined) return null;
+  if (looks) return <span className="soft">{loadWords(client)}</span>;
   const { rate_per_s, paused } = client;
   const shown = position ?? Math.log10(Math.max(1, rate_per_s || 5000));
   return (
@@ -40,11 +48,7 @@ export function Throttle() {
       <Popover position="bottom-end" shadow="lg" trapFocus withArrow width="22rem">
         <Popover.Target>
           <button type="button" className="pill" disabled={!enabled} data-testid="workload">
-            {paused
-              ? t`workload paused`
-              : rate_per_s > 0
-                ? t`${count(rate_per_s)} calls/s`
-                : t`as fast as it goes`}
+            {loadWords(client)}
             <span aria-hidden="true"> ▾</span>
           </button>
         </Popover.Target>

@@ -135,11 +135,13 @@ interface IslandProps {
   inviting: boolean;
   ready: boolean;
   empty: boolean;
+  /** Whether servers may be cut off. */
+  open: boolean;
 }
 
 /** The island for servers that are cut off from all others; a card dropped here is cut off. */
-export function IslandSign({ box, inviting, ready, empty }: IslandProps) {
-  const state = ready ? "island-ready" : inviting ? "island-inviting" : "";
+export function IslandSign({ box, inviting, ready, empty, open }: IslandProps) {
+  const state = !open ? "" : ready ? "island-ready" : inviting ? "island-inviting" : "";
   return (
     <div
       className={`island ${state} ${empty ? "" : "island-lived"}`}
@@ -149,7 +151,7 @@ export function IslandSign({ box, inviting, ready, empty }: IslandProps) {
       <strong>
         <Trans>Cut off</Trans>
       </strong>
-      {empty && (
+      {empty && open && (
         <span>
           {inviting
             ? t`Let go here to cut it off from all others`

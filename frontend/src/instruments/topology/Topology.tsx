@@ -207,9 +207,10 @@ function Stage({ servers, width, rem }: { servers: Server[]; width: number; rem:
         ))}
         <IslandSign
           box={geometry.island}
-          inviting={drag !== null && !looks}
+          inviting={drag !== null}
           ready={drag?.overIsland ?? false}
           empty={geometry.adrift === 0}
+          open={!looks}
         />
         <Links
           geometry={geometry}

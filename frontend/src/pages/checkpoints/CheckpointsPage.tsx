@@ -4,7 +4,7 @@ import { useCallback, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import { api, lineOf } from "../../api/client";
 import type { CheckpointStory, Checkpoints } from "../../api/schema";
-import { useLab } from "../../store/store";
+import { onlyLooks, useLab } from "../../store/store";
 import { useFollowed } from "../../store/useFollowed";
 import { Frame } from "../Frame";
 import { Aside } from "./Aside";
@@ -41,6 +41,7 @@ export function CheckpointsPage() {
   const [again, setAgain] = useState(0);
   const { answer, failed } = useFollowed(ask, KINDS, again);
   const [recovering, setRecovering] = useState<string | null>(null);
+  const looks = useLab(onlyLooks);
   const groups = useLab(useShallow((state) => Object.keys(state.live.groups)));
   const refresh = useCallback(() => setAgain((count) => count + 1), []);
   const rows = answer === null ? [] : rowsOf(answer.reported?.checkpoints ?? [], answer.story);
@@ -73,13 +74,19 @@ export function CheckpointsPage() {
             <List rows={rows} groups={groups} beat={again} onRecover={setRecovering} />
           )}
         </section>
-        <section className="panel" aria-label={t`Mark`}>
-          <h2>
-            <Trans>Mark the present state</Trans>
-          </h2>
-          <MarkForm taken={rows.map(({ name }) => name)} onMarked={refresh} />
-          {marking !== null && <LastMarking marking={marking} groups={groups} />}
-        </section>
+        {(!looks || marking !== null) && (
+          <section className="panel" aria-label={t`Mark`}>
+            {!looks && (
+              <>
+                <h2>
+                  <Trans>Mark the present state</Trans>
+                </h2>
+                <MarkForm taken={rows.map(({ name }) => name)} onMarked={refresh} />
+              </>
+            )}
+            {marking !== null && <LastMarking marking={marking} groups={groups} />}
+          </section>
+        )}
         {(answer?.story.recoveries.length ?? 0) > 0 && (
           <section className="panel checkpoints-aside" aria-label={t`Quarantined files`}>
             <h2>

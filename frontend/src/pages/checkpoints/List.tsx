@@ -4,7 +4,7 @@ import { Trans } from "@lingui/react/macro";
 import { useEffect, useState } from "react";
 import { api } from "../../api/client";
 import type { Behind } from "../../api/schema";
-import { canChange, isConnected, useLab } from "../../store/store";
+import { isConnected, onlyLooks, useLab } from "../../store/store";
 import { count } from "../../store/time";
 import { GroupBadge } from "../../ui/GroupBadge";
 import type { CheckpointRow } from "./rows";
@@ -28,7 +28,8 @@ interface Props {
 
 /** All checkpoints, the newest first; only a complete one can be recovered. */
 export function List({ rows, groups, beat, onRecover }: Props) {
-  const changeable = useLab(canChange);
+  const connected = useLab(isConnected);
+  const looks = useLab(onlyLooks);
   const behind = useBehind(rows, beat);
   if (rows.length === 0)
     return (
@@ -65,11 +66,11 @@ export function List({ rows, groups, beat, onRecover }: Props) {
             )}
             {row.reason !== "" && <span className="soft">{row.reason}</span>}
           </div>
-          {row.state === "complete" && (
+          {row.state === "complete" && !looks && (
             <button
               type="button"
               className="pill danger"
-              disabled={!changeable}
+              disabled={!connected}
               data-testid={`recover-${row.name}`}
               onClick={() => onRecover(row.name)}
             >

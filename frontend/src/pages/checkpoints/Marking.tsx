@@ -4,7 +4,7 @@ import { Trans } from "@lingui/react/macro";
 import { type FormEvent, useState } from "react";
 import { api } from "../../api/client";
 import type { Marking } from "../../api/schema";
-import { canChange, useLab } from "../../store/store";
+import { isConnected, useLab } from "../../store/store";
 import { milliseconds } from "../../store/time";
 import { toast } from "../../store/toasts";
 import { Failed } from "../../ui/Failed";
@@ -20,7 +20,7 @@ interface FormProps {
 
 /** Marks the state of all groups under a name, and shows an error without clearing the name. */
 export function MarkForm({ taken, onMarked }: FormProps) {
-  const changeable = useLab(canChange);
+  const connected = useLab(isConnected);
   const [name, setName] = useState("");
   const { busy, failed, setFailed, attempt } = useAttempt();
   const submit = async (event: FormEvent): Promise<void> => {
@@ -38,7 +38,7 @@ export function MarkForm({ taken, onMarked }: FormProps) {
   return (
     <form className="act-form checkpoints-form" onSubmit={(event) => void submit(event)}>
       <TextField label={t`Name`} value={name} maxLength={63} testId="mark-name" onChange={setName} />
-      <button type="submit" className="primary" disabled={busy || !changeable} data-testid="mark">
+      <button type="submit" className="primary" disabled={busy || !connected} data-testid="mark">
         {busy ? t`Waiting for the groups…` : t`Mark`}
       </button>
       <Failed why={failed} testId="mark-failed" />

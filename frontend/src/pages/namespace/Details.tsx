@@ -3,7 +3,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { useShallow } from "zustand/react/shallow";
 import { contentAddress } from "../../api/client";
-import { canChange, isConnected, useLab } from "../../store/store";
+import { isConnected, onlyLooks, useLab } from "../../store/store";
 import { count } from "../../store/time";
 import { formatBytes } from "../../ui/bytes";
 import { Fact } from "../../ui/Fact";
@@ -25,7 +25,7 @@ export function modeWords(mode: number): string {
 export function Details({ onAct }: { onAct: (act: ActName) => void }) {
   const path = useLab((state) => state.path);
   const enabled = useLab(isConnected);
-  const changeable = useLab(canChange);
+  const acts = useLab(onlyLooks) ? [] : ACTS;
   const groups = useLab(useShallow((state) => Object.keys(state.live.groups)));
   const parent = useTree((state) => state.dirs[parentOf(path)]?.read);
   const entry = path === ROOT ? undefined : parent?.entries.find(({ name }) => name === nameOf(path));
@@ -78,12 +78,12 @@ export function Details({ onAct }: { onAct: (act: ActName) => void }) {
             </Trans>
           </a>
         )}
-        {ACTS.map(({ act, label, key }) => (
+        {acts.map(({ act, label, key }) => (
           <button
             key={act}
             type="button"
             className={act === "delete" ? "pill danger" : "pill"}
-            disabled={!changeable || (path === ROOT && !PUTS.has(act))}
+            disabled={!enabled || (path === ROOT && !PUTS.has(act))}
             data-testid={`act-${act}`}
             onClick={() => onAct(act)}
           >

@@ -2,7 +2,7 @@ import { i18n } from "@lingui/core";
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import type { Pool } from "../../api/schema";
-import { canAct, useLab } from "../../store/store";
+import { canAct, onlyLooks, useLab } from "../../store/store";
 import { count } from "../../store/time";
 import { formatBytes } from "../../ui/bytes";
 import { Fact } from "../../ui/Fact";
@@ -132,11 +132,12 @@ function Parts({ parts }: { parts: Part[] }) {
 
 function Damage({ node, row, faulted }: { node: string; row: Row; faulted: boolean }) {
   const able = useLab(canAct);
+  const looks = useLab(onlyLooks);
   const verb = useLab(({ verbs }) => verbs.find((each) => each.verb === "corrupt"));
   const here = row.id === JOURNAL || row.newest;
   return (
     <>
-      {verb !== undefined && here && (
+      {verb !== undefined && here && !looks && (
         <div className="details-acts">
           <button
             type="button"

@@ -4,7 +4,7 @@ import { Trans } from "@lingui/react/macro";
 import { type KeyboardEvent, useEffect, useRef } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { Pool, PoolNode } from "../../api/schema";
-import { canChange, clock, shownServers, useLab } from "../../store/store";
+import { clock, isConnected, onlyLooks, shownServers, useLab } from "../../store/store";
 import { count, NS_PER_S } from "../../store/time";
 import { formatBytes } from "../../ui/bytes";
 import { GroupBadge } from "../../ui/GroupBadge";
@@ -35,7 +35,8 @@ export function Matrix({ pool, rows }: Props) {
   const table = useRef<HTMLTableElement>(null);
   const spot = cellAt(useLab((state) => state.spot));
   const groups = useLab(useShallow((state) => Object.keys(state.live.groups)));
-  const changeable = useLab(canChange);
+  const connected = useLab(isConnected);
+  const orders = useLab(onlyLooks) ? [] : ORDERS;
   const nodes = Object.keys(pool.nodes);
   const own = spot?.group === pool.group && rows.some(({ id }) => id === spot.row) ? spot : null;
   const at = own ?? { group: pool.group, node: nodes[0] ?? "", row: JOURNAL };
@@ -78,12 +79,12 @@ export function Matrix({ pool, rows }: Props) {
           </Trans>
         </h2>
         <span className="pool-orders">
-          {ORDERS.map(({ do: what, label, key }) => (
+          {orders.map(({ do: what, label, key }) => (
             <button
               key={what}
               type="button"
               className="pill"
-              disabled={!changeable}
+              disabled={!connected}
               data-testid={`order-${what}-${pool.group}`}
               onClick={() => void order(pool.group, what)}
             >
