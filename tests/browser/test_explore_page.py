@@ -80,7 +80,7 @@ def looks_well(browser: Browser, running: Running) -> None:
         page = context.new_page()
         visit(page, running.url + "explore")
         page.get_by_test_id("show-1").click()
-        expect(page.get_by_test_id("schedule-1")).to_be_visible()
+        expect(page.get_by_test_id("schedule-1")).to_be_visible(timeout=DONE_MS)
         page.get_by_text("What led to it, step by step").click()
         faultless(page, width, f"{width} {scheme}")
         context.close()
