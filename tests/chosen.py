@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 import pytest
@@ -23,9 +23,9 @@ def chosen(always: Iterable[str], every: Iterable[str], variable: str = FAMILIES
     return list(every if wants_all(variable) else always)
 
 
-def but_for_slow(cases: Iterable[Any], slow: Container[Any], key: Callable[[Any], Any] = str) -> list[Any]:
-    """Cases of a parametrized test; those whose key is among `slow` for the level `full` alone."""
-    return [pytest.param(each, marks=pytest.mark.full if key(each) in slow else ()) for each in cases]
+def but_for_slow(cases: Iterable[Any], slow: Container[str]) -> list[Any]:
+    """Cases of a parametrized test; those whose text is among `slow` for the level `full` alone."""
+    return [pytest.param(each, marks=pytest.mark.full if str(each) in slow else ()) for each in cases]
 
 
 def only_full(*cases: Any) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene
+from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene, leave_one
 from nodes.sim.triggers import Trigger
 
 HOT = 2
@@ -36,9 +36,7 @@ def readers_and_writers(
     """Readers ask the old active alone, writers all others alone, from early on: a write that it cannot replicate would hold its reads back."""
     rng, leader = scene.rng, active or scene.leader()
     reader = scene.reads(at_ms - 50, until_ms, (until_ms - at_ms) // 8, HOT)
-    for other in scene.members():
-        if other != leader:
-            scene.fault(at_ms - 49, "cut", [reader, other], until_ms - at_ms)
+    leave_one(scene, reader, leader, at_ms - 49, until_ms - at_ms)
     first_ms = at_ms - early_ms
     for _ in range(2):
         writer = scene.writes(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene
+from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene, leave_one
 from nodes.sim.triggers import Trigger
 
 HOT = 2
@@ -106,9 +106,7 @@ def reached_late(scene: Scene) -> None:
     writes = scene.writes(at_ms - 250, at_ms + lasts, WRITES, style="open")
     reads = scene.reads(at_ms - 250, at_ms + lasts, READS, HOT)
     for client, server in ((toggles, source), (writes, late), (reads, late)):
-        for other in scene.members():
-            if other != server:
-                scene.fault(at_ms - 249, "cut", [client, other], lasts + lease)
+        leave_one(scene, client, server, at_ms - 249, lasts + lease)
     scene.fault(at_ms, "hold", [source, late], lasts, kind=scene.appends[0], direction="to")
 
 
@@ -159,9 +157,7 @@ def looks(scene: Scene, deaf: str, late: str, at_ms: int, until_ms: int) -> None
     rng = scene.rng
     reader = scene.reads(at_ms - 100, until_ms, READS, HOT)
     writer = scene.writes(at_ms - 100, until_ms, WRITES, HOT)
-    for other in scene.members():
-        if other != deaf:
-            scene.fault(at_ms - 99, "cut", [reader, other], until_ms - at_ms)
+    leave_one(scene, reader, deaf, at_ms - 99, until_ms - at_ms)
     for other in (deaf, late) if rng.random() < 0.7 else (deaf,):
         scene.fault(at_ms - 99, "cut", [writer, other], until_ms - at_ms)
 

@@ -218,3 +218,10 @@ class Scene:
         verbs = ("stat", "stat", "open")
         lines = [f"{self.rng.choice(verbs)} /h{self.rng.randrange(hot)}" for _ in range(count)]
         return self.calls(lines, from_ms, until_ms, 4, "open")
+
+
+def leave_one(scene: Scene, client: str, server: str, at_ms: int, for_ms: int) -> None:
+    """Cuts a client off from all members but this one."""
+    for other in scene.members():
+        if other != server:
+            scene.fault(at_ms, "cut", [client, other], for_ms)
