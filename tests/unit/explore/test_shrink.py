@@ -165,3 +165,18 @@ def test_places_of_progress_come_earlier_and_durations_get_shorter() -> None:
 def test_a_fault_at_a_server_that_is_left_out_goes_with_it() -> None:
     plan = replace(large(), faults=[Fault("crash", ["mds6"])])
     assert shrink(plan, lambda candidate: True).faults == []
+
+
+def test_calls_and_the_place_of_a_tied_fault_become_fewer_together() -> None:
+    tied = Fault("crash", ["mds1"], on=Trigger("delivered", "mds2", 192, "after", "Prepared"))
+    plan, trials = replace(large(), faults=[tied]), 0
+
+    def fails(candidate: Plan) -> bool:
+        nonlocal trials
+        trials += 1
+        return any(fault.on is not None and fault.on.ordinal <= candidate.calls for fault in candidate.faults)
+
+    core = shrink(plan, fails)
+    assert trials < 100  # one after the other takes hundreds
+    assert core.calls == 1 and core.faults[0].on is not None and core.faults[0].on.ordinal == 1
+    assert shrink(core, fails) == core
