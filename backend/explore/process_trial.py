@@ -21,7 +21,7 @@ from nodes.sim.conditions import CALM
 
 SESSION_MS = 1_000
 """Session length that servers on an idle machine can hold; a shorter session ends while a process waits for a processor."""
-HELD_BACK_NS = 100_000_000
+HELD_BACK_NS = 500_000_000
 """Time for which events are held back: a process that is suspended between an event and its write must not change the order that the checks see.
 """
 

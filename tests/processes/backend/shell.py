@@ -16,15 +16,22 @@ SECONDS = 120
 class Shell:
     """A shell of a person whose data directories lie in a directory of the test."""
 
-    def __init__(self, directory: Path):
+    def __init__(self, directory: Path, where: Path = REPOSITORY):
+        """`where` is its working directory."""
+        self._where = where
         self.directory = directory / "cloverlab"
         self.port = str(free_port(set()))
-        self._environment = {**os.environ, "XDG_DATA_HOME": str(directory), "CLOVERLAB_PORT": self.port}
+        self._environment = {
+            **os.environ,
+            "XDG_DATA_HOME": str(directory),
+            "CLOVERLAB_PORT": self.port,
+            "PYTHONPATH": str(REPOSITORY),
+        }
 
     def run(self, *words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*CLOVERLAB, *words],
-            cwd=REPOSITORY, env=self._environment, capture_output=True, text=True, timeout=SECONDS, check=False,
+            cwd=self._where, env=self._environment, capture_output=True, text=True, timeout=SECONDS, check=False,
         )  # fmt: skip
 
     def planes(self) -> list[dict[str, object]]:
