@@ -205,12 +205,12 @@ class KeptJournal:
             self._replies.append((peer, reply))
 
     def _write(self, message: WriteJournal) -> Message | None:
-        if self._kept.written_in != message.epoch or not self._log.holds(message.previous):
-            return OutOfStep(message.epoch)
         sn, crc = message.previous.sn + 1, crc32c(message.data)
+        if self._kept.written_in != message.epoch or not self._log.holds(message.previous):
+            return OutOfStep(message.epoch, sn)
         if not self._log.has(sn, crc):
             if self._log.last.sn >= sn:
-                return OutOfStep(message.epoch)
+                return OutOfStep(message.epoch, sn)
             self._append(sn, message.data)
         self._good_sn = max(self._good_sn, min(message.commit_sn, message.previous.sn))
         mark = self._log.mark_at(sn)
@@ -257,7 +257,7 @@ class KeptJournal:
             self._finished(message.previous)
             return None
         if not await self._copy_up_to(message.previous, self._others, 0):
-            return OutOfStep(message.epoch)
+            return OutOfStep(message.epoch, message.previous.sn + 1)
         await self._log.cut(message.previous.sn)
         self._finished(message.previous)
         self._kept.written_in = message.epoch

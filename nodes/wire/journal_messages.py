@@ -101,6 +101,8 @@ class OutOfStep(Message, array_like=True, tag=True, gc=False):
     """An earlier group is missing on this node: it takes no group before the next segment."""
 
     epoch: int
+    sn: int
+    """Number of the group that it refused, or that would open the segment. Another copy may have reached it meanwhile."""
 
 
 class ReadJournal(Question, array_like=True, tag=True, gc=False):

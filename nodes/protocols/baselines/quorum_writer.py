@@ -42,10 +42,18 @@ class JournalNodeProgress:
         self.newcomer: tuple[int, int] | None = None
         """Another disk of the node that is in step, and the sn up to which it has everything."""
         self.in_step = False
-        self.refuses = False
-        """Whether it has answered that it cannot continue the segment."""
+        """Whether it has not been left out."""
+        self.refused_sn = 0
+        """The last group that it has refused in the segment."""
         self.acknowledged_sn = 0
         self.finished_sn = 0
+
+    def refuses(self, previous_sn: int) -> bool:
+        """Whether it lacks part of the segment behind this sn. A refusal of what it has acknowledged, or of an earlier segment, is only late."""
+        return self.refused_sn > max(self.acknowledged_sn, previous_sn)
+
+    def takes_groups(self, previous_sn: int) -> bool:
+        return self.in_step and not self.refuses(previous_sn)
 
 
 class QuorumWriter:
@@ -142,7 +150,7 @@ class QuorumWriter:
 
     def on_out_of_step(self, peer: str, message: OutOfStep) -> None:
         if self._is_ours(peer, message):
-            self._nodes[peer].in_step, self._nodes[peer].refuses = False, True
+            self._nodes[peer].refused_sn = max(self._nodes[peer].refused_sn, message.sn)
 
     def _is_ours(self, peer: str, message: JournalWritten | OutOfStep) -> bool:
         if message.epoch != self._epoch:
@@ -171,7 +179,7 @@ class QuorumWriter:
     def _due(self) -> bool:
         """Whether a new segment is due. Checked between two groups: a majority has acknowledged everything before."""
         age_ns = self._world.clock.monotonic_ns() - self._began_ns
-        lags = not all(node.in_step for node in self._nodes.values())
+        lags = not all(node.takes_groups(self._previous.sn) for node in self._nodes.values())
         return age_ns > self._segment_ns or (lags and age_ns > LAGGING_NS)
 
     def _finish(self, last: Mark) -> None:
@@ -185,7 +193,7 @@ class QuorumWriter:
     def _start_segment(self) -> None:
         self._began_ns = self._world.clock.monotonic_ns()
         for node in self._nodes.values():
-            node.in_step, node.refuses = True, False
+            node.in_step, node.refused_sn = True, 0
         self._send_to_all(StartSegment(self._journal, self._epoch, self._previous))
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
@@ -195,7 +203,7 @@ class QuorumWriter:
         self._in_flight = message
         self._began_sending_ns = self._sent_ns = self._world.clock.monotonic_ns()
         for name, node in self._nodes.items():
-            if node.in_step:
+            if node.takes_groups(self._previous.sn):
                 self._world.network.send(name, message)
 
     def _send_to_all(self, message: Message) -> None:
@@ -234,9 +242,7 @@ class QuorumWriter:
             if self._due():
                 self._finish(self._local.log.last)
             return
-        if not quiet and not self._many(
-            lambda node: not node.refuses or node.acknowledged_sn >= self._in_flight_sn
-        ):
+        if not quiet and not self._many(lambda node: not node.refuses(self._previous.sn)):
             # A refused group is not sent again, so that no answer can come.
             self._lost = "no majority of the journal nodes can continue the segment"
         elif now - self._since_ns > PATIENCES * self._patience_ns and not quiet:
@@ -251,7 +257,9 @@ class QuorumWriter:
             self._send_to_all(FinishSegment(self._journal, self._epoch, self._previous))
             return
         for name, node in self._nodes.items():
-            if node.in_step and node.acknowledged_sn < self._in_flight_sn and self._in_flight is not None:
+            if self._in_flight is None or node.acknowledged_sn >= self._in_flight_sn:
+                continue
+            if node.takes_groups(self._previous.sn):
                 if self._in_flight.previous == self._previous:
                     self._world.network.send(name, StartSegment(self._journal, self._epoch, self._previous))
                 self._world.network.send(name, self._in_flight)

@@ -150,26 +150,90 @@ def test_the_last_server_needs_no_image_of_another(short):
     serves(lab, "/a0")
 
 
+def given_up(lab):
+    return [s for s in lab.cluster.events if "can continue the segment" in getattr(s.event, "reason", "")]
+
+
 def test_a_writer_whose_group_a_majority_refuses_gives_up_at_once():
     """The start of its segment is late at two of three nodes: no answer to what they refused can come."""
     lab = lab_of("qjm", 3)
     writes(lab, "a", 3)
     held = lab.cluster.hold(lambda s, r, x: r in ("jn1", "jn2") and isinstance(x, j.StartSegment))
     lab.faults.do("expire_session", [lab.active])
-    lost = []
-
-    def gives_up():
-        lost[:] = [
-            s for s in lab.cluster.events if "can continue the segment" in getattr(s.event, "reason", "")
-        ]
-        return bool(lost)
-
-    lab.cluster.run_until(gives_up, 60 * SECOND)
+    lab.cluster.run_until(lambda: bool(given_up(lab)), 60 * SECOND)
     began = max(s.at_ns for s in lab.cluster.events if type(s.event) is EpochRaised)
-    assert lost[0].at_ns - began < lab.cluster.config.timing.ack_timeout_ms * MILLISECOND
+    assert given_up(lab)[0].at_ns - began < lab.cluster.config.timing.ack_timeout_ms * MILLISECOND
     held.release()
     lab.cluster.run_until(lab.cluster.settled, 60 * SECOND)
     serves(lab, "/a0", "/a2")
     writes(lab, "b", 3)
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def refused_once(lab):
+    """Two of three nodes refuse the first copy of a new writer's first group and take the second. Their refusals come behind that."""
+    starts = lab.cluster.hold(lambda s, r, x: r in ("jn1", "jn2") and isinstance(x, j.StartSegment))
+    refusals = lab.cluster.hold(lambda s, r, x: isinstance(x, j.OutOfStep))
+    lab.faults.do("expire_session", [lab.active])
+    lab.cluster.run_until(lambda: len(refusals.messages) == 2, 60 * SECOND)
+    starts.release()
+    lab.await_next_active()
+    lab.run_ms(20)
+    refusals.release()
+    lab.run_ms(5)
+
+
+def test_who_has_a_group_that_it_refused_takes_the_next_one():
+    lab = lab_of("qjm", 3)
+    writes(lab, "a", 3)
+    refused_once(lab)
+    served = len(lab.serving())
+    writes(lab, "b", 3)
+    assert (given_up(lab), len(lab.serving())) == ([], served)
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_a_group_that_waits_for_the_next_segment_is_refused_by_nobody():
+    lab = lab_of("qjm", 3)
+    writes(lab, "a", 3)
+    refused_once(lab)
+    served = len(lab.serving())
+    ends = lab.cluster.hold(lambda s, r, x: isinstance(x, j.FinishSegment))
+    lab.cluster.run_until(lambda: bool(ends.messages), 60 * SECOND)
+    waits = lab.begin(lab.ada, Mkdir("/b"))
+    lab.run_ms(100)
+    ends.release()
+    lab.run_ms(300)
+    assert (waits.done(), given_up(lab), len(lab.serving())) == (True, [], served)
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_late_refusals_of_earlier_segments_end_no_later_one():
+    """Each of two nodes has refused a group of another segment. All three have the group that is in flight; no answer has come yet."""
+    lab = lab_of("qjm", 3)
+    writes(lab, "a", 3)
+    late = []
+    for node in ("jn2", "jn3"):
+        lost = lab.cluster.hold(lambda s, r, x, n=node: r == n and isinstance(x, j.WriteJournal))
+        writes(lab, f"{node}-lacks-", 1)
+        lost.drop()
+        late.append(lab.cluster.hold(lambda s, r, x: isinstance(x, j.OutOfStep)))
+        writes(lab, f"{node}-refuses-", 1, ms=5)
+        assert [sender for sender, _, _ in late[-1].messages] == [node]
+        late[-1].match = lambda s, r, x: False
+        writes(lab, f"{node}-is-in-step-", 20, ms=100)
+    answers = lab.cluster.hold(lambda s, r, x: isinstance(x, j.JournalWritten))
+    written = lab.begin(lab.ada, Mkdir("/b"))
+    lab.run_ms(5)
+    assert {sender for sender, _, _ in answers.messages} == {"jn1", "jn2", "jn3"}
+    for refusal in late:
+        refusal.release()
+    lab.run_ms(100)
+    answers.release()
+    lab.run_ms(300)
+    assert (written.done(), given_up(lab), len(lab.serving())) == (True, [], 1)
     lab.finish()
     assert lab.broken() == {}

@@ -97,7 +97,7 @@ def of_qjm(lab: Lab) -> Sent:
         ("jn1", leader, JournalWritten(OTHER, NOWHERE)),
         ("mds9", leader, JournalWritten(epoch, NOWHERE)),
         ("jn1", other, JournalWritten(epoch, NOWHERE)),
-        ("jn2", leader, OutOfStep(OTHER)),
+        ("jn2", leader, OutOfStep(OTHER, 1)),
         ("jn2", leader, SegmentFinished(OTHER, NOWHERE)),
         ("jn2", leader, HigherEpoch(0)),
         (other, "jn1", WriteJournal(1, 0, 0, NOWHERE, b"")),
