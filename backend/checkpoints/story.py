@@ -134,9 +134,12 @@ class Story:
         recovery = self.recoveries.setdefault(
             event.incarnation, Recovery(event.incarnation, event.checkpoint)
         )
-        recovery.servers[stamped.server] = Aside(
-            event.group, event.groups, event.operations, event.sn, stamped.at_ns
-        )
+        recovery.checkpoint = recovery.checkpoint or event.checkpoint
+        if event.sn or stamped.server not in recovery.servers:
+            # A server that starts from an image of others reports this again, also when it has restored the barrier before.
+            recovery.servers[stamped.server] = Aside(
+                event.group, event.groups, event.operations, event.sn, stamped.at_ns
+            )
 
     def on_set_aside(self, stamped: Stamped, event: BlocksSetAside) -> None:
         recovery = self.recoveries.get(event.incarnation)

@@ -160,8 +160,8 @@ def open_replica(
     world.trace.emit(
         JournalOpened(log.base.sn + 1, last.sn, last.epoch, last.crc, journal.cut_bytes, image.sn)
     )
-    if base is None and namespace.incarnation:
-        # The journal ended before the recovery that the image includes, so that no record of it was applied here.
+    if base is None and namespace.incarnation > origin.incarnation:
+        # The journal may have ended before the recovery that the image includes, so that no record of it was applied here.
         history.passed_over(image, namespace.incarnation, origin.checkpoint)
     if image.sn:
         report_applied(world, image.sn, image.epoch, namespace.digest)

@@ -134,6 +134,9 @@ def open_member(
         JournalOpened(log.base.sn + 1, reported.sn, reported.epoch, reported.crc, journal.cut_bytes, image.sn)
     )
     history = JournalHistory(world, group.name, images, log, lambda: empty_namespace(config, group))
+    if image.sn > log.pointer.slot and namespace.incarnation:
+        # The log may have ended before the recovery that the image includes, so that no record of it was executed here.
+        history.passed_over(image, namespace.incarnation, "")
     state = ReplicatedState(
         namespace,
         image.sn,

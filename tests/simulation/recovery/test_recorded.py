@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-
 import pytest
 
 from nodes.config import SECOND
@@ -280,30 +278,6 @@ def test_a_server_with_a_new_disk_restores_the_barrier_or_passes_over_it(
     assert [e.incarnation for e in lab.reported(TakenBack, standby)][-1] == 1
     lab.hand_over_to(standby)
     assert not lab.exists("/b-0") and lab.exists("/c-0") and lab.exists("/first-0")
-    lab.finish()
-
-
-@pytest.mark.parametrize("protocol", but_for_slow(SHARED, ("hadoop-ha",)))
-def test_who_starts_from_an_image_behind_a_recovery_says_so(protocol: str) -> None:
-    """A server was away during a recovery. The image that it starts from came to its disk by repair."""
-    lab = Recorded(protocol, 13, image_every=20)
-    lab.work("first", 3)
-    lab.mark("one")
-    standby = lab.standby()
-    lab.work("b", 3)
-    lab.begin_recovery("one")
-    lab.cluster.faults.crash(standby)
-    lab.cluster.run_until(lambda: bool(lab.taken_back()) and lab.serves(), 30 * SECOND)
-    lab.work("c", 6)
-    mine, theirs = (lab.cluster.servers[name].store.files for name in (standby, lab.active(1)))
-    newest = images(lab, lab.active(1))[-1]
-    mine |= {path: copy.deepcopy(file) for path, file in theirs.items() if path.startswith(f"{newest}.")}
-    lab.cluster.faults.restart(standby)
-    lab.run_ms(READ_MS)
-    [passed] = lab.reported(TakenBack, standby)
-    assert (passed.incarnation, passed.sn) == (1, 0)
-    lab.hand_over_to(standby)
-    lab.work("d", 1)
     lab.finish()
 
 

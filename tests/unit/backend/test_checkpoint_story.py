@@ -85,6 +85,15 @@ def test_recoveries_report_what_each_server_set_aside() -> None:
     assert {name: each["operations"] for name, each in recovery["servers"].items()} == dict.fromkeys(HOMES, 5)
 
 
+def test_who_begins_from_an_image_later_has_still_set_aside_what_it_had() -> None:
+    """Such a report may lack the name of the checkpoint, and may come first."""
+    image = c.TakenBack("g1", 1, "", 2, 0, 0, 0, 0, 0, 31)
+    restored = ("mds1", c.TakenBack("g1", 1, "monday", 2, 10, 3, 4, 7, 5))
+    [recovery] = after(("mds2", image), restored, ("mds1", image))["recoveries"]
+    assert recovery["checkpoint"] == "monday"
+    assert {name: each["operations"] for name, each in recovery["servers"].items()} == {"mds1": 5, "mds2": 0}
+
+
 def test_recoveries_report_what_each_data_node_set_aside() -> None:
     """Counts of all groups together; a second count finds nothing more."""
     reported = [(3, 900), (2, 100), (0, 0)]
