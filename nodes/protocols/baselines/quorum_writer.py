@@ -49,8 +49,12 @@ class JournalNodeProgress:
         self.finished_sn = 0
 
     def refuses(self, previous_sn: int) -> bool:
-        """Whether it lacks part of the segment behind this sn. A refusal of what it has acknowledged, or of an earlier segment, is only late."""
-        return self.refused_sn > max(self.acknowledged_sn, previous_sn)
+        """Whether it lacks part of the segment behind this sn. A refusal of what it has acknowledged, or of an earlier segment, is only late.
+
+        The first group is sent again together with the start of the segment, which it may have overtaken, until the node is left out.
+        """
+        sent_again = previous_sn + 1 if self.in_step else previous_sn
+        return self.refused_sn > max(self.acknowledged_sn, sent_again)
 
     def takes_groups(self, previous_sn: int) -> bool:
         return self.in_step and not self.refuses(previous_sn)
@@ -243,7 +247,7 @@ class QuorumWriter:
                 self._finish(self._local.log.last)
             return
         if not quiet and not self._many(lambda node: not node.refuses(self._previous.sn)):
-            # A refused group is not sent again, so that no answer can come.
+            # What they refused is not sent again, so that no answer can come.
             self._lost = "no majority of the journal nodes can continue the segment"
         elif now - self._since_ns > PATIENCES * self._patience_ns and not quiet:
             self._lost = "no majority of the journal nodes has answered"
