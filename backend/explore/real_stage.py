@@ -15,6 +15,7 @@ from backend.explore.real_clients import RealCaller, RealClient
 from backend.explore.real_faults import RealFaults
 from backend.explore.trial_fabric import TrialFabric
 from backend.fabrics.fabric import ClusterFabric
+from backend.fabrics.traces import Traces
 from backend.names import CLIENT, COORDINATION
 from nodes.config import SECOND, ClusterConfig
 from nodes.explore.calls import Caller
@@ -33,6 +34,11 @@ POLL_S = 0.005
 LIMIT_NS = 600 * SECOND
 ASK_S = 20.0
 TREE = "tree"
+
+
+async def arrival(traces: Traces) -> None:
+    """Returns when the events up to now have been delivered."""
+    await asyncio.sleep(2 * traces.hold_back_ns / SECOND)
 
 
 class RealMember:
@@ -196,8 +202,10 @@ class RealStage:
 
     async def _ask(self, name: str, question: dict[str, Any]) -> None:
         await self.fabric.ask(name, question, ASK_S)
-        # `places` shows the effect once the events of this moment have arrived.
-        await asyncio.sleep(2 * self.fabric.traces.hold_back_ns / SECOND)
+        await arrival(self.fabric.traces)  # `places` shows the effect then.
+
+    def await_events(self) -> None:
+        self.wait(arrival(self.fabric.traces))
 
     @property
     def unanswered(self) -> list[str]:

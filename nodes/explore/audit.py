@@ -1,4 +1,5 @@
-"""The audit after a trial: it reads every name, attribute and byte, compares the trees of all replicas, and checks fsck and blocks."""
+"""The audit after a trial: it reads every name, attribute and byte, compares the trees of all replicas, and checks fsck and
+blocks."""
 
 from __future__ import annotations
 
@@ -14,16 +15,17 @@ from nodes.config import SECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.explore.acknowledgements import Acknowledged
 from nodes.explore.content import read_back as read_content
+from nodes.explore.prober import READ_NS, Prober
+from nodes.explore.replication import lacking_replicas
 from nodes.explore.stage import Scripted, Stage
 from nodes.families import family_named
 from nodes.invariants.registry import InvariantChecks
 from nodes.metadata import fsck
-from nodes.metadata.operations import Create, List, Mkdir, Operation, Stat
+from nodes.metadata.operations import Create, List, Mkdir, Stat
 from nodes.metadata.pages import TreePage
 from nodes.roles import FOLLOWING, SERVING
 from nodes.units import ROOT
 
-READ_NS = 600 * SECOND
 QUIET_NS = 30 * SECOND
 LOOK_NS = SECOND
 LOOKS = 8
@@ -55,42 +57,6 @@ class Audited(Protocol):
     def fail(self, invariant: str, place: str, explanation: str) -> None: ...
 
 
-class Prober:
-    """The audit's own client. Its calls are checked like all others. It is ended with its part of the audit: the renewals of several sessions could
-    keep replicas in states that are too short to be seen on both."""
-
-    def __init__(self, cluster: Stage, name: str):
-        self._cluster = cluster
-        self.client = cluster.start_client(name, reports_calls=True)
-        self.name = name
-
-    def begin_writes(self, count: int) -> asyncio.Task[Any]:
-        """Writes until `count` answers have arrived."""
-
-        async def write() -> None:
-            done = 0
-            for number in range(1_000_000):
-                if await self.succeeds(Create(f"/{self.name}-{number}")):
-                    done += 1
-                if done == count:
-                    return
-
-        return self.client.begin(write())
-
-    async def succeeds(self, operation: Operation) -> bool:
-        try:
-            await self.client.client.call(operation)
-        except FsError as error:
-            return error.name not in ("ETIMEDOUT", "ESTALE", "EAGAIN", "EROFS")
-        return True
-
-    def run(self, procedure: Any) -> Any:
-        """Runs the cluster until a procedure has returned. Raises Stuck, FsError."""
-        task = self.client.begin(procedure)
-        self._cluster.run_until(task.done, READ_NS)
-        return task.result()
-
-
 class AuditReads(NamedTuple):
     """Everything that a client reads."""
 
@@ -116,6 +82,10 @@ def read_back(trial: Audited) -> AuditReads:
         return AuditReads({}, {})
     check_namespaces(trial, tree)
     content = prober.run(check_content(trial, prober, tree))
+    read = [path for path, attributes in tree.items() if attributes.inode in content]
+    lacking = lacking_replicas(trial.cluster, prober, trial.config.data.nodes, read)
+    if lacking:
+        trial.fail(CONTENT, "replicas", lacking)
     prober.client.die()
     return AuditReads(tree, content)
 
@@ -318,10 +288,8 @@ def check_namespaces(trial: Audited, tree: dict[str, Any]) -> None:
     stored = paths_of(inodes)
     seen = {path: attributes.kind == "directory" for path, attributes in tree.items()}
     report(trial, "read back", "what a client reads", seen, "the servers' trees", stored)
-    invariants, cluster = trial.invariants, trial.cluster
-    # Events of real servers arrive a little later than their answers.
-    cluster.reaches(cluster.now_ns + LOOK_NS, lambda: invariants.paths() == stored)
-    model = invariants.paths()
+    trial.cluster.await_events()
+    model = trial.invariants.paths()
     if model is None and not trial.invariants.unjudged:
         trial.fail("no lost write", "not judged", "no check knows which names must exist")
     if model is not None:

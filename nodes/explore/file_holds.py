@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.errors import FsError
-from nodes.explore.audit import Audited, Prober
+from nodes.explore.audit import Audited
 from nodes.explore.plan import Plan
+from nodes.explore.prober import Prober
 from nodes.metadata.operations import Append, Create
 
 TTL_MAX_MS = 20_000

@@ -41,6 +41,9 @@ class SimStage(SimCluster):
     def reaches(self, at_ns: int, true: Callable[[], bool]) -> bool:
         return self.loop.run(at_ns, true)
 
+    def await_events(self) -> None:
+        """Does nothing: events arrive at once."""
+
     def at(self, at_ns: int, step: Callable[..., Any], *arguments: Any) -> None:
         self.loop.at(at_ns, step, *arguments)
 

@@ -95,7 +95,10 @@ class Scripted(Protocol):
 
 
 class Stage(Protocol):
-    """A running cluster, driven step by step. Time passes only within `run_until`, `run_for`, `reaches` and `ask`."""
+    """A running cluster, driven step by step. Time passes only within `run_until`, `run_for`, `reaches`, `await_events` and `ask`.
+
+    Many methods: everything that a trial does to a cluster, and reads of it.
+    """
 
     @property
     def servers(self) -> Mapping[str, StageMember]: ...
@@ -123,6 +126,9 @@ class Stage(Protocol):
 
     def reaches(self, at_ns: int, true: Callable[[], bool]) -> bool:
         """Runs until a condition is true, or to a time; returns whether it is true."""
+
+    def await_events(self) -> None:
+        """Runs until the listeners have had all events up to now: those of real servers arrive later than their answers."""
 
     def at(self, at_ns: int, step: Callable[..., Any], *arguments: Any) -> None:
         """Takes a step when the cluster has run to this time."""

@@ -20,19 +20,22 @@ from nodes.explore.deeds import as_of_now, carry_out
 from nodes.explore.file_holds import awaits_hold, check_hold_ends, leave_hold
 from nodes.explore.plan import Caller, Failure, Fault, Plan, PlanOutcome
 from nodes.explore.planned_faults import PlannedFaults
+from nodes.explore.prober import Prober
 from nodes.explore.sim_stage import SimStage
 from nodes.explore.stage import Scripted, Stage, StageMember
 from nodes.explore.stamps import Stamps
 from nodes.families import family_named
 from nodes.faults.check import FaultUnsupported
 from nodes.invariants import registry
+from nodes.invariants.one_active import OneActive
+from nodes.invariants.same_state import SameState
+from nodes.sim.ensemble import COORDINATION
 from nodes.sim.loop import Stuck
 from nodes.trace import story
 from nodes.trace.events import Configured, Serving, Stamped, Started, StoppedServing
 
 START_NS = 120 * SECOND
-PROBES = 3
-WHEN_FORCED = ("one active", "same sn, same state")
+WHEN_FORCED = (OneActive.name, SameState.name)
 """Invariants that must hold even when a person has accepted a loss, or when lost data cannot be noticed."""
 
 
@@ -130,7 +133,7 @@ class Trial:
                 check_hold_ends(self)
 
     def _restart_from_disks(self, before: audit.AuditReads) -> None:
-        """Powers all servers off at once, so that only durable state returns, and compares it with the state before."""
+        """Powers all servers and coordination off at once, so that only durable state returns, and compares it with the state before."""
         cluster = self.cluster
         names = [
             name
@@ -139,7 +142,9 @@ class Trial:
         ]
         torn = random.Random(f"{self.plan.seed}/restart").choice(self.atlas.restart_tears())
         cluster.faults.do("power_loss", names, {"torn": torn})
+        cluster.faults.do("crash", [COORDINATION])
         cluster.run_for(MILLISECOND)
+        cluster.mend_coordination()
         cluster.faults.do("restart", names)
         # Places in the view outlive their servers until the sessions end.
         cluster.run_for(2 * self.plan.cluster.timing.session_timeout_ms * MILLISECOND)
@@ -184,8 +189,8 @@ class Trial:
     def _core_serves(self) -> None:
         cluster = self.cluster
         left_out = heal_core(cluster, self.atlas, self.plan.cluster, self._rng)
-        prober = audit.Prober(cluster, "prober")
-        task = prober.begin_writes(PROBES)
+        prober = Prober(cluster, "prober")
+        task = prober.begin_writes(len(self.plan.cluster.groups))
         if not cluster.reaches(cluster.now_ns + self.patience_ns, lambda: task.done() or self.broken):
             task.cancel()
             where = f"without {', '.join(left_out)}" if left_out else "with everybody there"

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from nodes.invariants.model import Expected
-from nodes.invariants.versions import VersionedNode
+from nodes.invariants.versions import FIELDS, VersionedNode
 
-FIELDS = ("mode", "owner", "group", "replication", "nlink")
 STATELESS = frozenset(("EINVAL", "ENAMETOOLONG", "EAGAIN", "ESTALE", "EBUSY", "EFBIG", "EMLINK"))
 """Errors that do not depend on the tree."""
 
@@ -35,13 +34,14 @@ def _made(node: VersionedNode, result: list[Any]) -> str:
 def _attributes(value: tuple[VersionedNode, tuple[Any, ...]], result: list[Any]) -> str:
     node, attributes = value
     kind = "file" if node.names is None else "directory"
-    seen = (result[3], result[4], result[5], result[9], result[11])
+    untouched = kind == "file" and not result[8]
+    seen = (result[3], result[4], result[5], result[9], result[11], result[6] if untouched else None)
     if result[2] != kind:
         return f"a {kind}"
     if node.inode and node.inode != result[1]:
         return f"inode {node.inode}"
     for name, wanted, got in zip(FIELDS, attributes, seen, strict=True):
-        if wanted is not None and wanted != got:
+        if wanted is not None and got is not None and wanted != got:
             return f"{name} {wanted}"
     return ""
 

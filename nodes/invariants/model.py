@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nodes.invariants.versions import Past, Version, VersionedNode, copy_of, value_at
+from nodes.invariants.versions import FIELDS, Past, Version, VersionedNode, copy_of, value_at
 
-NO_ATTRIBUTES = (None, None, None, None, None)
+NO_ATTRIBUTES = (None,) * len(FIELDS)
 WALKED = 1_000
 """Number of names up to which a list or summary is compared in full."""
 
@@ -147,7 +147,7 @@ class Model:
         mode: int,
         position: int,
     ) -> VersionedNode:
-        node = VersionedNode(directory, Version(position, (mode, None, None, None, 1), None))
+        node = VersionedNode(directory, Version(position, (mode, None, None, None, 1, None), None))
         self.past.set_name(names, name, node, position)
         return node
 
@@ -246,9 +246,8 @@ class Model:
 
     def _alter(self, node: VersionedNode, position: int, change: bool, **new: Any) -> None:
         if change:
-            fields = ("mode", "owner", "group", "replication", "nlink")
             old = node.attributes.value
-            value = tuple(new.get(field, old[index]) for index, field in enumerate(fields))
+            value = tuple(new.get(field, old[index]) for index, field in enumerate(FIELDS))
             self.past.set_attributes(node, value, position)
 
     def _set_permission(self, operation: list[Any], position: int, change: bool) -> None:
@@ -259,7 +258,7 @@ class Model:
         self._alter(self._find(operation[1], position), position, change, **given)
 
     def _set_times(self, operation: list[Any], position: int, change: bool) -> None:
-        self._find(operation[1], position)
+        self._alter(self._find(operation[1], position), position, change, mtime_ns=operation[2])
 
     def _set_replication(self, operation: list[Any], position: int, change: bool) -> None:
         node = self._find(operation[1], position)

@@ -6,6 +6,8 @@ from collections import deque
 from typing import Any
 
 PLACE_BITS = 20
+FIELDS = ("mode", "owner", "group", "replication", "nlink", "mtime_ns")
+"""The attributes of a node, None for unknown ones. The mtime is known of files whose times were set and that are still empty."""
 
 
 def position_of(sn: int, place: int) -> int:
@@ -47,7 +49,7 @@ class VersionedNode:
     def __init__(self, directory: bool, attributes: Version):
         self.names: dict[str, Version] | None = {} if directory else None
         self.attributes = attributes
-        """Values are (mode, owner, group, replication, nlink), None for unknown ones."""
+        """Values are tuples of `FIELDS`."""
         self.inode = 0
         """Inode number; 0 while no result has shown it."""
 

@@ -201,7 +201,7 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
         return self._begin("force_view", [group, asked])
 
     def _changes_view(self, name: str, group: str) -> bool:
-        if self._cluster.servers[name].group != group:
+        if self._cluster.servers[name].group != group or not self._cluster.answers(name, "change_view"):
             return False
         return bool(self._cluster.ask(name, {"do": "change_view"})["asked"])
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.config import SECOND, JournalConfig, one_group
+from nodes.config import SECOND, ClusterConfig, DataConfig, GroupConfig, JournalConfig, one_group
 from nodes.explore import audit
 from nodes.explore.audit import QUIET_NS, await_quiet, leading_pages
 from nodes.explore.draw import draw
-from nodes.explore.plan import Plan
+from nodes.explore.plan import Caller, Plan
+from nodes.explore.prober import Prober
+from nodes.explore.replication import lacking_replicas
 from nodes.explore.trial import Trial
 from nodes.families import family_named
+from nodes.invariants.calls import tag_of
 from nodes.metadata import fsck
 from nodes.metadata.operations import Create
 from nodes.metadata.pages import TreePage
 from nodes.protocols.dcfs2.messages import Ack, Decided
+from nodes.trace.events import Called, Stamped
 from tests.simulation.dcfs2.lab import Groups
 from tests.simulation.dcfs2.schedules import directory_of
 
@@ -55,7 +59,7 @@ def test_replicas_of_each_group_are_alike_at_some_moment(
         return TreePage(1, str(digest), {}, {}, 0, [], 0, 0, 0)
 
     monkeypatch.setattr(audit, "pages_by_group", pages)
-    audit.compare_replicas(trial, audit.Prober(trial.cluster, "prober"))
+    audit.compare_replicas(trial, Prober(trial.cluster, "prober"))
     assert [failure.place for failure in trial.failures] == ([] if second else ["g2"])
 
 
@@ -73,7 +77,7 @@ def test_a_replica_that_is_always_a_message_behind_is_alike(monkeypatch: pytest.
         }
 
     monkeypatch.setattr(audit, "pages_by_group", pages)
-    audit.compare_replicas(trial, audit.Prober(trial.cluster, "prober"))
+    audit.compare_replicas(trial, Prober(trial.cluster, "prober"))
     assert not trial.failures
 
 
@@ -87,7 +91,7 @@ def test_a_standby_of_a_shared_journal_must_read_on(protocol: str, reads: bool) 
     [standby] = [name for name, place in cluster.places.items() if place == "standby"]
     if not reads:
         cluster.faults.do("cut", [standby], {"others": journal.nodes})
-    audit.check_following(trial, audit.Prober(cluster, "prober"))
+    audit.check_following(trial, Prober(cluster, "prober"))
     assert [failure.place for failure in trial.failures] == ([] if reads else ["standby"])
 
 
@@ -111,7 +115,7 @@ def test_clients_whose_sessions_keep_replicas_apart_are_ended(monkeypatch: pytes
         }
 
     monkeypatch.setattr(audit, "pages_by_group", pages)
-    audit.compare_replicas(trial, audit.Prober(trial.cluster, "prober"))
+    audit.compare_replicas(trial, Prober(trial.cluster, "prober"))
     assert client.ended and not trial.failures
 
 
@@ -121,3 +125,48 @@ def test_clients_of_the_audit_are_ended_with_their_part_of_it() -> None:
     assert trial.run().failures == []
     clients = {name: server.process for name, server in trial.cluster.servers.items() if server.client}
     assert {"prober", "auditor1"} < {*clients} and {*clients.values()} == {"stopped"}
+
+
+def test_the_core_is_written_to_in_every_group() -> None:
+    cluster = ClusterConfig(
+        groups=[GroupConfig(f"g{n}", n, [f"mds{2 * n - 1}", f"mds{2 * n}"]) for n in (1, 2, 3)],
+        placement="hash",
+    )
+    trial = Trial(Plan(3, cluster))
+    wrote: set[str] = set()
+
+    def on_event(stamped: Stamped) -> None:
+        event = stamped.event
+        if (
+            type(event) is Called
+            and event.server in trial.cluster.servers
+            and tag_of(event.operation) == "Create"
+        ):
+            wrote.add(trial.cluster.servers[event.server].group)
+
+    trial.cluster.on_event(on_event)
+    assert trial.run().clean and wrote == {"g1", "g2", "g3"}
+
+
+def test_a_core_of_which_one_group_never_answers_does_not_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+    trial = Trial(
+        Plan(3, ClusterConfig(groups=[GroupConfig("g1", 1, ["mds1"]), GroupConfig("g2", 2, ["mds2"])]))
+    )
+    cluster = trial.cluster
+    cluster.run_until(cluster.settled, 60 * SECOND)
+    monkeypatch.setattr("nodes.explore.trial.heal_core", lambda *anything: [])
+    cluster.faults.do("crash", ["mds2"])
+    trial._core_serves()
+    assert [failure.place for failure in trial.failures] == ["core"]
+
+
+def test_a_block_without_all_its_replicas_is_seen() -> None:
+    put = Caller("c1", ["put /f 3000"])
+    trial = Trial(Plan(3, one_group(1, data=DataConfig(["dn1", "dn2", "dn3"])), callers=[put]))
+    assert trial.run().clean
+    cluster = trial.cluster
+    prober = Prober(cluster, "looker")
+    assert lacking_replicas(cluster, prober, ["dn1", "dn2", "dn3"], ["/f"]) == ""
+    cluster.faults.do("crash", ["dn2"])
+    cluster.run_for(60 * SECOND)
+    assert "has 2 of 3 replicas" in lacking_replicas(cluster, prober, ["dn1", "dn2", "dn3"], ["/f"])

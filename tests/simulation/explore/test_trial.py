@@ -15,11 +15,13 @@ from nodes.config import MILLISECOND, Holes, JournalConfig, Timing, one_group
 from nodes.explore import audit
 from nodes.explore.draw import draw
 from nodes.explore.plan import Caller, Fault, Plan
-from nodes.explore.trial import Trial, run
+from nodes.explore.trial import WHEN_FORCED, Trial, run
+from nodes.faults.check import FaultUnsupported
 from nodes.invariants.linearisability import Linearisable
+from nodes.invariants.registry import NAMES_OF_ALL
 from nodes.sim.triggers import Trigger
 from nodes.trace.checkpoints import TakenBack
-from nodes.trace.events import Committed, Stamped
+from nodes.trace.events import Committed, FaultInjected, Stamped
 
 ROOT = Path(__file__).resolve().parents[3]
 WRITES = Caller("c1", ["mkdir /d", *(f"create /d/f{number}" for number in range(20))], lanes=4)
@@ -94,6 +96,28 @@ def test_a_group_that_never_serves_again_is_seen() -> None:
     beyond = run(plan(Fault("gone", ["mds2"], at_ms=500), Fault("gone", ["mds3"], at_ms=600)))
     assert within.clean and not within.beyond
     assert beyond.clean and beyond.beyond == "g1 was forced to serve with what mds1 had"
+
+
+@pytest.mark.parametrize(("invariant", "judged"), [("same sn same state", True), ("linearisable", False)])
+def test_replicas_that_differ_fail_a_trial_that_was_forced_too(invariant: str, judged: bool) -> None:
+    trial = Trial(plan(Fault("gone", ["mds2"], at_ms=500), Fault("gone", ["mds3"], at_ms=600)))
+    assert trial.run().clean and trial.atlas.forced and set(WHEN_FORCED) < set(NAMES_OF_ALL)
+    check = next(each for each in trial.invariants._checks if each.name == invariant)
+    check.fail("planted")
+    assert [failure.explanation for failure in trial._judged()] == (["planted"] if judged else [])
+
+
+def test_coordination_loses_its_power_with_all_servers() -> None:
+    trial = Trial(plan())
+    assert trial.run().clean
+    faults = [each.event for each in trial.events if type(each.event) is FaultInjected]
+    assert ("crash", ["coordination"]) in [(event.verb, event.targets) for event in faults]
+
+
+def test_no_view_is_changed_by_a_server_that_has_just_begun() -> None:
+    cluster = Trial(Plan(1, one_group(2, protocol="symmetric"))).cluster
+    with pytest.raises(FaultUnsupported, match="no member of g1 is there now"):
+        cluster.faults.do("force_view", ["g1"])
 
 
 def test_a_check_that_gave_up_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
