@@ -11,11 +11,13 @@ from nodes.mutations import Mutations
 
 MILLISECOND = 1_000_000
 SECOND = 1_000_000_000
+SEED_MAX = (1 << 63) - 1
 NODES_MAX = 9
 """Largest number of nodes of one kind (nodes/kinds.py)."""
 
 Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z][a-z0-9-]{0,31}$")]
 Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=3_600_000)]
+Seed = Annotated[int, msgspec.Meta(ge=0, le=SEED_MAX)]
 
 
 class Holes(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -185,9 +187,9 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     session_ttl_ms: Milliseconds = 600_000
     """Time without a record, by the stamps of records, after which a client counts as dead: its session ends, and its hold on files. Clients
     renew their sessions every third of it."""
-    min_in_step: int = 0
+    min_in_step: Annotated[int, msgspec.Meta(ge=0)] = 0
     """Size below which a group answers reads only; 0 means half of the first configuration, rounded up (safety rule 19)."""
-    image_gap: int = 5_000
+    image_gap: Annotated[int, msgspec.Meta(ge=1)] = 5_000
     """Number of groups by which a junior must be behind to be given the image first."""
     image_every: Annotated[int, msgspec.Meta(ge=0)] = 20_000
     """Number of groups after which a standby writes an image to the pool; 0 means only when a junior needs one."""

@@ -12,6 +12,7 @@ from backend.commands.completion import scenarios
 from backend.commands.output import Format, Output, show
 from backend.errors import Exit, Malformed
 from backend.interrupts import watch_signals
+from nodes.config import SEED_MAX
 
 app = typer.Typer()
 
@@ -26,7 +27,7 @@ def run(
         str, typer.Option(metavar="FABRIC", help="simulated, processes or containers.")
     ] = "simulated",
     seed: Annotated[
-        int | None, typer.Option(metavar="N", min=0, help="Seed in place of the file's own.")
+        int | None, typer.Option(metavar="N", min=0, max=SEED_MAX, help="Seed in place of the file's own.")
     ] = None,
     report: Annotated[Path | None, typer.Option(metavar="FILE", help="FILE.json or FILE.html.")] = None,
     scale: Annotated[

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 
+from nodes.config import Seed
 from nodes.explore.files import plan_of
 from nodes.explore.plan import Plan
 from nodes.families import family_named
@@ -180,7 +181,7 @@ class Scenario(_ScenarioPart, forbid_unknown_fields=True, kw_only=True, frozen=T
     steps: list[StepPart] = []
     end: EndPart = EndPart(when="settled")
     expect: ExpectPart = ExpectPart(failed_calls=0, invariants="all")
-    seed: Count = 1
+    seed: Seed = 1
     """Used unless another is given."""
     matrix: dict[str, list[str]] = {}
     """Values by name; the file runs once for each value, and `{step}` in a step's text is replaced by it."""

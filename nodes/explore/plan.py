@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from nodes.config import ClusterConfig
+from nodes.config import ClusterConfig, Seed
 from nodes.explore.calls import Caller as Caller
 from nodes.explore.calls import Milliseconds
 from nodes.sim.conditions import Conditions
@@ -38,7 +38,7 @@ class Fault(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaul
 class Plan(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
     """A trial: a cluster in its conditions, clients, faults. Everything else follows from `seed`."""
 
-    seed: int
+    seed: Seed
     cluster: ClusterConfig
     conditions: Conditions = Conditions()
     callers: list[Caller] = []

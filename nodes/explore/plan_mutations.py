@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from nodes.explore.check import Words, names_what_is_there
 from nodes.explore.draw import draw_faults, moments_of
 from nodes.explore.draw_cluster import draw_timing
 from nodes.explore.draw_conditions import draw_conditions
@@ -14,19 +15,23 @@ from nodes.explore.draw_load import draw_callers
 from nodes.explore.plan import Fault, Plan
 
 FAULTS_MAX = 16
+SPAN_LEAST_MS = 10
+"""Faults are drawn in parts of a span, of which none may be empty."""
 
 
 def neighbour(plan: Plan, other: Plan, seed: int) -> Plan:
     """A plan with its own seed that differs from `plan` in one or two things; faults may come from `other`."""
     rng = random.Random(f"{seed}/neighbour")
-    changed = replace(plan, seed=seed)
+    changed = replace(plan, seed=seed, span_ms=max(SPAN_LEAST_MS, plan.span_ms))
     for _ in range(rng.choice((1, 1, 2))):
         changed = rng.choice(CHANGES)(changed, other, rng)
-    return changed
+    words = Words(changed)  # A file with names that nothing has could not be read again.
+    return replace(changed, faults=[fault for fault in changed.faults if names_what_is_there(fault, words)])
 
 
 def clients_of(plan: Plan) -> list[str]:
-    return [caller.name for caller in plan.callers]
+    """The clients that faults are drawn for. A shrunk plan may have none: a fault of the one drawn for it is left out again."""
+    return [caller.name for caller in plan.callers] or ["c1"]
 
 
 def same(plan: Plan, other: Plan, rng: random.Random) -> Plan:
@@ -64,9 +69,8 @@ def borrowed_faults(plan: Plan, other: Plan, rng: random.Random) -> Plan:
 
 def other_load(plan: Plan, other: Plan, rng: random.Random) -> Plan:
     names = [name for name in clients_of(plan) if name[1:].isdigit()] or ["c1"]
-    return replace(
-        plan, callers=draw_callers(rng, plan.cluster, names, plan.span_ms, moments_of(plan.faults))
-    )
+    moments = [at_ms for at_ms in moments_of(plan.faults) if at_ms <= plan.span_ms]
+    return replace(plan, callers=draw_callers(rng, plan.cluster, names, plan.span_ms, moments))
 
 
 def other_timing(plan: Plan, other: Plan, rng: random.Random) -> Plan:

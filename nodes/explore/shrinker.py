@@ -9,6 +9,7 @@ from msgspec.structs import fields, replace
 
 from nodes.config import ClusterConfig, DataConfig, GroupConfig, Timing
 from nodes.explore.calls import CONTENT
+from nodes.explore.check import check_parts
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.families import family_named
 from nodes.faults.table import LINK_VERBS
@@ -22,14 +23,27 @@ KEPT = ("protocol", "groups", "timing", "holes", "mutations", "data", "journal",
 
 
 def shrink(plan: Plan, fails: Fails, go_on: Callable[[], bool] = lambda: True) -> Plan:
-    """A plan that `fails` and none of whose simplifications does; an unfinished one when `go_on` returns False."""
+    """A plan that `fails` and none of whose simplifications does; an unfinished one when `go_on` returns False. A candidate that no file may
+    have is skipped: the shrunk plan is read again."""
+
+    def fails_in_a_file(candidate: Plan) -> bool:
+        return readable(candidate) and fails(candidate)
+
     while go_on():
         before = plan
         for simplify in PASSES:
-            plan = simplify(plan, fails, go_on)
+            plan = simplify(plan, fails_in_a_file, go_on)
         if plan == before:
             break
     return plan
+
+
+def readable(plan: Plan) -> bool:
+    try:
+        check_parts(plan)
+    except ValueError:
+        return False
+    return True
 
 
 # --- lists -------------------------------------------------------------------------------------------------------------
@@ -57,8 +71,16 @@ def fewer_faults(plan: Plan, fails: Fails, go_on: Callable[[], bool]) -> Plan:
 
 
 def fewer_callers(plan: Plan, fails: Fails, go_on: Callable[[], bool]) -> Plan:
-    callers = fewer(plan.callers, lambda each: fails(replace(plan, callers=each)), go_on)
-    return replace(plan, callers=callers)
+    callers = fewer(plan.callers, lambda each: fails(with_callers(plan, each)), go_on)
+    return with_callers(plan, callers)
+
+
+def with_callers(plan: Plan, callers: list[Caller]) -> Plan:
+    """Faults at removed clients are removed with them."""
+    gone = {caller.name for caller in plan.callers} - {caller.name for caller in callers}
+    return replace(
+        plan, callers=callers, faults=[fault for fault in plan.faults if not gone & words_of(fault)]
+    )
 
 
 def fewer_calls(plan: Plan, fails: Fails, go_on: Callable[[], bool]) -> Plan:

@@ -179,3 +179,24 @@ def test_a_search_whose_workers_are_lost_has_failed(
     monkeypatch.setattr("backend.explore.cli.ProcessExecutor", lambda jobs: Dying(2))
     assert entry(["explore", "--protocol", "single", "--seeds", "1..9"]) == 1
     assert "incomplete: the Dask cluster has gone" in capsys.readouterr().err
+
+
+def test_the_seed_of_a_file_has_a_bound(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "trial.yaml"
+    path.write_text(f"name: a trial\nteaches: nothing\nseed: {10**23}\ntrial: {{cluster: {{}}}}\n")
+    assert entry(["run", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert f"{path}:3:" in said and said.count("\n") == 1
+    path = scenario_writer.write(failing(11), tmp_path)
+    assert entry(["run", str(path), "--seed", str(10**23)]) == 2
+
+
+def test_a_wrong_fault_is_refused_with_its_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "trial.yaml"
+    groups = "cluster: {groups: [{name: g1, number: 1, members: [mds1]}]}"
+    path.write_text(
+        f"name: a trial\nteaches: nothing\ntrial:\n  {groups}\n  faults:\n  - {{verb: crash, targets: [mds9]}}\n"
+    )
+    assert entry(["run", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert f"{path}:6: nothing is called 'mds9'" in said and said.count("\n") == 1

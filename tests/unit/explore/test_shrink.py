@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import random
 
+import pytest
 from msgspec.structs import replace
 
 from nodes.config import ClusterConfig, DataConfig, GroupConfig, JournalConfig, Timing
+from nodes.explore.draw import draw
+from nodes.explore.files import plan_of, sparse
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.explore.shrinker import fewer, shrink, without_group
+from nodes.families import FAMILIES
 from nodes.sim.conditions import CALM, Conditions
 from nodes.sim.triggers import Trigger
 
@@ -180,3 +184,33 @@ def test_calls_and_the_place_of_a_tied_fault_become_fewer_together() -> None:
     assert trials < 100  # one after the other takes hundreds
     assert core.calls == 1 and core.faults[0].on is not None and core.faults[0].on.ordinal == 1
     assert shrink(core, fails) == core
+
+
+@pytest.mark.parametrize("protocol", FAMILIES)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_candidate_can_be_read_from_its_file(protocol: str, seed: int) -> None:
+    rng, asked = random.Random(f"{protocol}/{seed}"), 0
+
+    def fails(candidate: Plan) -> bool:
+        nonlocal asked
+        asked += 1
+        assert plan_of(sparse(candidate)) == candidate
+        return rng.random() < 0.1
+
+    shrink(draw(seed, protocol), fails, lambda: asked < 300)
+    assert asked > 20
+
+
+def test_a_candidate_that_no_file_may_have_is_skipped() -> None:
+    """A default heartbeat beside a short session, fewer bookies than an ensemble, a fault at a client or server that is gone."""
+    timing = Timing(heartbeat_ms=200, session_timeout_ms=600)
+    faults = [Fault("pause", ["c1"]), Fault("add_server", ["g1"]), Fault("pause", ["mds3"])]
+    cluster = ClusterConfig(groups=[GroupConfig("g1", 1, ["mds1", "mds2"])], timing=timing)
+    plan = Plan(1, cluster, callers=[Caller("c1", ["create /a"])], faults=faults)
+
+    def kept(candidate: Plan) -> bool:
+        plan_of(sparse(candidate))
+        return "pause mds3" in [" ".join([each.verb, *each.targets]) for each in candidate.faults]
+
+    core = shrink(plan, kept)
+    assert core.faults == faults[1:] and core.callers == [] and core.cluster.timing == Timing()
