@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,13 @@ from backend.interrupts import watch_signals
 from nodes.config import SEED_MAX
 
 app = typer.Typer()
+
+
+def finite(number: float | None) -> float | None:
+    """Refuses what is no finite number: `nan` is within all bounds."""
+    if number is not None and not math.isfinite(number):
+        raise typer.BadParameter(f"{number} is not a finite number.")
+    return number
 
 
 @app.command()
@@ -33,18 +41,30 @@ def run(
     scale: Annotated[
         float,
         typer.Option(
-            metavar="X", min=0.01, max=10, help="Multiplies every time of the file on real servers."
+            metavar="X",
+            min=0.01,
+            max=10,
+            callback=finite,
+            help="Multiplies every time of the file on real servers.",
         ),
     ] = 1.0,
     protocol: Annotated[
         str | None, typer.Option(metavar="NAME", help="Family in place of the file's own.")
     ] = None,
     until: Annotated[
-        float | None, typer.Option(metavar="S", min=0, help="Pause a trial at this second of virtual time.")
+        float | None,
+        typer.Option(
+            metavar="S", min=0, callback=finite, help="Pause a trial at this second of virtual time."
+        ),
     ] = None,
     step: Annotated[
         float,
-        typer.Option(metavar="S", min=0, help="Pause again after each so many seconds; 0 ends at the pause."),
+        typer.Option(
+            metavar="S",
+            min=0,
+            callback=finite,
+            help="Pause again after each so many seconds; 0 ends at the pause.",
+        ),
     ] = 0.0,
     output: Output = Format.TABLE,
 ) -> None:
@@ -73,7 +93,8 @@ def explore(
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Draw clusters of every safe family.")] = False,
     minutes: Annotated[
-        float | None, typer.Option(metavar="N", min=0.01, max=10_000, help="Length of the search.")
+        float | None,
+        typer.Option(metavar="N", min=0.01, max=10_000, callback=finite, help="Length of the search."),
     ] = None,
     seeds: Annotated[str | None, typer.Option(metavar="A..B", help="Exactly these seeds: A..B.")] = None,
     jobs: Annotated[
@@ -96,7 +117,10 @@ def explore(
         bool, typer.Option("--shrink", help="Shrink the failing trial of the file, for --minutes at most.")
     ] = False,
     scale: Annotated[
-        float | None, typer.Option(metavar="X", min=0.1, max=100, help="On processes: multiplies every time.")
+        float | None,
+        typer.Option(
+            metavar="X", min=0.1, max=100, callback=finite, help="On processes: multiplies every time."
+        ),
     ] = None,
     output: Output = Format.TABLE,
 ) -> None:
