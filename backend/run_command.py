@@ -129,7 +129,9 @@ def trial_as_json(scenario: Scenario, outcome: TrialOutcome) -> str:
         for each in outcome.failures
     ]
     head = {"name": scenario.name, "seed": outcome.plan.seed, "held": outcome.clean, "failures": failures}
-    return json.dumps({**head, **counts, "beyond": outcome.beyond}, indent=1)
+    return json.dumps(
+        {**head, **counts, "beyond": outcome.beyond, "log_sha256": outcome.log_sha256}, indent=1
+    )
 
 
 def verdict(scenario: Scenario, outcome: TrialOutcome) -> int:
@@ -141,9 +143,11 @@ def verdict(scenario: Scenario, outcome: TrialOutcome) -> int:
         reports.report_story(console, failure.story)
     if outcome.beyond:
         console.print(f"  only safety was judged: {outcome.beyond}", markup=False)
-    log = f"virtual time, event log {outcome.log_sha256[:16]}" if outcome.log_sha256 else "real time"
+    time = "virtual" if outcome.log_sha256 else "real"
     console.print(
         f"  {outcome.calls} calls, {outcome.answered} answered, {outcome.checked} facts checked, "
-        f"{outcome.skipped} faults impossible, {outcome.virtual_ns / 1e9:.1f} s of {log}"
+        f"{outcome.skipped} faults impossible, {outcome.virtual_ns / 1e9:.1f} s of {time} time"
     )
+    if outcome.log_sha256:
+        console.print(f"  event log SHA-256 {outcome.log_sha256}", soft_wrap=True)
     return 0 if outcome.clean else 1

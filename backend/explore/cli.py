@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from backend.errors import LabError, Malformed
 from backend.explore import scenario_writer
 from backend.explore.campaign import Campaign, CampaignTally, Target, shrunk
 from backend.explore.dask_executor import Dask
 from backend.explore.executors import Executor, Here, ProcessExecutor, WorkersLost
-from backend.explore.result import Result
+from backend.explore.result import Result, of_trials
+from backend.explore.search_progress import search_progress
 from backend.explore.steps import explore_steps
 from backend.explore.trial_shrinker import shrink_file
 from backend.explore.work import SHRINK_S
@@ -39,8 +38,6 @@ SHRUNK_TRIALS = 1_500
 SHRUNK_MAX = 12
 LEAST = 6
 """Number of least-reached modules that the report names."""
-SAID_EVERY_S = 20
-"""Interval of progress lines without a terminal."""
 console = Console(stderr=True, highlight=False)
 
 
@@ -68,24 +65,30 @@ class ExploreOptions(msgspec.Struct, frozen=True):
 def explore_command(file: Path | None, wish: ExploreOptions) -> Result:
     """Does what the command asks for. A file without a trial is searched by its own steps with other seeds. Raises LabError."""
     watch_signals()
+    if sum((file is not None, wish.protocol is not None, wish.everything)) > 1:
+        raise Malformed("explore takes a scenario file, --protocol or --all: one of them")
     if file is None:
         if wish.shrink:
             raise Malformed("explore --shrink takes a file with a trial")
         return explore(wish)
-    if wish.protocol is not None or wish.everything:
-        raise Malformed("explore takes a scenario file, --protocol or --all: one of them")
+    if wish.mutations or wish.holes:
+        raise Malformed("explore --mutation and --hole are for drawn clusters: the file names its own")
     [first, *_] = scenarios = read(file)
     if wish.shrink:
         if first.trial is None or wish.on != "simulated":
             raise Malformed(
                 f"explore --shrink takes a file with a trial, on the simulator: {file} --on {wish.on}"
             )
-        return shrink_file(file, first.plan(), SHRINK_S if wish.minutes is None else wish.minutes * 60)
+        with scenario_writer.writable(file.parent):
+            return shrink_file(file, first.plan(), SHRINK_S if wish.minutes is None else wish.minutes * 60)
     if first.trial is not None:
         return explore(wish, first.plan())
-    return explore_steps(
-        file, scenarios, seeds_of(wish) or range(1, 101), wish.jobs or os.cpu_count() or 1, wish.out
-    )
+    if wish.dask is not None or wish.on != "simulated" or wish.scale is not None:
+        raise Malformed(f"explore {file}: --dask, --on and --scale are for files with a trial")
+    with scenario_writer.writable(wish.out):
+        return explore_steps(
+            file, scenarios, seeds_of(wish), wish.minutes, wish.jobs or os.cpu_count() or 1, wish.out
+        )
 
 
 def explore(wish: ExploreOptions, base: Plan | None = None) -> Result:
@@ -95,14 +98,15 @@ def explore(wish: ExploreOptions, base: Plan | None = None) -> Result:
     until_s = None if wish.minutes is None else wish.minutes * 60
     if seeds is None and until_s is None:
         seeds = range(1, 101)
-    executor = executor_of(wish)
-    try:
-        tally = watched(target, executor, seeds, until_s, base)
-        report(tally)
-        files = written(tally, executor, wish)
-    finally:
-        executor.close()
-    return Result(bool(tally.failures or tally.lost), files, wish.on, figures(tally))
+    with scenario_writer.writable(wish.out):
+        executor = executor_of(wish)
+        try:
+            tally = watched(target, executor, seeds, until_s, base)
+            report(tally)
+            files = written(tally, executor, wish)
+        finally:
+            executor.close()
+    return of_trials(bool(tally.failures or tally.lost), files, wish.on, figures(tally))
 
 
 def figures(tally: CampaignTally) -> dict[str, Any]:
@@ -167,20 +171,12 @@ def watched(
     target: Target, executor: Executor, seeds: range | None, until_s: float | None, base: Plan | None
 ) -> CampaignTally:
     """Runs the campaign with a progress line."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
-        total = until_s if until_s is not None else float(len(seeds or ()))
-        line = progress.add_task("exploring", total=total)
-        began_s = said_s = time.monotonic()
+    total = until_s if until_s is not None else float(len(seeds or ()))
+    with search_progress(console, total) as progress:
+        began_s = time.monotonic()
 
         def show(tally: CampaignTally) -> None:
-            nonlocal said_s
-            now_s = time.monotonic()
-            done = now_s - began_s if until_s is not None else tally.seeds
-            progress.update(line, completed=done, description=summary(tally))
-            if progress.disable and now_s - said_s > SAID_EVERY_S:
-                said_s = now_s
-                console.print(f"{summary(tally)}, {min(1, done / max(total, 1e-9)):.0%} done")
+            progress(time.monotonic() - began_s if until_s is not None else tally.seeds, summary(tally))
 
         return Campaign(target, executor, seeds, until_s, show, base=base).run()
 
@@ -227,20 +223,28 @@ def report_unreached(tally: CampaignTally) -> None:
     )
 
 
-def written(tally: CampaignTally, executor: Executor, wish: ExploreOptions) -> list[Path]:
-    """Shrinks the first failures and writes a file for each. Failures stay unshrunk when the shrinking was interrupted, and on processes, where
-    no run repeats another."""
-    chosen, directory = list(tally.failures.values())[:SHRUNK_MAX], wish.out
-    if not chosen or wish.on == "processes":
-        return [scenario_writer.write(each, directory) for each in chosen]
-    console.print(f"shrinking {len(chosen)} of {len(tally.failures)} kinds of failure …")
+def written(tally: CampaignTally, executor: Executor, wish: ExploreOptions) -> list[tuple[Path, str]]:
+    """Shrinks the first failures and writes a file for each kind of failure; returns the files and the hashes of their event logs. Failures stay
+    unshrunk when there are many, when the shrinking was interrupted, and on processes, where no run repeats another."""
+    found, done = list(tally.failures.values()), dict[int, PlanOutcome]()
+    if found and wish.on != "processes":
+        done = shrunk_first(found, executor)
+    outcomes = [done.get(each.plan.seed, each) for each in found]
+    return [(scenario_writer.write(each, wish.out), each.log_sha256) for each in outcomes]
+
+
+def shrunk_first(found: list[PlanOutcome], executor: Executor) -> dict[int, PlanOutcome]:
+    """The first failures by their seeds, shrunk as far as the workers and the person allow."""
     done: dict[int, PlanOutcome] = {}
 
     def keep(outcome: PlanOutcome) -> None:
         done[outcome.plan.seed] = outcome
 
+    chosen = found[:SHRUNK_MAX]
+    rest = "; the others are written as they were found" if len(found) > len(chosen) else ""
+    console.print(f"shrinking {len(chosen)} of {len(found)} kinds of failure{rest} …")
     try:
         shrunk(executor, chosen, SHRUNK_TRIALS, keep)
     except (WorkersLost, KeyboardInterrupt, LabError) as error:
         console.print(f"shrinking was stopped: {error or 'Ctrl-C'}")
-    return [scenario_writer.write(done.get(each.plan.seed, each), directory) for each in chosen]
+    return done

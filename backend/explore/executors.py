@@ -6,13 +6,16 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from typing import Protocol
 
 from backend.errors import LabError
 from backend.explore.work import work
+
+Work = Callable[[bytes], bytes]
+"""Runs one job."""
 
 
 class WorkersLost(LabError):
@@ -36,8 +39,9 @@ class Executor(Protocol):
 class ProcessExecutor:
     """Worker processes on this machine. A killed worker loses its own trial; the trials of the others run again."""
 
-    def __init__(self, jobs: int):
+    def __init__(self, jobs: int, work: Work = work):
         self._jobs = jobs
+        self._work = work
         self.width = 2 * jobs
         self._open: dict[Future[bytes], bytes] = {}
         self._pool = self._new()
@@ -49,7 +53,7 @@ class ProcessExecutor:
         )
 
     def submit(self, job: bytes) -> None:
-        self._open[self._pool.submit(work, job)] = job
+        self._open[self._pool.submit(self._work, job)] = job
 
     @property
     def pids(self) -> list[int]:
@@ -108,7 +112,8 @@ class Here:
 
     width = 1
 
-    def __init__(self) -> None:
+    def __init__(self, work: Work = work) -> None:
+        self._work = work
         self._waiting: list[bytes] = []
 
     def submit(self, job: bytes) -> None:
@@ -116,7 +121,7 @@ class Here:
 
     def results(self, timeout_s: float) -> Iterator[bytes]:
         while self._waiting:
-            yield work(self._waiting.pop(0))
+            yield self._work(self._waiting.pop(0))
 
     def close(self) -> None:
         self._waiting.clear()

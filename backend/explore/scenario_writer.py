@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import itertools
 import re
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -63,10 +67,33 @@ def write_scenario(scenario: Scenario, directory: Path) -> Path:
 
 
 def write_text(words: str, text: str, directory: Path) -> Path:
-    path = directory / file_name(words)
+    """Writes a file that replaces no other finding: the name has a number behind it where it is taken. Raises Malformed."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
+        for number in itertools.count(1):
+            path = directory / file_name(words if number == 1 else f"{words}-{number}")
+            if path.is_file() and path.read_bytes() == text.encode():
+                break
+            with contextlib.suppress(FileExistsError), path.open("x") as file:
+                file.write(text)
+                break
     except OSError as error:
         raise Malformed(f"cannot write to {directory}: {error.strerror}") from None
     return path
+
+
+@contextlib.contextmanager
+def writable(directory: Path) -> Iterator[None]:
+    """Makes the directory before a search, which may be long, and tries that it can be written; removes it when nothing was. Raises Malformed."""
+    made = not directory.exists()
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=directory).close()
+    except OSError as error:
+        raise Malformed(f"cannot write to {directory}: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        if made:
+            with contextlib.suppress(OSError):  # It has files.
+                directory.rmdir()

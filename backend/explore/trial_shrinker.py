@@ -9,7 +9,7 @@ from rich.console import Console
 
 from backend.errors import Malformed
 from backend.explore import scenario_writer
-from backend.explore.result import Result
+from backend.explore.result import Result, of_trials
 from backend.explore.work import SHRINK_S, bounded, fails_so
 from nodes.explore.plan import Plan
 from nodes.explore.shrinker import shrink
@@ -42,7 +42,8 @@ def shrink_file(file: Path, plan: Plan, seconds: float = SHRINK_S) -> Result:
     core = shrink(plan, fails, go_on)
     how = f"stopped {stopped}: more may be removed" if stopped else "nothing more can be removed"
     console.print(f"{size_of(plan)} become {size_of(core)}; {how}")
-    return Result(True, [scenario_writer.write_beside(file, bounded(core))])
+    smallest = bounded(core)
+    return of_trials(True, [(scenario_writer.write_beside(file, smallest), smallest.log_sha256)])
 
 
 def size_of(plan: Plan) -> str:

@@ -162,8 +162,9 @@ class StepPart(_ScenarioPart, forbid_unknown_fields=True, kw_only=True, frozen=T
     within: str | None = None
 
     def left_out(self) -> StepPart:
-        """The same step without its action. The other steps keep their numbers, so that targets like `target of step 3` keep their meaning."""
-        return StepPart(at=self.at, after=self.after)
+        """The same step without its action: it expects nothing. The other steps keep their numbers, so that targets like `target of step 3` keep
+        their meaning."""
+        return StepPart(at=self.at, after=self.after, expect=ExpectPart())
 
 
 class EndPart(_ScenarioPart, forbid_unknown_fields=True, kw_only=True, frozen=True):

@@ -33,7 +33,7 @@ def test_a_failing_file_is_shrunk_beside_itself(tmp_path: Path, capsys: pytest.C
     file = file_of(tmp_path, plan)
     assert entry(["explore", str(file), "--shrink", "--minutes", "0.2"]) == 1
     command = capsys.readouterr().out.split()
-    shrunk = Path(command[-1])
+    shrunk = Path(command[2])
     assert command[:2] == ["./cloverlab", "run"] and shrunk == tmp_path / f"{file.stem}-shrunk.yaml"
     core = read(shrunk)[0].plan()
     assert (core.calls, len(core.faults)) < (plan.calls, len(plan.faults)) and not run(core).clean
