@@ -172,9 +172,8 @@ def test_tracebacks_are_bugs_and_other_words_are_not(tmp_path: Path) -> None:
     assert TrialFabric.tracebacks(fabric) == {"mds2": "KeyError: 'x'"}  # type: ignore[arg-type]
 
 
-def test_one_trial_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("backend.explore.executors.work", lambda job: job + b"!")
-    here = Here()
+def test_one_trial_after_the_other() -> None:
+    here = Here(lambda job: job + b"!")
     here.submit(b"a")
     here.submit(b"b")
     assert list(here.results(0)) == [b"a!", b"b!"] and not list(here.results(0))
