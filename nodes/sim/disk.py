@@ -42,7 +42,10 @@ class SimFile:
         except OSError:
             file.sync_failed(size)
             raise
+        fresh = file.durable < 0
         file.synced(size, cuts)
+        if fresh:
+            self._disk.store.directories_synced(self._path)
         await self._disk.reached("after", self._path)
 
     async def truncate(self, size: int) -> None:
@@ -117,9 +120,9 @@ class SimDisk:
         def happen(rng: random.Random) -> None:
             outcome = rng.random()
             if outcome < 0.4:
-                self.store.files[path] = _whole(data)
+                self.store.put(path, _whole(data))
             elif outcome < 0.6:
-                self.store.files[path + LEFT_BEHIND] = _whole(data[: rng.randint(0, len(data))])
+                self.store.put(path + LEFT_BEHIND, _whole(data[: rng.randint(0, len(data))]))
 
         call = self.store.begin(happen)
         try:
@@ -130,32 +133,29 @@ class SimDisk:
             raise
         if self.store.end(call):
             self.store.files[path] = _whole(data)
+            self.store.directories_synced(path)
         await self.reached("after", path)
 
     async def move(self, path: str, to: str) -> None:
         """Renames a file. A crash in between leaves the old name or the new one."""
         self._there(path, "write")
 
-        def rename() -> None:
-            file = self.store.files.pop(path, None)
-            if file is not None:
-                self.store.files[to] = file
-
-        call = self.store.begin(lambda rng: rename() if rng.random() < 0.5 else None)
+        call = self.store.begin(lambda rng: self.store.rename(path, to) if rng.random() < 0.5 else None)
         try:
             await self.wait(path, "write", "sync")
         except OSError:
             self.store.end(call)
             raise
         if self.store.end(call):
-            rename()
+            self.store.rename(path, to)
+            self.store.directories_synced(path, to)
         await self.reached("after", path)
 
     def remove(self, path: str) -> None:
-        """Removes a file; durable on return."""
+        """Removes a file. A power loss may bring it back until its directory is synced."""
         self._there(path, "write")
         if not self.machine.dead:
-            del self.store.files[path]
+            self.store.put(path, None)
 
 
 def _whole(data: bytes) -> MediumFile:

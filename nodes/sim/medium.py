@@ -6,6 +6,7 @@ import errno
 import os
 import random
 from collections.abc import Callable
+from typing import NamedTuple
 
 from nodes.faults.table import TORN
 from nodes.sim.conditions import CALM, CAPACITY, Conditions
@@ -92,6 +93,17 @@ class MediumFile:
         self.data[start:end] = old + bytes(end - start - len(old))
 
 
+class NameChange(NamedTuple):
+    """A file was removed, renamed or replaced."""
+
+    directories: set[str]
+    undo: Callable[[random.Random], None]
+
+
+def directory_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
 class MediumStore:
     """The medium of one server; it outlives the server's processes."""
 
@@ -120,6 +132,8 @@ class MediumStore:
         """Number of file syncs, by the first part of the path."""
         self.bytes_read = 0
         self.at_sync = at_sync
+        self.unsynced: list[NameChange] = []
+        """Changed names whose directories were not synced since, in their order. A power loss may undo the last ones."""
         self.unfinished: dict[int, Callable[[random.Random], None]] = {}
         """Calls that change names and have not returned: the medium may or may not have their effect."""
         self._calls = 0
@@ -135,6 +149,47 @@ class MediumStore:
     def end(self, call: int) -> bool:
         """Whether the call must still be carried out: no crash has decided it."""
         return self.unfinished.pop(call, None) is not None
+
+    def put(self, path: str, file: MediumFile | None) -> None:
+        """Gives a name to this file, or to none. Its directory is not synced."""
+        old = self.files.pop(path, None)
+        if file is not None:
+            self.files[path] = file
+
+        def undo(rng: random.Random) -> None:
+            if self.files.get(path) is file:
+                self.files.pop(path, None)
+                if old is not None and old.lose_power("nothing", rng):
+                    self.files[path] = old
+
+        self.unsynced.append(NameChange({directory_of(path)}, undo))
+
+    def rename(self, path: str, to: str) -> None:
+        """Renames a file, if it is there. The directories are not synced."""
+        file, old = self.files.pop(path, None), self.files.get(to)
+        if file is None:
+            return
+        self.files[to] = file
+
+        def undo(rng: random.Random) -> None:
+            if self.files.get(to) is file:
+                self.files[path] = self.files.pop(to)
+                if old is not None and old.lose_power("nothing", rng):
+                    self.files[to] = old
+
+        self.unsynced.append(NameChange({directory_of(path), directory_of(to)}, undo))
+
+    def directories_synced(self, *paths: str) -> None:
+        """The directories of these files are synced: what was changed in them is durable."""
+        synced = {directory_of(path) for path in paths}
+        self.unsynced = [change for change in self.unsynced if not change.directories & synced]
+
+    def _lose_names(self, torn: str, rng: random.Random) -> None:
+        """Undoes the last changes of names, as many as are drawn: a file system keeps their order."""
+        changes, self.unsynced = self.unsynced, []
+        kept = {"nothing": 0, "everything": len(changes)}.get(torn)
+        for change in reversed(changes[rng.randint(0, len(changes)) if kept is None else kept :]):
+            change.undo(rng)
 
     def stream(self, at_ns: int) -> random.Random:
         """Random numbers for one fault at one time."""
@@ -154,10 +209,13 @@ class MediumStore:
             mode = rng.choice(TORN[:-1]) if torn == "any" else torn
             if not file.lose_power(mode, rng):
                 del self.files[path]
+        if self.unsynced:
+            self._lose_names(rng.choice(TORN[:-1]) if torn == "any" else torn, rng)
 
     def replace_medium(self) -> None:
         """Inserts a new, empty disk without faults."""
         self.files.clear()
+        self.unsynced.clear()
         self.unfinished.clear()
         self.mend()
 

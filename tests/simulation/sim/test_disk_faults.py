@@ -133,6 +133,59 @@ def test_a_finished_call_is_durable_and_what_a_truncation_removed_stays_away() -
         assert disk.disk.read("journal/1") == SAFE[:100] and disk.disk.read("aside") == b"7"
 
 
+REMOVED = ("journal/1", "journal/2", "journal/3")
+
+
+def removed(
+    torn: str, seed: int, then: Callable[[SimDisk], Coroutine[Any, Any, None]] | None = None
+) -> tuple[str, ...]:
+    """The names that are left when the power goes after three files were removed in order."""
+    disk = Disk(seed)
+    for path in REMOVED:
+        disk.run(disk.disk.replace(path, b"old"))
+    for path in REMOVED:
+        disk.disk.remove(path)
+    if then is not None:
+        disk.run(then(disk.disk))
+    disk.store.lose_power(torn, seed)
+    assert all(disk.disk.read(path) == b"old" for path in disk.disk.names("."))
+    return tuple(path for path in REMOVED if path in disk.store.files)
+
+
+def test_the_last_removals_are_undone_as_long_as_their_directory_is_not_synced() -> None:
+    assert {removed("prefix", seed) for seed in range(40)} == {REMOVED, REMOVED[1:], REMOVED[2:], ()}
+    assert removed("nothing", 1) == REMOVED and removed("everything", 1) == ()
+
+
+def test_a_synced_directory_keeps_its_removals() -> None:
+    async def creates(disk: SimDisk) -> None:
+        file = disk.open_append("journal/4")
+        file.append(b"x")
+        await file.sync()
+
+    for seed in range(20):
+        assert removed("nothing", seed, creates) == ()
+        assert removed("nothing", seed, lambda disk: disk.replace("journal/4", b"new")) == ()
+        assert removed("nothing", seed, lambda disk: disk.replace("epoch", b"new")) == REMOVED
+
+
+@pytest.mark.parametrize(
+    "begin", [lambda disk: disk.replace("epoch", b"new"), lambda disk: disk.move("epoch", "aside")]
+)
+def test_what_a_killed_process_had_renamed_is_undone_by_a_later_power_loss(begin: Any) -> None:
+    found = set()
+    for seed in range(60):
+        disk = Disk(seed)
+        disk.run(disk.disk.replace("epoch", b"old"))
+        disk.run(begin(disk.disk), 1)
+        disk.machine.die()
+        disk.store.crash(disk.store.stream(seed))
+        done = bytes(disk.store.files["epoch"].data) != b"old" if "epoch" in disk.store.files else True
+        disk.store.lose_power("prefix", seed)
+        found.add((done, bytes(disk.store.files["epoch"].data) if "epoch" in disk.store.files else b""))
+    assert (True, b"old") in found and len(found) == 3, "done and undone, done and kept, not done"
+
+
 def test_what_a_failed_sync_left_is_read_but_no_later_sync_makes_it_durable() -> None:
     disk, failed = Disk(), []
     file = disk.file()
