@@ -83,7 +83,8 @@ OF_PROCESSES = (
             Option(
                 name="torn", type="choice", default="prefix", choices=TORN, fabrics=SIMULATED,
                 help="unsynced bytes that survive: `prefix` (up to some offset), `nothing`, `everything`, `sectors` (an arbitrary "
-                "subset of the 512-byte sectors), `zeros` (the length alone), `any` (one of these for each file)",
+                "subset of the 512-byte sectors), `zeros` (the length alone), `any` (one of these for each file). The last removals of files whose "
+                "directory was not synced since are undone: all with `nothing`, none with `everything`",
             ),
         ),
         does="SIGKILL, and unsynced bytes are lost, perhaps but for a torn part",
@@ -326,7 +327,7 @@ OF_DISKS_AND_CLOCKS = (
                 help="the error of its rate, faster or (negative) slower; 0 ends it",
             ),
         ),
-        does="the server's monotonic clock, and with it all its timers, runs faster or slower by `ppm` millionths. Its time of day is unaffected",
+        does="the server's clocks, all its timers and its time of day, run faster or slower by `ppm` millionths. What they gained stays",
     ),
 )  # fmt: skip
 

@@ -17,9 +17,9 @@ MILLION = 1_000_000
 
 
 class Rate:
-    """The speed of one server's monotonic clock, in parts per million faster (or slower) than true time; it outlives the server's processes.
+    """The speed of one server's oscillator, in parts per million faster (or slower) than true time; it outlives the server's processes.
 
-    The wall clock follows true time except for its skew, like one that a time server keeps.
+    Both clocks count it. The wall clock has its skew besides, and keeps what it gained, as without a time server.
     """
 
     def __init__(self, loop: Loop, ppm: int = 0):
@@ -56,7 +56,7 @@ class SimClock:
         self.monotonic_ns = self._rate.local_ns
 
     def wall_ns(self) -> int:
-        return EPOCH_NS + self._loop.now_ns + self.skew_ns
+        return EPOCH_NS + self._rate.local_ns() + self.skew_ns
 
     async def sleep(self, duration_ns: int) -> None:
         """Sleeps. The world ends the sleep, which saves the machine a step; a paused machine continues when it is resumed."""

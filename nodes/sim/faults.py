@@ -219,7 +219,7 @@ class SimFaults(LinkFaults, DiskFaults, GroupFaults):
 
     @fault_verb
     def drift_clock(self, server: str, ppm: int = OF_TABLE) -> int:
-        """Lets the monotonic clock, and with it all timers, run faster by so many parts per million, or slower; 0 ends it."""
+        """Lets both clocks, and with them all timers, run faster by so many parts per million, or slower; 0 ends it."""
         self._server(server).rate.run_at(ppm)
         ended = self._end(server, "drift_clock")
         return self._begin("drift_clock", [server], ppm=ppm) if ppm else ended
