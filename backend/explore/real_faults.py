@@ -40,6 +40,8 @@ class RealFaults:
             known = options_of(verb_named(verb, "processes"), "processes")
             if any(self._is_gone(name) for name in targets):
                 raise FaultUnsupported(f"{verb} {' '.join(targets)}: one of the targets is removed for ever")
+            if "others" in (options or {}):  # Without them these would be other links.
+                raise FaultUnsupported(f"only the simulator has option others of {verb}")
             given = {name: value for name, value in (options or {}).items() if name in known}
             done = self._stage.wait(self._faults.do(verb, self._faulted(verb, targets), given))
         except LabError as error:

@@ -55,10 +55,13 @@ def take_back(cluster: Stage, fault: Fault, names: list[str]) -> None:
 
 
 def heal(cluster: Stage, fault: Fault, names: list[str]) -> None:
-    """Heals one link, or all links of each of the names, clogged ones included. A held kind of message is released separately."""
+    """Heals one link, those to the `others`, or all links of each of the names, clogged ones included. A held kind of message is released
+    separately."""
     if fault.options.get("kind"):
         direction = fault.options.get("direction", "both")
         cluster.faults.do("heal", names, {"direction": direction, "kind": fault.options["kind"]})
+    elif fault.options.get("others"):
+        cluster.faults.heal(names, others=fault.options["others"])
     elif len(names) == 2 and not fault.options.get("island"):
         cluster.faults.heal(*names)
     else:

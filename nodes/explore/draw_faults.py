@@ -33,6 +33,8 @@ KINDS = (*WAYS, "alone", "power", "link", "clog", "coordination", "damage", "che
 QUESTIONS = ("mark", "recover")
 """Orders about checkpoints, drawn beside the verbs of faults."""
 DRAWN = (*(row.verb for row in VERBS if row.drawn), *QUESTIONS, "hand_over")
+SEVERAL = 0.5
+"""Share of cuts that part several from several others, while each still reaches everybody else."""
 AT_COORDINATION = ("crash coordination", "cut coordination", "delay coordination")
 NEEDS: dict[str, Callable[[Family], bool]] = {
     "take_lock": lambda family: family.locked,
@@ -113,6 +115,8 @@ class FaultDrawer:
             return self._question(verb)
         if verb == "hand_over":
             return [self._handover()]
+        if verb == "cut" and not at_coordination and self._rng.random() < SEVERAL:
+            return [self.apart()]
         lasting = BY_NAME[verb].undo is not None
         return [self._fault(verb, self._targets(verb, bool(at_coordination)), self._options(verb), lasting)]
 
@@ -131,6 +135,14 @@ class FaultDrawer:
         if verb == "force":
             return [group.name, rng.choice(group.members)]
         return self._some() if row.counts[1] > 1 else [self._server()]
+
+    def apart(self) -> Fault:
+        """Two or three are cut off from two or three others, in one or both directions."""
+        rng, everybody = self._rng, [*self._all, COORDINATION, *self._clients]
+        rng.shuffle(everybody)
+        ones, others = everybody[: rng.choice((2, 2, 3))], everybody[-rng.choice((2, 2, 3)) :]
+        others = [name for name in others if name not in ones]
+        return self._fault("cut", ones, {**self._options("cut"), "others": others})
 
     def alone(self) -> list[Fault]:
         """The leader is cut off from its group, or from one member, but not from clients and coordination; then it may die.
@@ -178,7 +190,7 @@ class FaultDrawer:
 
     def clog(self) -> list[Fault]:
         """Several clogs at once: they open in another order than they began."""
-        return [fault for _ in range(self._rng.choice((1, 2, 3))) for fault in self.one("clog")]
+        return [fault for _ in range(self._rng.choice((2, 2, 3))) for fault in self.one("clog")]
 
     def coordination(self) -> list[Fault]:
         way = self._rng.choice((*AT_COORDINATION, self._family.unseats, "expire_session", "link"))

@@ -193,7 +193,11 @@ def names_of(cluster: ClusterConfig) -> set[str]:
 
 def words_of(fault: Fault) -> set[str]:
     """The servers and groups that a fault names."""
-    words = [*fault.targets, *((fault.on.server, fault.on.peer) if fault.on is not None else ())]
+    words = [
+        *fault.targets,
+        *fault.options.get("others", ()),
+        *((fault.on.server, fault.on.peer) if fault.on is not None else ()),
+    ]
     return {word.rpartition(" of ")[2] for word in words}
 
 
@@ -256,6 +260,9 @@ def simpler(fault: Fault) -> Iterator[dict[str, Any]]:
     if len(fault.targets) > 2 or (len(fault.targets) == 2 and fault.verb not in LINK_VERBS):
         for place in range(len(fault.targets)):
             yield {"targets": fault.targets[:place] + fault.targets[place + 1 :]}
+    others = fault.options.get("others", ())
+    for place in range(len(others) if len(others) > 1 else 0):
+        yield {"options": {**fault.options, "others": [*others[:place], *others[place + 1 :]]}}
     for name in fault.options:
         yield {"options": {key: value for key, value in fault.options.items() if key != name}}
     if fault.for_ms:

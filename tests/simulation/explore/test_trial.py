@@ -15,6 +15,7 @@ from nodes.config import MILLISECOND, Holes, JournalConfig, Timing, one_group
 from nodes.explore import audit
 from nodes.explore.draw import draw
 from nodes.explore.plan import Caller, Fault, Plan
+from nodes.explore.sim_stage import SimStage
 from nodes.explore.trial import WHEN_FORCED, Trial, run
 from nodes.faults.check import FaultUnsupported
 from nodes.invariants.linearisability import Linearisable
@@ -64,6 +65,20 @@ def test_no_fault_ends_once_everything_was_healed() -> None:
     trial.faults.end_all()
     trial.cluster.run_for(1_000 * MILLISECOND)
     assert trial.cluster.servers["mds2"].process == "stopped"
+
+
+def test_a_cut_of_several_from_several_ends_on_its_own_links() -> None:
+    cut = Fault("cut", ["mds1", "mds2"], {"others": ["mds3", "coordination"]}, for_ms=700)
+    trial = Trial(plan(cut, Fault("cut", ["mds1", "mds2"])))
+    for fault in trial.plan.faults:
+        trial.faults.take_up(fault)
+    assert isinstance(trial.cluster, SimStage)
+    links = trial.cluster.net.links
+    pairs = [(one, other) for one in cut.targets for other in cut.options["others"]]
+    assert all(links.of(*pair).cut and links.of(*reversed(pair)).cut for pair in pairs)
+    trial.cluster.run_for(701 * MILLISECOND)
+    assert not any(links.of(*pair).cut or links.of(*reversed(pair)).cut for pair in pairs)
+    assert links.of("mds1", "mds2").cut
 
 
 def test_a_write_that_vanishes_from_a_replica_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

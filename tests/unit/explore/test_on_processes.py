@@ -96,6 +96,12 @@ def test_what_processes_cannot_do_is_unsupported(faults: RealFaults, verb: str) 
         faults.do(verb, ["mds1"])
 
 
+def test_what_processes_cannot_cut_is_not_cut_elsewhere(faults: RealFaults, stage: FakeStage) -> None:
+    with pytest.raises(FaultUnsupported, match="others"):
+        faults.do("cut", ["mds1", "mds2"], {"others": ["mds3", "c1"]})
+    assert not stage.fabric.done
+
+
 def test_a_machine_that_is_gone_never_runs_again(faults: RealFaults, stage: FakeStage) -> None:
     faults.do("gone", ["mds1"])
     stage.fabric.states["mds1"] = "stopped"
