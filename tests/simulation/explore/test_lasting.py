@@ -10,8 +10,8 @@ import pytest
 
 from nodes.config import one_group
 from nodes.errors import FsError
-from nodes.explore.file_holds import EVERY, TIMES, acknowledged
-from nodes.explore.plan import Plan
+from nodes.explore.file_holds import EVERY, TIMES, acknowledged, awaits_hold
+from nodes.explore.plan import Fault, Plan
 from nodes.explore.trial import run
 from nodes.metadata.operations import Create
 from nodes.mutations import Mutations
@@ -24,6 +24,16 @@ def test_a_file_that_stays_held_is_seen(never: bool, ttl_ms: int) -> None:
     cluster = one_group(2, session_ttl_ms=ttl_ms, mutations=Mutations(sessions_never_end=never))
     failures = [(each.invariant, each.place) for each in run(Plan(EVERY, cluster, span_ms=500)).failures]
     assert failures == ([("service", "hold")] if never and ttl_ms < 600_000 else [])
+
+
+@pytest.mark.parametrize("verb", ["skew_clock", "drift_clock"])
+def test_with_wrong_clocks_no_end_is_awaited(verb: str) -> None:
+    """A leader whose clock is a minute behind that of its predecessor ends no session in that minute (mams, seed 156)."""
+    plan = Plan(EVERY, one_group(2, session_ttl_ms=2_000))
+    assert awaits_hold(plan)
+    assert not awaits_hold(
+        Plan(EVERY, plan.cluster, faults=[Fault("pause", ["mds1"]), Fault(verb, ["mds1"])])
+    )
 
 
 @pytest.mark.parametrize("errors", [["ETIMEDOUT"], ["ETIMEDOUT", "ESTALE", "EEXIST"], ["ETIMEDOUT"] * TIMES])
