@@ -10,6 +10,7 @@ from nodes.config import ClusterConfig, Holes
 from nodes.explore.atlas import within
 from nodes.explore.bugs import detection_of
 from nodes.explore.draw_cluster import NO_HOLES, draw_cluster
+from nodes.explore.draw_company import Company
 from nodes.explore.draw_conditions import draw_conditions
 from nodes.explore.draw_episodes import Episodes
 from nodes.explore.draw_faults import FaultDrawer
@@ -17,7 +18,7 @@ from nodes.explore.draw_garnish import accompanied, further_faults, mixed, tied
 from nodes.explore.draw_load import CALLERS, draw_callers
 from nodes.explore.plan import Fault, Plan
 from nodes.explore.stories import stories_of
-from nodes.explore.stories.scene import Scene
+from nodes.explore.stories.scene import GARNISHED, Scene
 from nodes.families import FAMILIES, family_named
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.sim.conditions import CALM, Conditions
@@ -31,6 +32,8 @@ FAULTS = ("scattered", "scattered", "episodes", "episodes", "episodes", "both")
 """Ways in which a seed's faults are drawn."""
 BEYOND = 0.05
 """Share of seeds that may cause more damage than the family survives; only safety is judged there."""
+AS_PRINTED = 0.3
+"""Share of the placement `ddg` as its figure prints it: it changes where files are, and loses nothing."""
 GOLDEN_RATIO = (5**0.5 - 1) / 2
 LATE_IN_A_SESSION = 10
 """A session is longer than so many of the slowest messages to coordination."""
@@ -50,7 +53,7 @@ def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Muta
     faults = draw_faults(rng, cluster, clients, span_ms)
     callers = draw_callers(rng, cluster, clients, span_ms, moments_of(faults))
     conditions = recording(seed, bearable(draw_conditions(rng), cluster))
-    return Plan(seed, patient(cluster, conditions), conditions, callers, faults, span_ms)
+    return Plan(seed, patient(placed(seed, cluster), conditions), conditions, callers, faults, span_ms)
 
 
 def detecting(seed: int, cluster: ClusterConfig) -> ClusterConfig:
@@ -61,6 +64,12 @@ def detecting(seed: int, cluster: ClusterConfig) -> ClusterConfig:
         return cluster
     grant_ms = cluster.timing.session_timeout_ms // rng.choice((2, 4))
     return replace(cluster, detection="members", timing=replace(cluster.timing, grant_ms=grant_ms))
+
+
+def placed(seed: int, cluster: ClusterConfig) -> ClusterConfig:
+    """The cluster with `ddg` as printed in some seeds."""
+    printed = cluster.placement == "ddg" and random.Random(f"{seed}/printed").random() < AS_PRINTED
+    return replace(cluster, ddg_as_printed=printed)
 
 
 def recording(seed: int, conditions: Conditions) -> Conditions:
@@ -82,8 +91,12 @@ def reported(rng: random.Random, seed: int, cluster: ClusterConfig) -> Plan:
         callers = mixed(rng, scene.cluster, callers)
         faults = tied(rng, scene.cluster, faults, scene.appends)
         faults = [*faults, *further_faults(rng, scene.cluster, [caller.name for caller in callers], span_ms)]
-    faults = faults if beyond else within(scene.cluster, faults)
-    return Plan(seed, patient(scene.cluster, conditions), conditions, callers, faults, span_ms)
+    company = Company(rng, scene.cluster, callers, faults, span_ms, scene.garnished / GARNISHED)
+    company.draw()
+    faults = company.faults if beyond else within(scene.cluster, company.faults)
+    return Plan(
+        seed, patient(placed(seed, scene.cluster), conditions), conditions, company.callers, faults, span_ms
+    )
 
 
 def turn(seed: int) -> float:

@@ -115,7 +115,7 @@ def draw_knobs(rng: random.Random) -> Knobs:
 
 
 def draw_data(rng: random.Random) -> DataConfig:
-    count = rng.choice((0, 0, 0, 1, 3, 3, DATA_NODES_MAX))
+    count = rng.choice((0, 0, 0, 1, 2, 3, DATA_NODES_MAX))
     beat = rng.choice((200, 1_000))
     return DataConfig([f"dn{n}" for n in range(1, count + 1)], beat, beat * 6, rng.choice((200, 1_000)))
 

@@ -42,7 +42,8 @@ def further_faults(
     if rng.random() >= EXTRA:
         return []
     drawer, ways = FaultDrawer(rng, cluster, clients, span_ms), ways_of(family_named(cluster.protocol))
-    return [fault for _ in range(rng.choice(EXTRA_FAULTS)) for fault in drawer.one(rng.choice(ways))]
+    drawn = [rng.choice(ways) for _ in range(rng.choice(EXTRA_FAULTS))]
+    return [fault for way in drawn for fault in (drawer.clog() if way == "clog" else drawer.one(way))]
 
 
 def tied(

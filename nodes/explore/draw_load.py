@@ -80,7 +80,7 @@ def draw_callers(
         profile = rng.choice(profiles)
         calls = draw_calls(rng, names, PROFILES[profile], total // len(clients), first=not made)
         made.append(_caller(rng, name, calls, span_ms, moments))
-    return made + _returned(rng, made, span_ms)
+    return made + returned(rng, made, span_ms)
 
 
 def _caller(rng: random.Random, name: str, calls: list[str], span_ms: int, moments: list[int]) -> Caller:
@@ -104,7 +104,7 @@ def _caller(rng: random.Random, name: str, calls: list[str], span_ms: int, momen
     )
 
 
-def _returned(rng: random.Random, callers: list[Caller], span_ms: int) -> list[Caller]:
+def returned(rng: random.Random, callers: list[Caller], span_ms: int) -> list[Caller]:
     """Clients that died may return under another name and repeat their last calls."""
     back = []
     for caller in callers:

@@ -22,7 +22,7 @@ LARGE = 0.05
 """Share of large groups among those of several possible sizes."""
 SESSIONS_MS = (600, 600, 1_000, 1_000, 2_000)
 GARNISHED = 0.36
-DISTURBED = 0.24
+DISTURBED = 0.4
 PRECISE = 0.1
 """Both probabilities for a story whose faults meet only at exact times."""
 DRIFT_PPM = 80_000

@@ -14,7 +14,7 @@ from nodes.sim.triggers import Trigger
 def content(scene: Scene) -> None:
     """Answers are lost and requested again, leaders change twice, and members learn late of block numbers that others allocated."""
     rng = scene.rng
-    data = rng.choice((0, 1, 1, 3))
+    data = rng.choice((0, 1, 2, 3))
     scene.shape(
         sizes=(2, 3, 3), data=DataConfig([f"dn{n}" for n in range(1, data + 1)], 200, 1_200, rng.choice((200, 1_000))),
         session_ttl_ms=rng.choice((2_000, 20_000)),
