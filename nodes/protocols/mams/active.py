@@ -90,6 +90,8 @@ class Active:
         matched = None if common is None else self._replica.log.mark_at(common)
         if matched is not None:
             sync.admit(peer, matched, promise.disk.instance)
+            # An earlier registration would have it renewed from where it was then.
+            self._renewing.juniors.pop(peer, None)
 
     def _asks_back(self, peer: str) -> bool:
         """Whether this member was asked to return and still has its recorded disk.

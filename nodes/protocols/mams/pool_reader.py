@@ -21,10 +21,10 @@ async def read_from_pool(replica: Replica, pool: PoolJournal, active: str, renew
         replica.world.trace.emit(Renewing(phase, replica.log.last.sn, renew.goal_sn))
         replica.world.network.send(active, Renewed(renew.epoch, phase, replica.log.last))
 
-    keep_sn = renew.keep_sn
+    keep_sn = known_good_sn(replica, renew)
     if renew.image:
         report("image")
-        keep_sn = await _read_image(replica, renew, lambda: report("image"))
+        keep_sn = await _read_image(replica, renew, keep_sn, lambda: report("image"))
     if keep_sn < replica.log.base.sn:
         report("failed")
         return
@@ -32,14 +32,23 @@ async def read_from_pool(replica: Replica, pool: PoolJournal, active: str, renew
     report("done" if await _read_journal(replica, pool, renew, report) else "failed")
 
 
-async def _read_image(replica: Replica, renew: Renew, progress: Callable[[], None]) -> int:
+def known_good_sn(replica: Replica, renew: Renew) -> int:
+    """The sn up to which the journal equals the active's. The active counts from a registration, which may be older than groups that this server
+    has acknowledged since; a journal that ends in the active's own epoch is all of it from the active."""
+    last = replica.log.last
+    return max(renew.keep_sn, last.sn) if last.epoch == renew.epoch else renew.keep_sn
+
+
+async def _read_image(replica: Replica, renew: Renew, keep_sn: int, progress: Callable[[], None]) -> int:
     """Reads an image. Returns the sn up to which the journal is then known to be good; -1 when no source has an image."""
     read = await replica.images.read(renew.sources, progress, renew.image_sn)
     if read is None:
         return -1
     namespace, mark = read
-    if replica.log.holds(mark):
-        return max(mark.sn, renew.keep_sn)
+    # The image may have come while the active sent groups.
+    keep_sn = max(keep_sn, known_good_sn(replica, renew))
+    if mark.sn <= keep_sn or replica.log.holds(mark):
+        return max(mark.sn, keep_sn)
     await keep_aside(replica, mark.sn)
     await replica.log.restart_at(mark)
     replica.state.restart(namespace, mark.sn)
