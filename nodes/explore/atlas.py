@@ -99,6 +99,11 @@ class Atlas:
         """Members of a set whose disks lost data, or are in doubt, whether they have been renewed since or not."""
         return list(self._torn[label] | self._damaged[label])
 
+    @property
+    def whole(self) -> bool:
+        """Whether no disk lost anything, nor is in doubt."""
+        return not any(self.damaged(label) for label in self._sets)
+
     def restart_tears(self) -> tuple[str, ...]:
         """The ways in which all servers may lose their power at once: those that may leave a last record in doubt only while every disk is whole."""
         whole = self._family.replication != "paxos" and not any(self._damaged.values())

@@ -14,6 +14,7 @@ from nodes.explore import audit
 from nodes.explore.acknowledgements import Acknowledged
 from nodes.explore.atlas import Atlas
 from nodes.explore.branches import EVERY, Arcs
+from nodes.explore.checkpoint_audit import go_back, oldest_complete
 from nodes.explore.core import disturbed_still, heal_all, heal_core
 from nodes.explore.coverage import Coverage
 from nodes.explore.deeds import as_of_now, carry_out
@@ -35,6 +36,8 @@ from nodes.trace import story
 from nodes.trace.events import Configured, Serving, Stamped, Started, StoppedServing
 
 START_NS = 120 * SECOND
+GOES_BACK = 0.75
+"""Share of the trials with a complete checkpoint and whole disks that go back to it before the audit."""
 WHEN_FORCED = (OneActive.name, SameState.name)
 """Invariants that must hold even when a person has accepted a loss, or when lost data cannot be noticed."""
 
@@ -122,7 +125,7 @@ class Trial:
             cluster.run_for(self.patience_ns)
             self._force_and_serve()
             return
-        if self._settles("after everything was healed"):
+        if self._settles("after everything was healed") and self._goes_back():
             awaits = awaits_hold(self.plan)
             if awaits:
                 leave_hold(self)
@@ -131,6 +134,13 @@ class Trial:
                 self._restart_from_disks(before)
             if awaits and not self.failures:
                 check_hold_ends(self)
+
+    def _goes_back(self) -> bool:
+        """In most of the seeds: goes back to a checkpoint before anything is audited, if there is one and every disk is whole."""
+        chosen = random.Random(f"{self.plan.seed}/last recovery").random() < GOES_BACK
+        if not (chosen and self.atlas.whole and oldest_complete(self.events)):
+            return True
+        return go_back(self, self.events, partial(self._settles, "after the last recovery"))
 
     def _restart_from_disks(self, before: audit.AuditReads) -> None:
         """Powers all servers and coordination off at once, so that only durable state returns, and compares it with the state before."""

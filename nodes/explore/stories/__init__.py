@@ -18,6 +18,7 @@ from nodes.explore.stories.changes import (
     takeovers,
     unheard,
 )
+from nodes.explore.stories.clocks import wrong_clocks
 from nodes.explore.stories.grants import (
     cut_under_grants,
     ended_late,
@@ -32,6 +33,7 @@ from nodes.explore.stories.images import going_back, images, outgrown, rots_whil
 from nodes.explore.stories.ledgers import begins_late, closed_by_two, closed_late, closing, overtaken
 from nodes.explore.stories.members import half_made, old_words, wedged
 from nodes.explore.stories.reads import last_moments, reached_late, rejoins, shores, views, views_twice
+from nodes.explore.stories.renewals import all_replaced, slept_through
 from nodes.explore.stories.returns import (
     gaps,
     gaps_on_return,
@@ -64,6 +66,7 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
         late_copies,
         outlived,
         images,
+        wrong_clocks,
     ]
     if standbys:
         reported += [
@@ -118,12 +121,16 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
             *2 * [wedged],
             *4 * [given_out],
         ]
+    if standbys and not family.cannot_leave:
+        reported.append(all_replaced)
     if family.groups_max > 1:
         reported += [between_groups, between_groups, said_twice, said_twice, *3 * [moving], moved_meanwhile]
     if family.groups_max > 1 and family.checkpoints:
         reported += [barriers, barriers]
     if family.checkpoints:
         reported += [going_back, outgrown, outgrown]
+    if family.checkpoints and standbys:
+        reported.append(slept_through)
     if standbys and family.journal_nodes >= 3:
         reported += [closing, *3 * [closed_by_two], *2 * [overtaken]]
     if standbys and family.journal_nodes >= 3 and family.journal_role == "journal-node":
