@@ -53,12 +53,8 @@ DETECTION_OF = {
 }
 """Kinds of detection of the bugs that do no harm with the other kind: the leases of the members end before that of the session."""
 NOT_BY_AUDIT = {
-    "view_unreachable": "needs clients that outlive every server of their configuration",
-    "clock_jump_stamps": "is seen by the stamps of writes, but clocks are seldom skewed: about one seed in 700",
     "never_prunes_again": "what grows for ever is not wrong within a trial",
     "stale_view_write": "needs a lock that is taken while its owner keeps its place in the view, which no verb does",
-    "rotten_image_stops_server": "is seen only where more disks are damaged than the group survives",
-    "images_barred_for_good": "refuses a recovery that could be done, which nothing judges: a refusal is no wrong answer",
     "checkpoint_copies_thin_out": "is seen only where more disks are damaged than the group survives",
 }
 """Bugs that change no answer and no state, or none within what a family promises to survive; dedicated tests show them."""

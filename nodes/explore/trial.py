@@ -23,6 +23,7 @@ from nodes.explore.plan import Caller, Failure, Fault, Plan, PlanOutcome
 from nodes.explore.planned_faults import PlannedFaults
 from nodes.explore.prober import Prober
 from nodes.explore.sim_stage import SimStage
+from nodes.explore.spare_images import SpareImages
 from nodes.explore.stage import Scripted, Stage, StageMember
 from nodes.explore.stamps import Stamps
 from nodes.families import family_named
@@ -55,6 +56,7 @@ class Trial:
         self.invariants = registry.start(plan.cluster)
         self.acknowledged = Acknowledged(self.invariants)
         self.stamps = Stamps()
+        self.spare_images = SpareImages()
         self.atlas = Atlas(plan.cluster)
         self.coverage = Coverage(self.cluster, plan.cluster)
         self.events: list[Stamped] = []
@@ -64,7 +66,7 @@ class Trial:
         self._serving: set[str] = set()
         """Servers whose last report is that they serve."""
         self._rng = random.Random(f"{plan.seed}/trial")
-        listeners = (self.invariants, self.acknowledged, self.stamps, self.coverage)
+        listeners = (self.invariants, self.acknowledged, self.stamps, self.spare_images, self.coverage)
         for listener in (*(each.on_event for each in listeners), self._on_event, on_event):
             if listener is not None:
                 self.cluster.on_event(listener)
@@ -107,6 +109,8 @@ class Trial:
         self.failures += self._verdicts()
         if self.stamps.ahead:
             self.fail("true time", "stamp", self.stamps.ahead)
+        if self.spare_images.lacking:
+            self.fail("spare image", "pruned journal", self.spare_images.lacking)
         return self._outcome()
 
     def _phases(self) -> None:
