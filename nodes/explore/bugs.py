@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import msgspec
+
 from nodes.config import Holes
 from nodes.families import HOLES
 from nodes.mutations import Mutations
@@ -38,6 +40,7 @@ DETECTION_OF = {
             "grant_outrun",
             "grant_of_other_disk",
             "end_of_any_generation",
+            "stale_view_write",
         ),
         "members",
     ),
@@ -51,18 +54,19 @@ DETECTION_OF = {
         "session",
     ),
 }
-"""Kinds of detection of the bugs that do no harm with the other kind: the leases of the members end before that of the session."""
+"""Kinds of detection of the bugs that do no harm with the other kind: the leases of the members end before that of the session, and members remove
+a lock whose owner keeps its session."""
 NOT_BY_AUDIT = {
     "never_prunes_again": "what grows for ever is not wrong within a trial",
-    "stale_view_write": "needs a lock that is taken while its owner keeps its place in the view, which no verb does",
     "checkpoint_copies_thin_out": "is seen only where more disks are damaged than the group survives",
 }
 """Bugs that change no answer and no state, or none within what a family promises to survive; dedicated tests show them."""
 
 
-def detection_of(mutations: Mutations) -> str:
+def detection_of(holes: Holes, mutations: Mutations) -> str:
     """The kind of detection with which these bugs are searched; empty when either will do."""
-    return next((kind for name, kind in DETECTION_OF.items() if getattr(mutations, name)), "")
+    on = {name for switches in (holes, mutations) for name, is_on in msgspec.structs.asdict(switches).items() if is_on}
+    return next((kind for name, kind in DETECTION_OF.items() if name in on), "")
 
 
 class Bug(NamedTuple):

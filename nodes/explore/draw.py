@@ -59,7 +59,7 @@ def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Muta
 def detecting(seed: int, cluster: ClusterConfig) -> ClusterConfig:
     """The cluster with the leases of its members in every other seed, where its family has them; with the kind of detection that its bugs need."""
     rng = random.Random(f"{seed}/detection")
-    kind = detection_of(cluster.mutations) or ("session", "members")[seed % 2]
+    kind = detection_of(cluster.holes, cluster.mutations) or ("session", "members")[seed % 2]
     if family_named(cluster.protocol).cannot_grant or kind == "session":
         return cluster
     grant_ms = cluster.timing.session_timeout_ms // rng.choice((2, 4))

@@ -24,6 +24,7 @@ from nodes.explore.stories.grants import (
     ended_late,
     forgotten_promise,
     late_grants,
+    late_words,
     outgrown_grants,
     restarted_under_grants,
 )
@@ -105,6 +106,7 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
             *2 * [late_grants],
             *2 * [ended_late],
             *2 * [forgotten_promise],
+            late_words,
         ]
     if standbys and detection == "members" and not family.cannot_hand_over:
         reported += [outgrown_grants, outgrown_grants]

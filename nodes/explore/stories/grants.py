@@ -174,3 +174,30 @@ def forgotten_promise(scene: Scene) -> None:
             scene.fault(lost_ms - 1, "cut", [forgets, name], until_ms - lost_ms)
     scene.fault(lost_ms, "new_disk", [forgets], rng.choice((1, 5, 20)))
     readers_and_writers(scene, at_ms, until_ms)
+
+
+def late_words(scene: Scene) -> None:
+    """The active leaves a silent member out, and its write is late. The others remove its lock meanwhile, and one of them leads when it lands.
+
+    That one dies then, with what it wrote last on few others.
+    """
+    rng = scene.rng
+    grant, ack = granted(scene, (4,)), 300
+    scene.timed(ack_timeout_ms=ack)
+    leader = scene.leader()
+    first, *rest = rng.sample(scene.others(), len(scene.others()))
+    at_ms = BEGIN_MS + 2 * grant + rng.randrange(grant)
+    lasts = 2 * grant + rng.choice((200, 400))
+    lands_ms = at_ms + ack + 30 + lasts
+    writes = Trigger("write", leader, 1, "before", "configuration")
+    scene.fault(at_ms, "cut", [leader, first], lasts + ack)
+    for name in rest:
+        scene.fault(at_ms + 1, "cut", [leader, name], lasts + 50, writes)
+        for other in rest:
+            if other != name:
+                scene.hold(lands_ms - 100, name, other, 400, scene.appends[:1], 1)
+    scene.fault(at_ms + 1, "clog", [leader, COORDINATION], lasts, writes, direction="to")
+    learns = Trigger("sent", first, 1, "after", "Register")
+    scene.fault(lands_ms - 150, "crash", ["active of g1"], 3 * scene.session_ms, learns)
+    scene.writes(0, lands_ms + 1_000, lands_ms // 10, HOT, "closed")
+    scene.writes(0, lands_ms + 1_000, lands_ms // 10, HOT, "closed")
