@@ -34,7 +34,7 @@ class FileClient:
         self._world = world
         self._smart = smart
         self._questions = Questions(world)
-        self._placing = Placing(world, self._questions, cluster.groups)
+        self._placing = Placing(world, self._questions, smart.servers_of)
         self._patience_ns = cluster.timing.call_deadline_ms * MILLISECOND
         self._writers: dict[int, FileWriter] = {}
         """Writers by the number of the `Append` that holds the file."""

@@ -3,10 +3,10 @@ them."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 
 from nodes.calls import Calls
-from nodes.config import MILLISECOND, SECOND, GroupConfig
+from nodes.config import MILLISECOND, SECOND
 from nodes.units import home_group
 from nodes.wire.data_messages import (
     Choose,
@@ -51,10 +51,12 @@ class Questions:
 class Placing:
     """Questions about locations. The servers of a group are asked in order, beginning with the last one that answered."""
 
-    def __init__(self, world: World, questions: Questions, groups: list[GroupConfig]):
+    def __init__(self, world: World, questions: Questions, servers_of: Callable[[int], Sequence[str]]):
+        """`servers_of`: the known servers of a group, which are more when some have been added."""
         self._world = world
         self._questions = questions
-        self._servers = {group.number: list(group.members) for group in groups}
+        self._servers_of = servers_of
+        self._servers: dict[int, list[str]] = {}
 
     async def locate(self, blocks: list[int]) -> list[list[Location]]:
         """Replicas of some blocks of one group; none for a block that no asked server knows."""
@@ -83,7 +85,8 @@ class Placing:
     async def _answers(self, group: int, question: Locate | Choose) -> AsyncIterator[Reply]:
         """Replies of at most two servers. A server whose reply is missing or does not suffice is asked last the next time."""
         opinions = 0
-        servers = self._servers.get(group, [])
+        servers = self._servers.setdefault(group, [])
+        servers[:0] = [server for server in self._servers_of(group) if server not in servers]
         for server in sorted(servers, key=self._questions.silent):
             reported = await self._questions.ask(server, question)
             if reported is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from nodes.config import SECOND
 
 SILENT_NS = 2 * SECOND
@@ -56,6 +58,10 @@ class Routes:
         if writes or not self._reads_anywhere:
             self.believed = server
         return True
+
+    @property
+    def servers(self) -> Sequence[str]:
+        return self._servers
 
     def knows(self, server: str) -> bool:
         return server in self._servers

@@ -7,6 +7,7 @@ that lead through several groups are followed by referral, starting from the den
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from nodes.client.deadlines import Deadlines
 from nodes.client.dentries import Dentries
@@ -84,6 +85,11 @@ class SmartClient:
     @property
     def session(self) -> str:
         return self._session
+
+    def servers_of(self, group: int) -> Sequence[str]:
+        """The known servers of a group; none of a group that does not exist."""
+        routes = self._groups.get(group)
+        return routes.servers if routes is not None else ()
 
     @property
     def believed_active(self) -> str:
