@@ -65,7 +65,12 @@ NOT_BY_AUDIT = {
 
 def detection_of(holes: Holes, mutations: Mutations) -> str:
     """The kind of detection with which these bugs are searched; empty when either will do."""
-    on = {name for switches in (holes, mutations) for name, is_on in msgspec.structs.asdict(switches).items() if is_on}
+    on = {
+        name
+        for switches in (holes, mutations)
+        for name, is_on in msgspec.structs.asdict(switches).items()
+        if is_on
+    }
     return next((kind for name, kind in DETECTION_OF.items() if name in on), "")
 
 

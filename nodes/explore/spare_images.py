@@ -13,18 +13,18 @@ class SpareImages:
     still had them."""
 
     def __init__(self) -> None:
-        self._images: dict[str, set[int]] = {}
-        """The sn of each image that a server ever had."""
+        self._images: dict[str, dict[str, int]] = {}
+        """The sn of each image that a server ever had, by its name."""
         self.lacking = ""
         """The first pruning that left fewer, as a sentence; empty while there is none."""
 
     def on_event(self, stamped: Stamped) -> None:
-        event, images = stamped.event, self._images.setdefault(stamped.server, set())
+        event, images = stamped.event, self._images.setdefault(stamped.server, {})
         if type(event) is ImageShelved:
-            images.add(event.sn)
+            images[event.image] = event.sn
         elif type(event) is JournalOpened:  # The report of an image may be lost with its server.
-            images.add(event.image_sn)
+            images["begun from"] = event.image_sn
         elif type(event) is JournalPruned and not self.lacking:
-            reaching = sum(sn >= event.first_sn - 1 for sn in images)
+            reaching = sum(sn >= event.first_sn - 1 for sn in images.values())
             if reaching < SPARE:
                 self.lacking = f"the journal of {stamped.server} begins with sn {event.first_sn}, where {reaching} of its images can continue"

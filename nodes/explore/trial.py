@@ -142,7 +142,8 @@ class Trial:
     def _goes_back(self) -> bool:
         """In most of the seeds: goes back to a checkpoint before anything is audited, if there is one and every disk is whole."""
         chosen = random.Random(f"{self.plan.seed}/last recovery").random() < GOES_BACK
-        if not (chosen and self.atlas.whole and oldest_complete(self.events)):
+        shared = family_named(self.plan.cluster.protocol).journal_nodes
+        if shared or not (chosen and self.atlas.whole and oldest_complete(self.events)):
             return True
         return go_back(self, self.events, partial(self._settles, "after the last recovery"))
 

@@ -11,7 +11,7 @@ PACE_MS = 40
 
 
 def wrong_clocks(scene: Scene) -> None:
-    """Under load the leader's wall clock jumps ahead, and those of others any way. Some are corrected meanwhile, or a server with its own takes over."""
+    """Under load the leader's wall clock jumps ahead, and those of others any way. Some are corrected meanwhile, or another server takes over."""
     rng = scene.rng
     scene.shape(sizes=(2, 3, 3))
     session = scene.session_ms
@@ -21,6 +21,12 @@ def wrong_clocks(scene: Scene) -> None:
         scene.writes(0, until_ms, until_ms // PACE_MS, hot=2, style="closed")
     scene.fault(at_ms, "skew_clock", [scene.leader()], rng.choice((0, session)), ms=rng.choice(AHEAD_MS))
     for name in scene.some(scene.others()):
-        scene.fault(at_ms, "skew_clock", [name], rng.choice((0, session)), ms=rng.choice((1, -1)) * rng.choice(AHEAD_MS))
+        scene.fault(
+            at_ms,
+            "skew_clock",
+            [name],
+            rng.choice((0, session)),
+            ms=rng.choice((1, -1)) * rng.choice(AHEAD_MS),
+        )
     if scene.chance(0.3):
         scene.depose(at_ms + rng.randrange(session, 2 * session))

@@ -12,6 +12,8 @@ def all_replaced(scene: Scene) -> None:
     scene.shape(sizes=(1, 2, 2), data=DataConfig(["dn1", "dn2", "dn3"], 200, 1_200))
     scene.precise()
     scene.timed(renew_scan_ms=50, session_timeout_ms=600, heartbeat_ms=150)
+    # A later client asks each lost server in vain before it asks the data nodes.
+    scene.timed(client_timeout_ms=rng.choice((30, 100, 400)), call_deadline_ms=60_000)
     at_ms = BEGIN_MS + rng.randrange(300)
     for _ in scene.members():
         scene.fault(at_ms, "add_server", ["g1"])
@@ -40,7 +42,12 @@ def slept_through(scene: Scene) -> None:
     mark_ms = sleeps_ms + 2_000 + rng.randrange(300)
     back_ms = mark_ms + rng.choice((500, 1_000))
     wakes_ms = back_ms + rng.choice((1_500, 2_500))
-    for from_ms, until_ms, count in ((0, mark_ms, 60), (mark_ms, back_ms, 30), (back_ms + 300, wakes_ms, 40), (wakes_ms, wakes_ms + 600, 10)):
+    for from_ms, until_ms, count in (
+        (0, mark_ms, 60),
+        (mark_ms, back_ms, 30),
+        (back_ms + 300, wakes_ms, 40),
+        (wakes_ms, wakes_ms + 600, 10),
+    ):
         scene.writes(from_ms, until_ms, count, style="closed")
     scene.apply_fault(sleeps_ms, rng.choice(scene.members()), wakes_ms - sleeps_ms)
     scene.fault(mark_ms, "mark", ["k1"])
