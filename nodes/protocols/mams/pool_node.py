@@ -85,6 +85,8 @@ class PoolJournal:
         self._unsynced: list[Durable] = []
         self._replies: list[tuple[str, Message]] = []
         self._commits_after_sync = 0
+        self._sent = (0, 0)
+        """The last epoch whose writer sent groups, and the sn up to which this journal equals the writer's."""
         self._own: Mark | None = None
         self._decisions = DecisionLog(world)
         self._decided: Callable[[], None] | None = None
@@ -221,6 +223,7 @@ class PoolJournal:
                 return
         matched = log.mark_at(sn)
         assert matched is not None
+        self._sent = max(self._sent, (message.epoch, sn))
         if self._acknowledges:
             self._replies.append((peer, self._prepared(message.epoch, matched)))
         self._commits_after_sync = max(self._commits_after_sync, min(message.commit_sn, sn))
@@ -303,12 +306,29 @@ class PoolJournal:
         if own is not None:
             self._listener.on_own_durable(own)
 
-    async def cut(self, sn: int, reason: str) -> None:
-        """Removes the groups after sn from the journal, and from the namespace if they are applied."""
+    def spared_sn(self, epoch: int) -> int:
+        """The sn up to which a session of this epoch cuts nothing: its writer sent these groups, or a later epoch is promised.
+
+        An acknowledgement may be under way for each of them.
+        """
+        last = self._log.last
+        if last.epoch == epoch or self.promised > epoch:
+            return last.sn
+        return self._sent[1] if self._sent[0] == epoch else 0
+
+    async def cut(self, sn: int, reason: str, session: int | None = None) -> None:
+        """Removes the groups after sn from the journal, and from the namespace if they are applied. `session`: the epoch of the renewing session
+        that asks for it, which spares what its writer has sent."""
+        if session is not None:
+            sn = max(sn, self.spared_sn(session))
         if self._log.last.sn <= sn:
             return
         if self._state.applied_sn > sn:
             await keep_aside(self._replica, sn)
+            if session is not None and self.spared_sn(session) > sn:
+                await self.cut(sn, reason, session)  # Groups have come meanwhile.
+                return
+        self._sent = (self._sent[0], min(self._sent[1], sn))
         self._unsynced = [durable for durable in self._unsynced if durable.sn <= sn]
         # The state is cut before the await: groups that arrive during it follow `sn`. They must be kept, and not applied to the old namespace.
         applied = not self._state.cut(sn)

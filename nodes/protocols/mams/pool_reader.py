@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import msgspec
+
 from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica, keep_aside
 from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Renew, Renewed
 from nodes.protocols.mams.pool_node import PoolJournal
+from nodes.replicas.log import decode_group
 from nodes.trace.events import Renewing
+from nodes.wire.messages import Mark
 
 FETCH_NS = 1_000 * MILLISECOND
 TRIES = 5
@@ -21,38 +25,46 @@ async def read_from_pool(replica: Replica, pool: PoolJournal, active: str, renew
         replica.world.trace.emit(Renewing(phase, replica.log.last.sn, renew.goal_sn))
         replica.world.network.send(active, Renewed(renew.epoch, phase, replica.log.last))
 
-    keep_sn = known_good_sn(replica, renew)
+    keep_sn = max(renew.keep_sn, pool.spared_sn(renew.epoch))
     if renew.image:
         report("image")
-        keep_sn = await _read_image(replica, renew, keep_sn, lambda: report("image"))
+        keep_sn = await _read_image(replica, pool, renew, lambda: report("image"))
     if keep_sn < replica.log.base.sn:
         report("failed")
         return
-    await pool.cut(keep_sn, "the active's journal does not have what follows")
+    await pool.cut(keep_sn, "the active's journal does not have what follows", renew.epoch)
     report("done" if await _read_journal(replica, pool, renew, report) else "failed")
 
 
-def known_good_sn(replica: Replica, renew: Renew) -> int:
-    """The sn up to which the journal equals the active's. The active counts from a registration, which may be older than groups that this server
-    has acknowledged since; a journal that ends in the active's own epoch is all of it from the active."""
-    last = replica.log.last
-    return max(renew.keep_sn, last.sn) if last.epoch == renew.epoch else renew.keep_sn
-
-
-async def _read_image(replica: Replica, renew: Renew, keep_sn: int, progress: Callable[[], None]) -> int:
-    """Reads an image. Returns the sn up to which the journal is then known to be good; -1 when no source has an image."""
+async def _read_image(replica: Replica, pool: PoolJournal, renew: Renew, progress: Callable[[], None]) -> int:
+    """Reads an image. Returns the sn up to which the journal is then known to be good; -1 when no source has an image, or the session is over."""
     read = await replica.images.read(renew.sources, progress, renew.image_sn)
     if read is None:
         return -1
     namespace, mark = read
-    # The image may have come while the active sent groups.
-    keep_sn = max(keep_sn, known_good_sn(replica, renew))
-    if mark.sn <= keep_sn or replica.log.holds(mark):
-        return max(mark.sn, keep_sn)
-    await keep_aside(replica, mark.sn)
-    await replica.log.restart_at(mark)
+    for aside in (False, True):
+        # During each wait the active may have sent groups, or another one was elected.
+        if pool.promised > renew.epoch:
+            return -1
+        keep_sn = max(renew.keep_sn, pool.spared_sn(renew.epoch))
+        if mark.sn <= keep_sn or replica.log.holds(mark):
+            return max(mark.sn, keep_sn)
+        if not aside:
+            await keep_aside(replica, mark.sn)
+    # The namespace first: groups that come during the wait follow the image, and a session that ends then leaves both equal.
     replica.state.restart(namespace, mark.sn)
+    await replica.log.restart_at(mark)
     return mark.sn
+
+
+def _follow_on(replica: Replica, previous: Mark, groups: list[bytes]) -> bool:
+    """Whether the first of these groups was written directly after `previous`: this journal may have changed since it was registered."""
+    if not groups or replica.config.cluster.holes.sn_without_epoch:
+        return bool(groups)
+    try:
+        return decode_group(groups[0]).previous == previous
+    except msgspec.DecodeError:
+        return False
 
 
 async def _read_journal(
@@ -61,11 +73,13 @@ async def _read_journal(
     """Reads committed groups up to the goal; False when the sources send none after several tries."""
     failures = 0
     while replica.log.last.sn < renew.goal_sn:
+        if pool.promised > renew.epoch:
+            return False
         previous = replica.log.last
         question = FetchGroups(0, 0, previous.sn + 1, renew.goal_sn)
         source = renew.sources[failures % len(renew.sources)]
         reply = await replica.calls.ask(source, question, FETCH_NS)
-        if not isinstance(reply, Groups) or not reply.groups:
+        if not isinstance(reply, Groups) or not _follow_on(replica, previous, reply.groups):
             failures += 1
             if failures == TRIES * len(renew.sources):
                 return False
