@@ -8,12 +8,13 @@ import pytest
 
 from nodes.config import Knobs
 from nodes.metadata.operations import Mkdir
-from nodes.protocols.mams.messages import Promise, Renew
 from nodes.protocols.mams.mechanism import Mams
+from nodes.protocols.mams.messages import Promise, Renew
 from nodes.protocols.vssp.messages import FilePiece
 from nodes.replicas.log import ReplicaLog
 from nodes.sim.network import HeldMessages
 from nodes.trace.events import Cut
+from nodes.wire.messages import Message
 from tests.simulation.mams.lab import Lab
 
 
@@ -39,7 +40,7 @@ def begin_reading(seed: int, **settings: Any) -> tuple[Lab, str, str, HeldMessag
 @pytest.mark.parametrize("seed", range(3))
 def test_an_image_of_an_earlier_epoch_cuts_no_group_of_a_later_one(seed: int) -> None:
     """The active dies while the member reads; the next one counts the member's acknowledgements and dies as well."""
-    lab, member, other, held = begin_reading(seed)
+    lab, _, other, held = begin_reading(seed)
     old = lab.active
     lab.faults.crash(old)
     lab.faults.take_lock("g1")
@@ -77,8 +78,8 @@ def test_a_session_that_ends_while_the_journal_begins_anew_leaves_no_gap(
         await restart_at(log, base)
 
     monkeypatch.setattr(ReplicaLog, "restart_at", seen)
-    lab, member, other, held = begin_reading(seed)
-    opened = [message for message in renewals if message.image]
+    lab, member, _, held = begin_reading(seed)
+    opened: list[Message] = [message for message in renewals if message.image]
     lab.faults.slow_disk(member, ms=200)
     held.release()
     lab.cluster.run_until(lambda: bool(begun))
@@ -95,8 +96,7 @@ def test_a_session_that_ends_while_the_journal_begins_anew_leaves_no_gap(
 @pytest.mark.parametrize("seed", range(3))
 def test_a_reader_whose_promise_comes_late_is_renewed_by_the_next_active(seed: int) -> None:
     """Its session is of an epoch that it may not follow any more: it must not read for ever."""
-    lab, member, other, held = begin_reading(seed)
-    old = lab.active
+    lab, member, _, held = begin_reading(seed)
     late = lab.cluster.hold(lambda sender, receiver, message: type(message) is Promise and sender == member)
     lab.faults.take_lock("g1")
     lab.await_next_active()
