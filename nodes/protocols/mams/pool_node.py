@@ -334,10 +334,12 @@ class PoolJournal:
         applied = not self._state.cut(sn)
         if applied:
             self._state.freeze()
-        await self._log.cut(sn)
-        self._world.trace.emit(Cut(sn, reason))
-        if applied:
-            rebuild(self._replica)
+        try:
+            await self._log.cut(sn)
+            self._world.trace.emit(Cut(sn, reason))
+        finally:  # A session may end during the wait; the log has let the groups go before it.
+            if applied:
+                rebuild(self._replica)
 
 
 def _stored_epoch(world: World) -> tuple[int, bool]:
