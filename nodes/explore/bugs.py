@@ -57,8 +57,7 @@ DETECTION_OF = {
 """Kinds of detection of the bugs that do no harm with the other kind: the leases of the members end before that of the session, and members remove
 a lock whose owner keeps its session."""
 NOT_BY_AUDIT = {
-    "never_prunes_again": "what grows for ever is not wrong within a trial",
-    "checkpoint_copies_thin_out": "is seen only where more disks are damaged than the group survives",
+    "checkpoint_copies_thin_out": "of a checkpoint that a group promises to keep, one copy is left within what it survives, and one is enough to go back",
 }
 """Bugs that change no answer and no state, or none within what a family promises to survive; dedicated tests show them."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import Sequence
+from typing import Any
 
 from nodes.config import SECOND
 from nodes.explore.audit import Audited
@@ -11,11 +13,14 @@ from nodes.trace.checkpoints import CheckpointOutcome, TakenBack
 from nodes.trace.events import Stamped
 
 COMPLETE = "complete"
-TRIES = 4
-"""A server that slept copies what its checkpoints need after it is in step: until then a recovery may be refused."""
+TRIES = 3
+"""Another recovery, or a member that has just come, may be in the way."""
 AGAIN_NS = 5 * SECOND
 ARRIVES_NS = 20 * SECOND
 """A recovery is answered, and the first server rolls back, within this time."""
+LOST = "no whole image"
+"""Part of the refusal of a server whose journal holds the barrier: on a whole disk its image must be there. A server may also lack the journal,
+after it has been renewed by a newer image; that is no fault."""
 
 
 def oldest_complete(events: Sequence[Stamped]) -> str:
@@ -25,9 +30,8 @@ def oldest_complete(events: Sequence[Stamped]) -> str:
     return min(complete, key=lambda name: complete[name], default="")
 
 
-def go_back(trial: Audited, events: Sequence[Stamped], settles: Callable[[], bool]) -> bool:
-    """Asks for a recovery to the oldest complete checkpoint, and again for a while when it is refused. Returns whether the cluster has gone back
-    and come to rest. Raises FaultUnsupported."""
+def go_back(trial: Audited, events: Sequence[Stamped]) -> None:
+    """Asks for a recovery to the oldest complete checkpoint, and again for a while when it is refused. Raises FaultUnsupported."""
     name, cluster = oldest_complete(events), trial.cluster
     before = len(events)
 
@@ -35,9 +39,20 @@ def go_back(trial: Audited, events: Sequence[Stamped], settles: Callable[[], boo
         return any(type(each.event) is TakenBack for each in events[before:])
 
     for _ in range(TRIES):
-        ask_checkpoint(cluster, "recover", name)
+        asked = ask_checkpoint(cluster, "recover", name)
         cluster.reaches(cluster.now_ns + ARRIVES_NS, lambda: arrived() or not cluster.unanswered)
         if cluster.reaches(cluster.now_ns + AGAIN_NS, arrived):
-            return settles()
-    trial.fail("service", "recover", f"no disk is damaged, and no recovery to {name} begins")
-    return False
+            return
+        refused = refusal_in(asked)
+        if LOST in refused:
+            what = f"no disk is damaged, and a recovery to {name} is refused: {refused}"
+            trial.fail("service", "recover", what)
+            return
+
+
+def refusal_in(asked: Any) -> str:
+    """The reason in the answer, as far as the stage reports answers."""
+    answered = (
+        isinstance(asked, asyncio.Task) and asked.done() and not (asked.cancelled() or asked.exception())
+    )
+    return str(asked.result().get("refused", "")) if answered else ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from msgspec.structs import replace
 
 from nodes.explore.plan import FIRST, Fault
@@ -86,8 +88,8 @@ def resolve(cluster: Stage, word: str) -> str:
     return having[place]
 
 
-def ask_checkpoint(cluster: Stage, verb: str, name: str) -> None:
-    """Asks a leading server to mark a checkpoint, or to roll back to one. Raises FaultUnsupported."""
+def ask_checkpoint(cluster: Stage, verb: str, name: str) -> Any:
+    """Asks a leading server to mark a checkpoint, or to roll back to one. Returns what `begin_asking` does. Raises FaultUnsupported."""
     question = {"do": "mark_checkpoint" if verb == "mark" else "recover", "name": name}
     leading = [server for server, place in cluster.places.items() if place in LEADING]
     # A server that has just been restarted has not reported its new role yet.
@@ -98,7 +100,7 @@ def ask_checkpoint(cluster: Stage, verb: str, name: str) -> None:
     ]
     if not able:
         raise FaultUnsupported("no server leads now")
-    cluster.begin_asking(able[0], question)
+    return cluster.begin_asking(able[0], question)
 
 
 def ask_to_hand_over(cluster: Stage, active: str, successor: str = "") -> None:

@@ -22,6 +22,7 @@ from nodes.explore.file_holds import awaits_hold, check_hold_ends, leave_hold
 from nodes.explore.plan import Caller, Failure, Fault, Plan, PlanOutcome
 from nodes.explore.planned_faults import PlannedFaults
 from nodes.explore.prober import Prober
+from nodes.explore.prunings import check_prunes, shrinks_soon
 from nodes.explore.sim_stage import SimStage
 from nodes.explore.spare_images import SpareImages
 from nodes.explore.stage import Scripted, Stage, StageMember
@@ -136,16 +137,18 @@ class Trial:
             before = audit.read_back(self)
             if not self.failures:
                 self._restart_from_disks(before)
+            if not self.failures and shrinks_soon(self.plan.cluster):
+                check_prunes(self, self.events)
             if awaits and not self.failures:
                 check_hold_ends(self)
 
     def _goes_back(self) -> bool:
         """In most of the seeds: goes back to a checkpoint before anything is audited, if there is one and every disk is whole."""
         chosen = random.Random(f"{self.plan.seed}/last recovery").random() < GOES_BACK
-        shared = family_named(self.plan.cluster.protocol).journal_nodes
-        if shared or not (chosen and self.atlas.whole and oldest_complete(self.events)):
+        if not (chosen and self.atlas.whole and oldest_complete(self.events)):
             return True
-        return go_back(self, self.events, partial(self._settles, "after the last recovery"))
+        go_back(self, self.events)
+        return not self.failures and self._settles("after the last recovery")
 
     def _restart_from_disks(self, before: audit.AuditReads) -> None:
         """Powers all servers and coordination off at once, so that only durable state returns, and compares it with the state before."""

@@ -34,7 +34,7 @@ from nodes.explore.stories.images import going_back, images, outgrown, rots_whil
 from nodes.explore.stories.ledgers import begins_late, closed_by_two, closed_late, closing, overtaken
 from nodes.explore.stories.members import half_made, old_words, wedged
 from nodes.explore.stories.reads import last_moments, reached_late, rejoins, shores, views, views_twice
-from nodes.explore.stories.renewals import all_replaced, slept_through
+from nodes.explore.stories.renewals import all_replaced, copied_in_vain, slept_through
 from nodes.explore.stories.returns import (
     gaps,
     gaps_on_return,
@@ -133,6 +133,8 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
         reported += [going_back, outgrown, outgrown]
     if family.checkpoints and standbys:
         reported.append(slept_through)
+    if family.cuts_journal and standbys:
+        reported.append(copied_in_vain)
     if standbys and family.journal_nodes >= 3:
         reported += [closing, *3 * [closed_by_two], *2 * [overtaken]]
     if standbys and family.journal_nodes >= 3 and family.journal_role == "journal-node":

@@ -52,3 +52,28 @@ def slept_through(scene: Scene) -> None:
     scene.apply_fault(sleeps_ms, rng.choice(scene.members()), wakes_ms - sleeps_ms)
     scene.fault(mark_ms, "mark", ["k1"])
     scene.fault(back_ms, "recover", ["k1"])
+
+
+def copied_in_vain(scene: Scene) -> None:
+    """A server with a new disk cannot read the image that a checkpoint needs, and is renewed by a newer one. It must prune its journal again."""
+    rng = scene.rng
+    scene.shape(
+        sizes=(3,), image_every=2, image_gap=2, log_bytes=1 << 12, image_partitions=1, min_in_step=0,
+        image_store="vssp", knobs=Knobs(segment_bytes=300), data=DataConfig(),
+    )  # fmt: skip
+    scene.precise()
+    scene.timed(renew_scan_ms=50, ack_timeout_ms=100, session_timeout_ms=600, heartbeat_ms=150)
+    sleeps_ms = BEGIN_MS + rng.randrange(100)
+    mark_ms = sleeps_ms + 1_000 + rng.randrange(300)
+    wakes_ms = mark_ms + rng.choice((1_500, 2_500))
+    lasts = rng.choice((2_400, 2_700))
+    for from_ms, until_ms in ((0, mark_ms), (mark_ms, wakes_ms), (wakes_ms, wakes_ms + lasts + 1_500)):
+        scene.writes(from_ms, until_ms, 50, style="closed")
+    sleeper = rng.choice(scene.members())
+    scene.fault(sleeps_ms, "new_disk", [sleeper], wakes_ms - sleeps_ms)
+    scene.fault(mark_ms, "mark", ["k1"])
+    for back_ms in (wakes_ms + 1_100, wakes_ms + lasts - 100):  # Each ends a session of its renewal.
+        scene.fault(back_ms, "respawn", [sleeper])
+    for name in scene.members():
+        if name != sleeper:
+            scene.hold(wakes_ms - 1, name, sleeper, lasts, ("FilePiece",), 1)

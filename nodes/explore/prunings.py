@@ -1,0 +1,63 @@
+"""A journal is pruned as images come: a server whose journal begins behind every checkpoint needs its groups for none of them (safety rule 14)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nodes.config import SECOND, ClusterConfig
+from nodes.explore.audit import Audited, Prober, nudge
+from nodes.families import family_named
+from nodes.trace.checkpoints import BarrierWritten
+from nodes.trace.events import JournalOpened, Stamped
+from nodes.trace.pool_events import JournalPruned
+
+SEGMENT_BYTES = 1_000
+IMAGE_EVERY = 5
+"""Only in trials with segments and intervals at most so large does every journal shrink within some rounds of writes."""
+ROUNDS = 20
+"""More than enough for several images, of which none prunes anything for five seconds after a server was renewed."""
+
+
+def shrinks_soon(config: ClusterConfig) -> bool:
+    """Whether every journal of this cluster is pruned within some rounds of writes."""
+    small = 0 < config.knobs.segment_bytes <= SEGMENT_BYTES and 0 < config.image_every <= IMAGE_EVERY
+    return small and family_named(config.protocol).cuts_journal
+
+
+def behind_barriers(events: Sequence[Stamped], groups: dict[str, str]) -> list[str]:
+    """Servers whose journal began, when they were started last, behind each barrier of their group. `groups`: by server."""
+    barriers: dict[str, int] = {}
+    first: dict[str, int] = {}
+    for each in events:
+        event = each.event
+        if type(event) is BarrierWritten:
+            barriers[event.group] = max(event.sn, barriers.get(event.group, 0))
+        elif type(event) is JournalOpened:
+            first[each.server] = event.first_sn
+    return [
+        name
+        for name, group in groups.items()
+        if group in barriers and first.get(name, 0) - 1 > barriers[group]
+    ]
+
+
+def check_prunes(trial: Audited, events: Sequence[Stamped]) -> None:
+    """Writes until each of these servers has pruned its journal since it was started."""
+    cluster = trial.cluster
+    groups = {name: server.group for name, server in cluster.servers.items() if server.process == "running"}
+    late = set(behind_barriers(events, groups))
+    seen = len(events)
+    prober = Prober(cluster, "prober-pruned") if late else None
+    for number in range(ROUNDS):
+        late -= {each.server for each in events[seen:] if type(each.event) is JournalPruned}
+        if prober is None or not late:
+            break
+        prober.run(nudge(prober, number))
+        cluster.run_for(SECOND)
+    if prober is not None:
+        prober.client.die()
+    for name in sorted(late):
+        trial.fail(
+            "journal", "not pruned", f"{name} prunes nothing, though its journal leads to no checkpoint"
+        )
+        return
