@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nodes.config import SECOND, ClusterConfig
-from nodes.explore.audit import Audited, Prober, nudge
+from nodes.explore.audit import Audited, nudge
+from nodes.explore.prober import Prober
 from nodes.families import family_named
 from nodes.trace.checkpoints import BarrierWritten
 from nodes.trace.events import JournalOpened, Stamped

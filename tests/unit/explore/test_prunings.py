@@ -1,0 +1,52 @@
+"""What the audit knows of pruned journals: two images lead on from each, and one behind every barrier shrinks."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.config import Knobs, one_group
+from nodes.explore.prunings import behind_barriers, shrinks_soon
+from nodes.explore.spare_images import SpareImages
+from nodes.trace.base import Event
+from nodes.trace.checkpoints import BarrierWritten
+from nodes.trace.events import JournalOpened, Stamped
+from nodes.trace.pool_events import ImageShelved, JournalPruned
+
+
+def stamped(event: Event) -> Stamped:
+    return Stamped("mds1", 1, 1, 0, 0, event)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("images", "first_sn", "lacks"), [((5, 9), 6, False), ((5, 9), 7, True), ((9, 9), 10, False)]
+)
+def test_a_pruned_journal_continues_two_images(images: tuple[int, ...], first_sn: int, lacks: bool) -> None:
+    spare = SpareImages()
+    for number, sn in enumerate(images):
+        spare.on_event(stamped(ImageShelved(f"image{number}", sn, 1, 100)))
+    spare.on_event(stamped(JournalPruned(first_sn)))
+    assert bool(spare.lacking) is lacks
+
+
+def test_the_image_from_which_a_server_began_counts() -> None:
+    spare = SpareImages()
+    for event in (JournalOpened(1, 9, 1, 0, 0, 5), ImageShelved("image1", 9, 1, 100), JournalPruned(6)):
+        spare.on_event(stamped(event))
+    assert not spare.lacking
+
+
+@pytest.mark.parametrize(("first_sn", "behind"), [(10, False), (11, False), (12, True)])
+def test_a_journal_that_begins_from_an_image_at_the_barrier_leads_to_it(first_sn: int, behind: bool) -> None:
+    events = [
+        stamped(BarrierWritten("g1", "k1", 0, 10, 1, 0, 0)),
+        stamped(JournalOpened(first_sn, 20, 1, 0, 0, 15)),
+    ]
+    assert behind_barriers(events, {"mds1": "g1"}) == (["mds1"] if behind else [])
+
+
+def test_only_small_segments_under_frequent_images_are_expected_to_go() -> None:
+    small = Knobs(segment_bytes=300)
+    assert shrinks_soon(one_group(2, knobs=small, image_every=2))
+    assert not shrinks_soon(one_group(2, image_every=2))
+    assert not shrinks_soon(one_group(2, knobs=small, image_every=0))
+    assert not shrinks_soon(one_group(2, protocol="symmetric", knobs=small, image_every=2))
