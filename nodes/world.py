@@ -107,10 +107,7 @@ class Disk(Protocol):
         """Renames a file, replacing the one with the new name; durable on return. Raises FileNotFoundError, OSError."""
 
     def remove(self, path: str) -> None:
-        """Removes a file. The simulator may undo it at a power loss, until a new file, `replace` or `move` has synced its directory.
-
-        Raises FileNotFoundError, OSError.
-        """
+        """Removes a file; durable on return. Raises FileNotFoundError, OSError."""
 
 
 class NodeStat(msgspec.Struct, frozen=True, array_like=True):

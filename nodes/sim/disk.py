@@ -152,10 +152,11 @@ class SimDisk:
         await self.reached("after", path)
 
     def remove(self, path: str) -> None:
-        """Removes a file. A power loss may bring it back until its directory is synced."""
+        """Removes a file; durable on return, because its directory is synced."""
         self._there(path, "write")
         if not self.machine.dead:
-            self.store.put(path, None)
+            del self.store.files[path]
+            self.store.directories_synced(path)
 
 
 def _whole(data: bytes) -> MediumFile:

@@ -94,7 +94,7 @@ class MediumFile:
 
 
 class NameChange(NamedTuple):
-    """A file was removed, renamed or replaced."""
+    """A file was renamed or replaced."""
 
     directories: set[str]
     undo: Callable[[random.Random], None]
@@ -133,7 +133,7 @@ class MediumStore:
         self.bytes_read = 0
         self.at_sync = at_sync
         self.unsynced: list[NameChange] = []
-        """Changed names whose directories were not synced since, in their order. A power loss may undo the last ones."""
+        """What killed processes have renamed or replaced in directories not synced since, in order. A power loss may undo the last ones."""
         self.unfinished: dict[int, Callable[[random.Random], None]] = {}
         """Calls that change names and have not returned: the medium may or may not have their effect."""
         self._calls = 0
@@ -150,11 +150,10 @@ class MediumStore:
         """Whether the call must still be carried out: no crash has decided it."""
         return self.unfinished.pop(call, None) is not None
 
-    def put(self, path: str, file: MediumFile | None) -> None:
-        """Gives a name to this file, or to none. Its directory is not synced."""
+    def put(self, path: str, file: MediumFile) -> None:
+        """Gives a name to this file. Its directory is not synced."""
         old = self.files.pop(path, None)
-        if file is not None:
-            self.files[path] = file
+        self.files[path] = file
 
         def undo(rng: random.Random) -> None:
             if self.files.get(path) is file:

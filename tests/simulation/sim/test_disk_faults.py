@@ -133,40 +133,15 @@ def test_a_finished_call_is_durable_and_what_a_truncation_removed_stays_away() -
         assert disk.disk.read("journal/1") == SAFE[:100] and disk.disk.read("aside") == b"7"
 
 
-REMOVED = ("journal/1", "journal/2", "journal/3")
-
-
-def removed(
-    torn: str, seed: int, then: Callable[[SimDisk], Coroutine[Any, Any, None]] | None = None
-) -> tuple[str, ...]:
-    """The names that are left when the power goes after three files were removed in order."""
-    disk = Disk(seed)
-    for path in REMOVED:
-        disk.run(disk.disk.replace(path, b"old"))
-    for path in REMOVED:
-        disk.disk.remove(path)
-    if then is not None:
-        disk.run(then(disk.disk))
-    disk.store.lose_power(torn, seed)
-    assert all(disk.disk.read(path) == b"old" for path in disk.disk.names("."))
-    return tuple(path for path in REMOVED if path in disk.store.files)
-
-
-def test_the_last_removals_are_undone_as_long_as_their_directory_is_not_synced() -> None:
-    assert {removed("prefix", seed) for seed in range(40)} == {REMOVED, REMOVED[1:], REMOVED[2:], ()}
-    assert removed("nothing", 1) == REMOVED and removed("everything", 1) == ()
-
-
-def test_a_synced_directory_keeps_its_removals() -> None:
-    async def creates(disk: SimDisk) -> None:
-        file = disk.open_append("journal/4")
-        file.append(b"x")
-        await file.sync()
-
+def test_a_removal_is_durable_with_what_was_renamed_before_it() -> None:
     for seed in range(20):
-        assert removed("nothing", seed, creates) == ()
-        assert removed("nothing", seed, lambda disk: disk.replace("journal/4", b"new")) == ()
-        assert removed("nothing", seed, lambda disk: disk.replace("epoch", b"new")) == REMOVED
+        disk = Disk(seed)
+        for path in ("journal/1", "journal/2"):
+            disk.run(disk.disk.replace(path, b"old"))
+        disk.store.rename("journal/1", "journal/3")
+        disk.disk.remove("journal/2")
+        disk.store.lose_power("nothing", seed)
+        assert disk.disk.names("journal") == ["3"]
 
 
 @pytest.mark.parametrize(
