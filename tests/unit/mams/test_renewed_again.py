@@ -1,4 +1,4 @@
-"""A server may be renewed from an old registration: what it has received from this active since stays."""
+"""A server may be renewed from an old registration: what its active has sent it since stays."""
 
 from __future__ import annotations
 
@@ -7,12 +7,24 @@ from typing import Any
 
 import pytest
 
-from nodes.protocols.mams.messages import Renew
-from nodes.protocols.mams.pool_reader import known_good_sn
+from nodes.protocols.mams.pool_node import PoolJournal
 from nodes.wire.messages import Mark
 
 
-@pytest.mark.parametrize(("epoch", "kept"), [(2, 38), (1, 21)])
-def test_groups_of_the_active_s_own_epoch_stay(epoch: int, kept: int) -> None:
-    replica: Any = SimpleNamespace(log=SimpleNamespace(last=Mark(0, epoch, 38, 7)))
-    assert known_good_sn(replica, Renew(2, 21, 40, ["mds1"], False, 0)) == kept
+@pytest.mark.parametrize(
+    ("last_epoch", "sent", "promised", "spared"),
+    [
+        pytest.param(2, (2, 38), 2, 38, id="written by the active"),
+        pytest.param(1, (0, 0), 2, 0, id="nothing sent"),
+        pytest.param(1, (1, 38), 2, 0, id="sent by an earlier active"),
+        pytest.param(1, (2, 30), 2, 30, id="older groups sent by the active"),
+        pytest.param(3, (3, 38), 3, 38, id="the session of an earlier epoch"),
+    ],
+)
+def test_a_session_spares_what_its_writer_has_sent(
+    last_epoch: int, sent: tuple[int, int], promised: int, spared: int
+) -> None:
+    pool: Any = SimpleNamespace(
+        _log=SimpleNamespace(last=Mark(0, last_epoch, 38, 7)), _sent=sent, promised=promised
+    )
+    assert PoolJournal.spared_sn(pool, 2) == spared
