@@ -30,8 +30,9 @@ def oldest_complete(events: Sequence[Stamped]) -> str:
     return min(complete, key=lambda name: complete[name], default="")
 
 
-def go_back(trial: Audited, events: Sequence[Stamped]) -> None:
-    """Asks for a recovery to the oldest complete checkpoint, and again for a while when it is refused. Raises FaultUnsupported."""
+def go_back(trial: Audited, events: Sequence[Stamped]) -> bool:
+    """Asks for a recovery to the oldest complete checkpoint, and again for a while when it is refused. Returns whether it began. Raises
+    FaultUnsupported."""
     name, cluster = oldest_complete(events), trial.cluster
     before = len(events)
 
@@ -42,12 +43,13 @@ def go_back(trial: Audited, events: Sequence[Stamped]) -> None:
         asked = ask_checkpoint(cluster, "recover", name)
         cluster.reaches(cluster.now_ns + ARRIVES_NS, lambda: arrived() or not cluster.unanswered)
         if cluster.reaches(cluster.now_ns + AGAIN_NS, arrived):
-            return
+            return True
         refused = refusal_in(asked)
         if LOST in refused:
             what = f"no disk is damaged, and a recovery to {name} is refused: {refused}"
             trial.fail("service", "recover", what)
-            return
+            break
+    return False
 
 
 def refusal_in(asked: Any) -> str:

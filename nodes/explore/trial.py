@@ -39,7 +39,7 @@ from nodes.trace.events import Configured, Serving, Stamped, Started, StoppedSer
 
 START_NS = 120 * SECOND
 GOES_BACK = 0.75
-"""Share of the trials with a complete checkpoint and whole disks that go back to it before the audit."""
+"""Share of the trials with a complete checkpoint and whole disks that go back to it after the first audit."""
 WHEN_FORCED = (OneActive.name, SameState.name)
 """Invariants that must hold even when a person has accepted a loss, or when lost data cannot be noticed."""
 
@@ -130,11 +130,13 @@ class Trial:
             cluster.run_for(self.patience_ns)
             self._force_and_serve()
             return
-        if self._settles("after everything was healed") and self._goes_back():
+        if self._settles("after everything was healed"):
             awaits = awaits_hold(self.plan)
             if awaits:
                 leave_hold(self)
             before = audit.read_back(self)
+            if not self.failures and self._goes_back():
+                before = audit.read_back(self)
             if not self.failures:
                 self._restart_from_disks(before)
             if not self.failures and shrinks_soon(self.plan.cluster):
@@ -143,12 +145,11 @@ class Trial:
                 check_hold_ends(self)
 
     def _goes_back(self) -> bool:
-        """In most of the seeds: goes back to a checkpoint before anything is audited, if there is one and every disk is whole."""
+        """In most of the trials that can: goes back to a checkpoint once everything was audited. Returns whether it did."""
         chosen = random.Random(f"{self.plan.seed}/last recovery").random() < GOES_BACK
         if not (chosen and self.atlas.whole and oldest_complete(self.events)):
-            return True
-        go_back(self, self.events)
-        return not self.failures and self._settles("after the last recovery")
+            return False
+        return go_back(self, self.events) and self._settles("after the last recovery")
 
     def _restart_from_disks(self, before: audit.AuditReads) -> None:
         """Powers all servers and coordination off at once, so that only durable state returns, and compares it with the state before."""

@@ -59,7 +59,7 @@ def copied_in_vain(scene: Scene) -> None:
     rng = scene.rng
     scene.shape(
         sizes=(3,), image_every=2, image_gap=2, log_bytes=1 << 12, image_partitions=1, min_in_step=0,
-        image_store="vssp", knobs=Knobs(segment_bytes=300), data=DataConfig(),
+        image_store="vssp", knobs=Knobs(segment_bytes=300, direct_groups=1), data=DataConfig(),
     )  # fmt: skip
     scene.precise()
     scene.timed(renew_scan_ms=50, ack_timeout_ms=100, session_timeout_ms=600, heartbeat_ms=150)
