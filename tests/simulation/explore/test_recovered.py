@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from nodes.config import DataConfig, one_group
+from nodes.explore import trial as trial_module
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.explore.trial import Trial
 from nodes.metadata.tree import Tree
@@ -66,7 +67,8 @@ def lose_mode(tree: Tree) -> None:
     next(inode for inode in tree.inodes.values() if inode.mode == 0o722).mode = 0o711
 
 
-def test_the_recovery_of_these_plans_is_carried_out_and_clean() -> None:
+def test_the_recovery_of_these_plans_is_carried_out_and_clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial_module, "GOES_BACK", 0)
     trial = trial_of(MARK, RECOVER)
     assert trial.run().failures == []
     assert any(type(stamped.event) is TakenBack for stamped in trial.events)

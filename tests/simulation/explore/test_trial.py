@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from nodes.config import MILLISECOND, Holes, JournalConfig, Timing, one_group
 from nodes.explore import audit
+from nodes.explore import trial as trial_module
 from nodes.explore.draw import draw
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.explore.sim_stage import SimStage
@@ -200,6 +201,7 @@ def going_back_at_the_end(*faults: Fault) -> Plan:
 
 def test_a_recovery_that_is_asked_for_is_over_before_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader that reads the trees before the rollback and the model after it counts the quarantined operations as lost."""
+    monkeypatch.setattr(trial_module, "GOES_BACK", 0)
     trial = Trial(going_back_at_the_end())
     read_back, taken_back = audit.read_back, []
 
@@ -212,7 +214,8 @@ def test_a_recovery_that_is_asked_for_is_over_before_the_audit(monkeypatch: pyte
     assert taken_back == [3, 3] and outcome.failures == []
 
 
-def test_nobody_waits_for_the_answer_of_a_server_that_died() -> None:
+def test_nobody_waits_for_the_answer_of_a_server_that_died(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial_module, "GOES_BACK", 0)
     trial = Trial(going_back_at_the_end(Fault("crash", ["active of g1"], at_ms=1_500, for_ms=100)))
     outcome = trial.run()
     assert outcome.clean and [fault.verb for fault, _ in trial.faults.done] == ["mark", "recover", "crash"]
