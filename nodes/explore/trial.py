@@ -135,7 +135,7 @@ class Trial:
             if awaits:
                 leave_hold(self)
             before = audit.read_back(self)
-            if not self.failures and self._goes_back():
+            if not (self.failures or awaits) and self._goes_back():  # It would take the held file away.
                 before = audit.read_back(self)
             if not self.failures:
                 self._restart_from_disks(before)

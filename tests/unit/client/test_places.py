@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from nodes.client.placement import Placing
-from nodes.wire.data_messages import Located, Location
+from nodes.wire.data_messages import FINAL, Located, Location
 
 
 class Asked:
@@ -19,7 +19,7 @@ class Asked:
 
     async def ask(self, server: str, question: object) -> Located | None:
         self.servers.append(server)
-        return Located(1, [[Location("dn1", 1, 10, "final")]], {}) if server == "mds9" else None
+        return Located(1, [[Location("dn1", 1, 10, FINAL)]], {}) if server == "mds9" else None
 
 
 def test_a_server_that_was_learned_later_is_asked_first() -> None:
