@@ -83,8 +83,8 @@ OF_PROCESSES = (
             Option(
                 name="torn", type="choice", default="prefix", choices=TORN, fabrics=SIMULATED,
                 help="unsynced bytes that survive: `prefix` (up to some offset), `nothing`, `everything`, `sectors` (an arbitrary "
-                "subset of the 512-byte sectors), `zeros` (the length alone), `any` (one of these for each file). The last removals of files whose "
-                "directory was not synced since are undone: all with `nothing`, none with `everything`",
+                "subset of the 512-byte sectors), `zeros` (the length alone), `any` (one of these for each file). What a killed process had renamed "
+                "in a directory not synced since is undone: all with `nothing`, none with `everything`",
             ),
         ),
         does="SIGKILL, and unsynced bytes are lost, perhaps but for a torn part",
