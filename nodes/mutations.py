@@ -117,6 +117,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The active counts its own copy before its disk has it."""
     ack_of_gap: bool = False
     """A participant acknowledges a group whose predecessor it lacks."""
+    session_cuts_acknowledged: bool = False
+    """A renewing session cuts the journal back to the registration that began it, whatever its writer has sent since."""
     old_rot_unseen: bool = False
     """A record that is read from the disk again is not checked for rot."""
     sync_failed_then_trusted: bool = False

@@ -73,7 +73,7 @@ class PoolJournal:
         self._holes = replica.config.cluster.holes
         self._acknowledges = acknowledges
         """Whether this node acknowledges durable groups to the active."""
-        self._acknowledges_gaps = replica.config.cluster.mutations.ack_of_gap
+        self._mutations = replica.config.cluster.mutations
         stored, promises_lost = _stored_epoch(world)
         self.promised = max(stored, replica.log.last.epoch)
         self.deaf = promises_lost or replica.unfit is not None
@@ -207,7 +207,7 @@ class PoolJournal:
         log = self._log
         if not log.holds(message.previous):
             gap: Message = Mismatch(message.epoch, self._state.commit_sn, log.tails())
-            if self._acknowledges_gaps and message.groups:
+            if self._mutations.ack_of_gap and message.groups:
                 gap = self._prepared(
                     message.epoch, mark_of(decode_group(message.groups[-1]), message.groups[-1])
                 )
@@ -312,6 +312,8 @@ class PoolJournal:
         An acknowledgement may be under way for each of them.
         """
         last = self._log.last
+        if self._mutations.session_cuts_acknowledged:
+            return 0
         if last.epoch == epoch or self.promised > epoch:
             return last.sn
         return self._sent[1] if self._sent[0] == epoch else 0

@@ -8,9 +8,11 @@ from typing import Any
 from nodes.config import MILLISECOND, SECOND
 from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.protocols.mams.messages import Prepare, Promise
+from nodes.protocols.mams.messages import Prepare, Promise, Renew
+from nodes.protocols.mams.renewal import DIRECT_GAP
 from nodes.sim.network import HeldMessages
 from nodes.trace.events import Configured, Stamped, StepTaken
+from nodes.wire.messages import Message
 from tests.simulation.mams.lab import Lab
 
 Schedule = Callable[[Lab], None]
@@ -159,6 +161,36 @@ def ack_of_gap(lab: Lab) -> None:
     lab.run_ms(1_000)
 
 
+def session_cuts_acknowledged(lab: Lab) -> None:
+    """A copy of the message that opened an old renewing session reaches a member that alone has acknowledged the next write; the active dies."""
+    lab.ada.call(Mkdir("/a"))
+    active, (member, other) = lab.active, lab.standbys
+    opened: list[Message] = []
+
+    def seen(sender: str, receiver: str, message: Message) -> bool:
+        if type(message) is Renew and receiver == member:
+            opened.append(message)
+        return False
+
+    lab.cluster.hold(seen)
+    lab.faults.crash(member)
+    lab.run_ms(12_000)
+    for number in range(DIRECT_GAP + 1):
+        lab.ada.call(Mkdir(f"/b{number}"))
+    lab.faults.restart(member)
+    lab.cluster.run_until(lambda: bool(opened) and lab.cluster.settled())
+    lab.hold_journals(other)
+    lab.ada.call(Mkdir("/c"))
+    lab.hold_journals(member)
+    lab.cluster.net.carry(active, member, opened[:1])
+    lab.run_ms(20)
+    lab.faults.crash(active)
+    drop_all(lab)
+    lab.await_next_active()
+    lab.begin(lab.eve, Stat("/c"))
+    lab.run_ms(1_000)
+
+
 def reused_epoch(lab: Lab) -> None:
     """The old active is cut off with a group that no other server has; its successor writes another one under the same epoch and sn."""
     lab.ada.call(Mkdir("/a"))
@@ -214,6 +246,7 @@ SCHEDULES: dict[str, tuple[Schedule, int, set[str]]] = {
     "off_by_one_quorum": (off_by_one_quorum, 3, {"no lost write"}),
     "commit_before_sync": (commit_before_sync, 1, {"no lost write"}),
     "ack_of_gap": (ack_of_gap, 2, {"no lost write"}),
+    "session_cuts_acknowledged": (session_cuts_acknowledged, 2, {"no lost write"}),
     "reused_epoch": (reused_epoch, 2, {"one active"}),
     "floor_without_way_back": (floor_without_way_back, 2, {SETTLES}),
     "forgotten_watch": (forgotten_watch, 2, {SETTLES}),
