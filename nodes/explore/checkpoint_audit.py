@@ -30,7 +30,7 @@ def oldest_complete(events: Sequence[Stamped]) -> str:
     return min(complete, key=lambda name: complete[name], default="")
 
 
-def go_back(trial: Audited, events: Sequence[Stamped]) -> bool:
+def restore_oldest(trial: Audited, events: Sequence[Stamped]) -> bool:
     """Asks for a recovery to the oldest complete checkpoint, and again for a while when it is refused. Returns whether it began. Raises
     FaultUnsupported."""
     name, cluster = oldest_complete(events), trial.cluster

@@ -14,7 +14,7 @@ from nodes.explore import audit
 from nodes.explore.acknowledgements import Acknowledged
 from nodes.explore.atlas import Atlas
 from nodes.explore.branches import EVERY, Arcs
-from nodes.explore.checkpoint_audit import go_back, oldest_complete
+from nodes.explore.checkpoint_audit import oldest_complete, restore_oldest
 from nodes.explore.core import disturbed_still, heal_all, heal_core
 from nodes.explore.coverage import Coverage
 from nodes.explore.deeds import as_of_now, carry_out
@@ -38,7 +38,7 @@ from nodes.trace import story
 from nodes.trace.events import Configured, Serving, Stamped, Started, StoppedServing
 
 START_NS = 120 * SECOND
-GOES_BACK = 0.75
+RESTORED_SHARE = 0.75
 """Share of the trials with a complete checkpoint and whole disks that go back to it after the first audit."""
 WHEN_FORCED = (OneActive.name, SameState.name)
 """Invariants that must hold even when a person has accepted a loss, or when lost data cannot be noticed."""
@@ -135,7 +135,8 @@ class Trial:
             if awaits:
                 leave_hold(self)
             before = audit.read_back(self)
-            if not (self.failures or awaits) and self._goes_back():  # It would take the held file away.
+            # A recovery would take the held file away.
+            if not (self.failures or awaits) and self._restores_checkpoint():
                 before = audit.read_back(self)
             if not self.failures:
                 self._restart_from_disks(before)
@@ -144,12 +145,12 @@ class Trial:
             if awaits and not self.failures:
                 check_hold_ends(self)
 
-    def _goes_back(self) -> bool:
+    def _restores_checkpoint(self) -> bool:
         """In most of the trials that can: goes back to a checkpoint once everything was audited. Returns whether it did."""
-        chosen = random.Random(f"{self.plan.seed}/last recovery").random() < GOES_BACK
+        chosen = random.Random(f"{self.plan.seed}/last recovery").random() < RESTORED_SHARE
         if not (chosen and self.atlas.whole and oldest_complete(self.events)):
             return False
-        return go_back(self, self.events) and self._settles("after the last recovery")
+        return restore_oldest(self, self.events) and self._settles("after the last recovery")
 
     def _restart_from_disks(self, before: audit.AuditReads) -> None:
         """Powers all servers and coordination off at once, so that only durable state returns, and compares it with the state before."""

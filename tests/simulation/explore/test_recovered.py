@@ -68,7 +68,7 @@ def lose_mode(tree: Tree) -> None:
 
 
 def test_the_recovery_of_these_plans_is_carried_out_and_clean(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial_module, "GOES_BACK", 0)
+    monkeypatch.setattr(trial_module, "RESTORED_SHARE", 0)
     trial = trial_of(MARK, RECOVER)
     assert trial.run().failures == []
     assert any(type(stamped.event) is TakenBack for stamped in trial.events)

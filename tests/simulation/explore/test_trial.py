@@ -201,7 +201,7 @@ def going_back_at_the_end(*faults: Fault) -> Plan:
 
 def test_a_recovery_that_is_asked_for_is_over_before_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader that reads the trees before the rollback and the model after it counts the quarantined operations as lost."""
-    monkeypatch.setattr(trial_module, "GOES_BACK", 0)
+    monkeypatch.setattr(trial_module, "RESTORED_SHARE", 0)
     trial = Trial(going_back_at_the_end())
     read_back, taken_back = audit.read_back, []
 
@@ -215,7 +215,7 @@ def test_a_recovery_that_is_asked_for_is_over_before_the_audit(monkeypatch: pyte
 
 
 def test_nobody_waits_for_the_answer_of_a_server_that_died(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial_module, "GOES_BACK", 0)
+    monkeypatch.setattr(trial_module, "RESTORED_SHARE", 0)
     trial = Trial(going_back_at_the_end(Fault("crash", ["active of g1"], at_ms=1_500, for_ms=100)))
     outcome = trial.run()
     assert outcome.clean and [fault.verb for fault, _ in trial.faults.done] == ["mark", "recover", "crash"]
