@@ -78,7 +78,7 @@ trial:
   cluster:
     protocol: {protocol}
     groups: [{{name: g1, number: 1, members: [mds1, mds2, mds3, mds4]}}]
-    timing: {{session_timeout_ms: 600}}
+    timing: {{heartbeat_ms: 150, session_timeout_ms: 600}}
     mutations: {{joins_ignored_while_redoing: {str(ignored).lower()}}}
   faults:
     - verb: cut
