@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from nodes.mutations import NO_MUTATIONS
 from nodes.protocols.mams.pool_node import PoolJournal
 from nodes.wire.messages import Mark
 
@@ -25,6 +26,9 @@ def test_a_session_spares_what_its_writer_has_sent(
     last_epoch: int, sent: tuple[int, int], promised: int, spared: int
 ) -> None:
     pool: Any = SimpleNamespace(
-        _log=SimpleNamespace(last=Mark(0, last_epoch, 38, 7)), _sent=sent, promised=promised
+        _log=SimpleNamespace(last=Mark(0, last_epoch, 38, 7)),
+        _sent=sent,
+        promised=promised,
+        _mutations=NO_MUTATIONS,
     )
     assert PoolJournal.spared_sn(pool, 2) == spared
