@@ -65,7 +65,7 @@ class ByStamp(Based):
         self._real_time: dict[str, RealTime] = {}
         """Answered writes by group. Reads do not count: after a restart of all servers their clock may be behind the stamp of an earlier read."""
         self._due: list[tuple[int, int, int, Stamped, Where]] = []
-        """Calls by their place in the order; their stamp comes after the number that tells equal ones apart."""
+        """Calls by their place in the order, then by stamp, then by a number that tells equal ones apart."""
         self._count = 0
         self._invoked: dict[Key, Stamped] = {}
         """Calls without a known place: not returned, without an answer, or answered again from memory."""
@@ -115,7 +115,7 @@ class ByStamp(Based):
             looks = event.error or tag not in WRITES
             stamp_ns = event.stamp_ns
             if looks and event.invoked_ns >= self._returned_ns:
-                # After a restart of all servers, their clock may be behind the stamp of an earlier read, never behind a record.
+                # It may be behind the stamp of an earlier read, as below, never behind a record: it sees whatever was written so far.
                 stamp_ns = max(stamp_ns, self._done_ns + 1)
             where = self._groups.get(event.server, event.server), event.sn
             if looks:
@@ -165,13 +165,17 @@ class ByStamp(Based):
     def _plan(self, stamp_ns: int, stamped: Stamped, where: Where, resolved_ns: int = 0) -> None:
         """A read is carried out when its name has been resolved, which may be after its stamp: a leader with uncommitted records answers as of
         the moment before these."""
+        event: Called | Invoked = stamped.event  # type: ignore[assignment]
         order_ns = max(stamp_ns, resolved_ns)
+        if event.invoked_ns >= self._returned_ns:
+            # After a restart of all servers, their clock may be behind the stamp of an earlier read, which this call may only follow.
+            order_ns = max(order_ns, self._done_ns + 1)
         if order_ns <= self._done_ns:
             self.unable = "cannot go on: a call was reported too late"
             self._due.clear()
             return
         self._count += 1
-        heappush(self._due, (order_ns, self._count, stamp_ns, stamped, where))
+        heappush(self._due, (order_ns, stamp_ns, self._count, stamped, where))
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -197,7 +201,7 @@ class ByStamp(Based):
             (self._stamps[key][0] for key in self._invoked if key in self._stamps), default=1 << 63
         )
         while self._due and not self.unable:
-            order_ns, _, stamp_ns, stamped, where = self._due[0]
+            order_ns, stamp_ns, _, stamped, where = self._due[0]
             event: Called | Invoked = stamped.event  # type: ignore[assignment]
             if stamped.at_ns > now_ns - SOON_NS or event.invoked_ns > open_ns or order_ns > committed_ns:
                 return

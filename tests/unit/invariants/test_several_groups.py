@@ -167,6 +167,27 @@ def test_a_read_behind_a_restart_may_bear_an_earlier_stamp() -> None:
         assert ("linearisable" in {failure.invariant for failure in invariants.failures}) is not right
 
 
+def test_a_write_behind_a_restart_may_bear_an_earlier_stamp_than_a_read() -> None:
+    """The read saw what had been written until then, and the write's stamp comes after every written one."""
+    made = ["Made", 2 << GROUP_SHIFT | DIRECTORY | 1]
+    before = [
+        called("mds1", 1, ["Mkdir", "/a", False, 0o755], made, 10),
+        called("mds1", 2, ["List", "/", "", 10], ["Listing", ["a"], False], 90),
+    ]
+    for path, result, right in (("/b", ["Made", 2 << GROUP_SHIFT | DIRECTORY | 2], True), ("/a", made, False)):
+        invariants = registry.start(many_groups(2, 1))
+        after = [committed("mds3", 3, 20), called("mds3", 3, ["Mkdir", path, False, 0o755], result, 20)]
+        for number, (server, event) in enumerate([*BEGUN, *before], 1):
+            invariants.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
+        invariants.paths()
+        for number, (server, event) in enumerate(after, 99):
+            invariants.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
+        assert invariants.paths() == ({"/": True, "/a": True, "/b": True} if right else {"/": True, "/a": True})
+        invariants.finish()
+        assert "linearisable" not in {failure.invariant for failure in invariants.unjudged}
+        assert ("linearisable" in {failure.invariant for failure in invariants.failures}) is not right
+
+
 def test_a_check_that_begins_late_claims_nothing() -> None:
     """The control plane has restarted: it does not know the groups committed before."""
     file = ["Made", 2 << GROUP_SHIFT | 2]
