@@ -16,6 +16,8 @@ LOOK_NS = SECOND
 def lacking_replicas(cluster: Stage, prober: Prober, nodes: list[str], paths: list[str]) -> str:
     """A block that has too few replicas even after `COPIED_NS`, in words; empty when there is none."""
     there = sum(not cluster.servers[name].gone for name in nodes)
+    if not there:
+        return ""
     until_ns, lacking = cluster.now_ns + COPIED_NS, ""
     for path in paths:
         while (lacking := prober.run(lacking_of(prober, path, there))) and cluster.now_ns < until_ns:
