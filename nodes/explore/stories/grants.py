@@ -157,6 +157,7 @@ def forgotten_promise(scene: Scene) -> None:
     """A member that has promised the next epoch loses its disk, and with it the promise. It meets the old active first, which has a write open."""
     rng = scene.rng
     grant = granted(scene, (3,))
+    scene.timed(ack_timeout_ms=800)
     leader, others = scene.leader(), scene.others()
     forgets = rng.choice(others)
     at_ms = BEGIN_MS + grant + rng.randrange(grant)
