@@ -269,9 +269,13 @@ class QuorumWriter:
                 self._world.network.send(name, self._in_flight)
 
     def _leave_out(self, now: int) -> None:
-        """Leaves out nodes whose acknowledgement is late: they are sent no group before the next segment."""
+        """Leaves out nodes whose acknowledgement is late: they are sent no group before the next segment. While no majority has the group, only those
+        that refused it: the others still have to be asked.
+        """
         if self._in_flight is None or now - self._began_sending_ns <= self._patience_ns:
             return
+        wanted_sn = self._in_flight.previous.sn + 1
+        has_majority = self._many(lambda node: node.acknowledged_sn >= wanted_sn)
         for node in self._nodes.values():
-            if node.acknowledged_sn < self._in_flight.previous.sn + 1:
+            if node.acknowledged_sn < wanted_sn and (has_majority or node.refused_sn >= wanted_sn):
                 node.in_step = False

@@ -187,6 +187,22 @@ def test_a_writer_waits_for_the_start_that_its_first_group_overtook():
     assert lab.broken() == {}
 
 
+def test_a_writer_asks_a_majority_that_could_not_be_reached_again():
+    """Two of three nodes are cut off for three times the patience with one node."""
+    lab = lab_of("qjm", 3)
+    writes(lab, "a", 3)
+    lab.faults.cut(lab.active, "jn1")
+    lab.faults.cut(lab.active, "jn2")
+    written = lab.begin(lab.ada, Mkdir("/b"))
+    lab.run_ms(3 * lab.cluster.config.timing.ack_timeout_ms)
+    assert not written.done()
+    lab.faults.heal_all()
+    lab.run_ms(500)
+    assert (written.done(), given_up(lab), len(lab.serving())) == (True, [], 1)
+    lab.finish()
+    assert lab.broken() == {}
+
+
 def refused_once(lab):
     """Two of three nodes refuse the first copy of a new writer's first group and take the second. Their refusals come behind that."""
     starts = lab.cluster.hold(lambda s, r, x: r in ("jn1", "jn2") and isinstance(x, j.StartSegment))
