@@ -163,10 +163,13 @@ class Knobs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 NO_KNOBS = Knobs()
 
 
+Variant = Literal["safe", "paper"]
+
+
 class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     cluster: Name = "clover"
     protocol: str = "mams"
-    variant: Literal["safe", "paper"] = "safe"
+    variant: Variant = "safe"
     """`paper`: the family's literal text, with all of its holes (nodes/families.py: PAPER). `holes` lists the open ones."""
     placement: Literal["hash", "random", "subtree", "ddg"] = "hash"
     """Policy that selects the home group of a new object."""

@@ -112,6 +112,9 @@ def explore(
     hole: Annotated[
         list[str] | None, typer.Option(metavar="HOLE", help="A hole of the paper to open.")
     ] = None,
+    variant: Annotated[
+        str, typer.Option(metavar="NAME", help="safe, or paper with all of a family's holes.")
+    ] = "safe",
     on: Annotated[str, typer.Option(metavar="FABRIC", help="simulated or processes.")] = "simulated",
     shrink: Annotated[
         bool, typer.Option("--shrink", help="Shrink the failing trial of the file, for --minutes at most.")
@@ -128,7 +131,7 @@ def explore(
     commands = importlib.import_module("backend.explore.cli")
     switched = tuple(mutation or ()), tuple(hole or ())
     wish = commands.ExploreOptions(
-        protocol, everything, minutes, seeds, jobs, dask, out, *switched, on, shrink, scale
+        protocol, everything, minutes, seeds, jobs, dask, out, *switched, on, shrink, scale, variant
     )
     result = commands.explore_command(file, wish)
     if output is Format.JSON:

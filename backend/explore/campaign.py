@@ -11,7 +11,7 @@ import msgspec
 
 from backend.explore.executors import Executor, WorkersLost
 from backend.explore.work import TrialJob, encode, outcome_of
-from nodes.config import Holes
+from nodes.config import Holes, Variant
 from nodes.explore.plan import Failure, Plan, PlanOutcome
 from nodes.explore.plan_mutations import neighbour
 from nodes.mutations import Mutations
@@ -31,6 +31,7 @@ class Target(msgspec.Struct, frozen=True):
     """`simulated` or `processes`."""
     scale: float | None = None
     """Factor for every time on processes; None measures this machine."""
+    variant: Variant = "safe"
 
 
 def family_of_turn(turn: int, count: int) -> int:
@@ -133,7 +134,14 @@ class Campaign:
                 plan = neighbour(self._rng.choice(corpus), self._rng.choice(corpus), seed)
             target = self._target
             yield TrialJob(
-                seed, protocol, target.holes, target.mutations, plan, on=target.on, scale=target.scale
+                seed,
+                protocol,
+                target.holes,
+                target.mutations,
+                plan,
+                on=target.on,
+                scale=target.scale,
+                variant=target.variant,
             )
 
     def _take(self) -> int:

@@ -6,7 +6,7 @@ import os
 import re
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args
 
 import msgspec
 from rich.console import Console
@@ -24,7 +24,7 @@ from backend.explore.work import SHRINK_S
 from backend.interrupts import watch_signals
 from backend.scenarios.reader import read
 from backend.scenarios.report import report_story
-from nodes.config import Holes
+from nodes.config import Holes, Variant
 from nodes.explore.branches import EVERY, reached
 from nodes.explore.coverage import unreached
 from nodes.explore.draw import SAFE
@@ -60,6 +60,8 @@ class ExploreOptions(msgspec.Struct, frozen=True):
     """Shrink the failing trial of the file, and search nothing."""
     scale: float | None = None
     """Factor for every time on processes; None measures this machine."""
+    variant: str = "safe"
+    """`paper` opens the family's holes beside `holes`."""
 
 
 def explore_command(file: Path | None, wish: ExploreOptions) -> Result:
@@ -71,8 +73,10 @@ def explore_command(file: Path | None, wish: ExploreOptions) -> Result:
         if wish.shrink:
             raise Malformed("explore --shrink takes a file with a trial")
         return explore(wish)
-    if wish.mutations or wish.holes:
-        raise Malformed("explore --mutation and --hole are for drawn clusters: the file names its own")
+    if wish.mutations or wish.holes or wish.variant != "safe":
+        raise Malformed(
+            "explore --mutation, --hole and --variant are for drawn clusters: the file names its own"
+        )
     [first, *_] = scenarios = read(file)
     if wish.shrink:
         if first.trial is None or wish.on != "simulated":
@@ -153,9 +157,15 @@ def target_of(wish: ExploreOptions, base: Plan | None) -> Target:
                 raise Malformed(
                     f"{name[:40]!r} is not a known {kind}; there are {', '.join(struct.__struct_fields__)}"
                 )
+    if wish.variant not in get_args(Variant):
+        raise Malformed(
+            f"the variant {wish.variant[:40]!r} is unknown; there are {', '.join(get_args(Variant))}"
+        )
     protocols = SAFE if wish.protocol is None else (wish.protocol,)
     holes, mutations = dict.fromkeys(wish.holes, True), dict.fromkeys(wish.mutations, True)
-    return Target(protocols, Holes(**holes), Mutations(**mutations), wish.on, wish.scale)
+    return Target(
+        protocols, Holes(**holes), Mutations(**mutations), wish.on, wish.scale, cast(Variant, wish.variant)
+    )
 
 
 def seeds_of(wish: ExploreOptions) -> range | None:

@@ -10,7 +10,7 @@ from types import FrameType
 import msgspec
 
 from backend.explore.process_trial import run_on_processes
-from nodes.config import Holes
+from nodes.config import Holes, Variant
 from nodes.explore.draw import draw
 from nodes.explore.plan import Failure, Plan, PlanOutcome
 from nodes.explore.shrinker import shrink
@@ -40,6 +40,7 @@ class TrialJob(msgspec.Struct, frozen=True, omit_defaults=True):
     """`simulated` or `processes`."""
     scale: float | None = None
     """Factor for every time on processes; None measures this machine."""
+    variant: Variant = "safe"
 
 
 class TookTooLong(Exception):
@@ -47,7 +48,7 @@ class TookTooLong(Exception):
 
 
 def plan_of(job: TrialJob) -> Plan:
-    return job.plan or draw(job.seed, job.protocol, job.holes, job.mutations)
+    return job.plan or draw(job.seed, job.protocol, job.holes, job.mutations, job.variant)
 
 
 def encode(job: TrialJob) -> bytes:

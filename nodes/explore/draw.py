@@ -6,7 +6,7 @@ import random
 
 from msgspec.structs import replace
 
-from nodes.config import ClusterConfig, Holes
+from nodes.config import ClusterConfig, Holes, Variant
 from nodes.explore.atlas import within
 from nodes.explore.bugs import detection_of
 from nodes.explore.draw_cluster import NO_HOLES, draw_cluster
@@ -19,7 +19,7 @@ from nodes.explore.draw_load import CALLERS, draw_callers
 from nodes.explore.plan import Fault, Plan
 from nodes.explore.stories import stories_of
 from nodes.explore.stories.scene import GARNISHED, Scene
-from nodes.families import FAMILIES, family_named
+from nodes.families import FAMILIES, family_named, paper_holes
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.sim.conditions import CALM, Conditions
 
@@ -41,11 +41,19 @@ SAFE = tuple(name for name, family in FAMILIES.items() if family.promises)
 """Families whose safe variant loses nothing."""
 
 
-def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Mutations = NO_MUTATIONS) -> Plan:
-    """The plan of a seed, for this family or one that the seed chooses. Raises ValueError for an unknown family."""
+def draw(
+    seed: int,
+    protocol: str = "",
+    holes: Holes = NO_HOLES,
+    mutations: Mutations = NO_MUTATIONS,
+    variant: Variant = "safe",
+) -> Plan:
+    """The plan of a seed, for this family or one that the seed chooses. The variant `paper` opens its family's holes beside `holes`. Raises
+    ValueError for an unknown family."""
     rng = random.Random(f"{seed}/plan")
     drawn = rng.choice(SAFE)
-    cluster = detecting(seed, draw_cluster(rng, protocol or drawn, holes, mutations))
+    cluster = draw_cluster(rng, protocol or drawn, holes, mutations)
+    cluster = detecting(seed, as_in_paper(cluster) if variant == "paper" else cluster)
     if rng.random() < STORIES:
         return reported(rng, seed, cluster)
     span_ms = min(SPAN_MAX_MS, rng.choice(SESSIONS) * cluster.timing.session_timeout_ms)
@@ -54,6 +62,11 @@ def draw(seed: int, protocol: str = "", holes: Holes = NO_HOLES, mutations: Muta
     callers = draw_callers(rng, cluster, clients, span_ms, moments_of(faults))
     conditions = recording(seed, bearable(draw_conditions(rng), cluster))
     return Plan(seed, patient(placed(seed, cluster), conditions), conditions, callers, faults, span_ms)
+
+
+def as_in_paper(cluster: ClusterConfig) -> ClusterConfig:
+    opened = dict.fromkeys(paper_holes(cluster.protocol), True)
+    return replace(cluster, variant="paper", holes=replace(cluster.holes, **opened))
 
 
 def detecting(seed: int, cluster: ClusterConfig) -> ClusterConfig:

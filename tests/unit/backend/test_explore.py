@@ -30,6 +30,7 @@ from nodes.explore.plan import Failure, Fault, Plan, PlanOutcome
         (["--all", "--seeds", "1..99999999"], "at most 1000000 seeds"),
         (["--all", "--mutation", "nothing"], "'nothing' is not a known mutation; there are join_under_load"),
         (["--all", "--hole", "nothing"], "'nothing' is not a known hole; there are"),
+        (["--all", "--variant", "printed"], "the variant 'printed' is unknown; there are safe, paper"),
         (["nowhere.yaml"], "nowhere.yaml: No such file"),
     ],
 )

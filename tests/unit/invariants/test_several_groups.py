@@ -174,7 +174,10 @@ def test_a_write_behind_a_restart_may_bear_an_earlier_stamp_than_a_read() -> Non
         called("mds1", 1, ["Mkdir", "/a", False, 0o755], made, 10),
         called("mds1", 2, ["List", "/", "", 10], ["Listing", ["a"], False], 90),
     ]
-    for path, result, right in (("/b", ["Made", 2 << GROUP_SHIFT | DIRECTORY | 2], True), ("/a", made, False)):
+    for path, result, right in (
+        ("/b", ["Made", 2 << GROUP_SHIFT | DIRECTORY | 2], True),
+        ("/a", made, False),
+    ):
         invariants = registry.start(many_groups(2, 1))
         after = [committed("mds3", 3, 20), called("mds3", 3, ["Mkdir", path, False, 0o755], result, 20)]
         for number, (server, event) in enumerate([*BEGUN, *before], 1):
@@ -182,7 +185,9 @@ def test_a_write_behind_a_restart_may_bear_an_earlier_stamp_than_a_read() -> Non
         invariants.paths()
         for number, (server, event) in enumerate(after, 99):
             invariants.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
-        assert invariants.paths() == ({"/": True, "/a": True, "/b": True} if right else {"/": True, "/a": True})
+        assert invariants.paths() == (
+            {"/": True, "/a": True, "/b": True} if right else {"/": True, "/a": True}
+        )
         invariants.finish()
         assert "linearisable" not in {failure.invariant for failure in invariants.unjudged}
         assert ("linearisable" in {failure.invariant for failure in invariants.failures}) is not right
