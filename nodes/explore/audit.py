@@ -16,7 +16,7 @@ from nodes.errors import FsError
 from nodes.explore.acknowledgements import Acknowledged
 from nodes.explore.content import read_back as read_content
 from nodes.explore.prober import READ_NS, Prober
-from nodes.explore.replication import lacking_replicas
+from nodes.explore.replication import lacking_replicas, leaked_replicas
 from nodes.explore.stage import Scripted, Stage
 from nodes.families import family_named
 from nodes.invariants.registry import InvariantChecks
@@ -86,6 +86,10 @@ def read_back(trial: Audited) -> AuditReads:
     lacking = lacking_replicas(trial.cluster, prober, trial.config.data.nodes, read)
     if lacking:
         trial.fail(CONTENT, "replicas", lacking)
+    files = [path for path, attributes in tree.items() if attributes.kind == "file"]
+    leaked = leaked_replicas(trial.cluster, trial.invariants, prober, trial.config.data.nodes, files)
+    if leaked:
+        trial.fail(CONTENT, "leaked", leaked)
     prober.client.die()
     return AuditReads(tree, content)
 

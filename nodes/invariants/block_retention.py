@@ -30,7 +30,7 @@ class BlocksKept(Check):
     )
     counts = "replicas of blocks"
 
-    def __init__(self) -> None:
+    def __init__(self, replicas: Replicas) -> None:
         super().__init__()
         self.always = False
         self.steps = {
@@ -43,7 +43,7 @@ class BlocksKept(Check):
             FileCalled: self._on_file,
             TakenBack: self._on_taken_back,
         }
-        self.replicas = Replicas()
+        self.replicas = replicas
         self._removals: list[tuple[Stamped, ReplicaRemoved]] = []
         """Removals while no other holder of the block at that time is known."""
         self._named: list[tuple[Stamped, BlockHealth, str]] = []

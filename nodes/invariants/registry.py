@@ -20,6 +20,7 @@ from nodes.invariants.linearisability import Linearisable
 from nodes.invariants.no_lost_write import NoLostWrite
 from nodes.invariants.one_active import OneActive
 from nodes.invariants.one_primary_view import OnePrimaryView
+from nodes.invariants.replicas import Replicas
 from nodes.invariants.same_order import SameOrder
 from nodes.invariants.same_state import SameState
 from nodes.invariants.stamp_order import ByStamp
@@ -66,9 +67,10 @@ class InvariantChecks:
         self._barrier = UpToBarrier({group.number: group.name for group in cluster.groups})
         self._lasting: list[Check] = [InodeNumbers(), self._barrier]
         """Checks that continue over a recovery, because blocks stay on their nodes."""
+        self.replicas = Replicas()
+        """The replicas that data nodes report."""
         if cluster.data.nodes:
-            kept = BlocksKept()
-            self._lasting += [kept, BarrierBlocks(kept.replicas)]
+            self._lasting += [BlocksKept(self.replicas), BarrierBlocks(self.replicas)]
         self._lasting_steps: dict[type[Event], list[Step]] = {}
         for check in self._lasting:
             for kind, step in check.steps.items():
@@ -195,6 +197,11 @@ class InvariantChecks:
         for check in [*self._earlier(), *self._last_incarnation.checks, *self._lasting]:
             check.finish()
         self._over = True
+
+    @property
+    def has_checkpoint(self) -> bool:
+        """Whether a barrier was written."""
+        return any(checked.has_checkpoint for checked in self._incarnations.values())
 
     @property
     def _checks(self) -> list[Check]:

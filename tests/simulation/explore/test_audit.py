@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from nodes.blocks.keeper import BlockKeeper
 from nodes.config import SECOND, ClusterConfig, DataConfig, GroupConfig, JournalConfig, one_group
 from nodes.explore import audit
 from nodes.explore.audit import QUIET_NS, await_quiet, leading_pages
@@ -158,6 +159,14 @@ def test_a_core_of_which_one_group_never_answers_does_not_serve(monkeypatch: pyt
     cluster.faults.do("crash", ["mds2"])
     trial._core_serves()
     assert [failure.place for failure in trial.failures] == ["core"]
+
+
+def test_a_replica_of_no_file_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BlockKeeper, "_is_freed", lambda *anything: False)
+    calls = Caller("c1", ["put /f 3000", "put /g 3000", "delete /f"])
+    trial = Trial(Plan(3, one_group(1, data=DataConfig(["dn1", "dn2", "dn3"])), callers=[calls]))
+    [failure] = trial.run().failures
+    assert failure.place == "leaked" and "which belongs to no file" in failure.explanation
 
 
 def test_a_block_without_all_its_replicas_is_seen() -> None:
