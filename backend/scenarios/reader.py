@@ -273,9 +273,12 @@ def check(scenario: Scenario, lines: Lines) -> None:
                     f"{name!r} is not a known {kind}; there are {', '.join(known)}", ["cluster", f"{kind}s"]
                 )
     try:
-        new_config(shape_of(scenario.cluster), "clover")
+        config = new_config(shape_of(scenario.cluster), "clover")
     except Malformed as error:
         raise lines.wrong(error.message, ["cluster"]) from None
+    size = len(config.groups[0].members)
+    if scenario.cluster.min_in_step > size:
+        raise lines.wrong(f"a group of {size} servers never has more in step", ["cluster", "min_in_step"])
     if scenario.workload is not None:
         text_is(per_second, scenario.workload.rate, lines, ["workload", "rate"])
         for kind in scenario.workload.mix:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from nodes.config import ClusterConfig
+from nodes.explore.audit import OWN_CLIENTS
 from nodes.explore.calls import parse
 from nodes.explore.plan import FIRST, WHOEVER, Fault, Plan
 from nodes.families import Family, family_named
@@ -68,6 +69,10 @@ def check_cluster(cluster: ClusterConfig) -> None:
             most = family.standbys_max + 1
             line = f"{group.name}: {cluster.protocol} runs 1 to {most} servers in a group, not {len(group.members)}"
             raise WrongPlan(line, f"cluster.groups[{place}].members")
+    smallest = min(len(group.members) for group in groups)
+    if cluster.min_in_step > smallest:
+        line = f"a group of {smallest} servers never has {cluster.min_in_step} in step: it could not serve"
+        raise WrongPlan(line, "cluster.min_in_step")
     if timing.heartbeat_ms > timing.session_timeout_ms:
         line = f"a heartbeat each {timing.heartbeat_ms} ms keeps no session of {timing.session_timeout_ms} ms: it must be shorter"
         raise WrongPlan(line, "cluster.timing")
@@ -87,6 +92,8 @@ def check_names(plan: Plan) -> None:
     cluster, known = plan.cluster, set(OF_COORDINATION)
 
     def once(name: str, place: str) -> None:
+        if name.startswith(OWN_CLIENTS):
+            raise WrongPlan(f"the name {name[:40]!r} begins like those of the audit's own clients", place)
         if name in known:
             raise WrongPlan(f"the name {name[:40]!r} is taken: every process and group has its own", place)
         known.add(name)

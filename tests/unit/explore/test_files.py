@@ -91,6 +91,8 @@ def test_a_wrong_fault_is_refused_with_its_place(fault: dict[str, Any], words: s
         ({"data": {"nodes": ["mds1"]}}, "the name 'mds1' is taken", "cluster"),
         ({"protocol": "qjm", "journal": {"nodes": ["jn1"]}}, "needs at least 3 journal-nodes here, not 1", "cluster.journal"),
         ({"protocol": "bookkeeper", "journal": {"nodes": ["a", "b"]}}, "at least 3 bookies here, not 2", "cluster.journal"),
+        ({"groups": [{**G1, "members": ["prober1"]}]}, "the audit's own clients", "cluster.groups[0].members"),
+        ({"min_in_step": 3}, "a group of 2 servers never has 3 in step", "cluster.min_in_step"),
         ({"timing": {"heartbeat_ms": 6000}}, "a heartbeat each 6000 ms keeps no session of 5000 ms", "cluster.timing"),
     ],
 )  # fmt: skip

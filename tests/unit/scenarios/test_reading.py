@@ -34,6 +34,7 @@ def refused(tmp_path: Path, text: str | bytes) -> str:
         (HEAD + "colour: red\n", 3, "colour"),
         (HEAD + "cluster:\n  standbys: many\n", 4, "int"),
         (HEAD + "cluster:\n  standbys: 99\n", 4, "14"),
+        (HEAD + "cluster:\n  min_in_step: 9\n", 4, "never has more in step"),
         (HEAD + "cluster:\n  session_timeout: soon\n", 4, "500ms"),
         (HEAD + "cluster:\n  holes: [black]\n", 4, "no_fencing"),
         (HEAD + "cluster:\n  protocol: raft\n", 4, "raft"),
