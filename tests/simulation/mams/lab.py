@@ -7,11 +7,13 @@ from typing import Any
 
 from nodes.config import MILLISECOND, SECOND, ClusterConfig, Holes, one_group
 from nodes.invariants import registry
-from nodes.protocols.mams.messages import Prepare
+from nodes.metadata.operations import Mkdir
+from nodes.protocols.mams.messages import Prepare, Renew
 from nodes.sim.cluster import SimCluster
 from nodes.sim.loop import Stuck
 from nodes.sim.network import HeldMessages
 from nodes.trace.events import Serving, Stamped
+from nodes.wire.messages import Message
 
 SETTLE_NS = 120 * SECOND
 
@@ -66,6 +68,24 @@ class Lab:
         return self.cluster.hold(
             lambda sender, receiver, message: type(message) is Prepare and receiver in receivers
         )
+
+    def renewed(self, member: str, behind: int) -> tuple[str, Message]:
+        """Crashes and restarts a member so many groups later; returns who renewed it and the message that opened this session."""
+        opened: list[tuple[str, Message]] = []
+
+        def seen(sender: str, receiver: str, message: Message) -> bool:
+            if type(message) is Renew and receiver == member:
+                opened.append((sender, message))
+            return False
+
+        self.cluster.hold(seen)
+        self.faults.crash(member)
+        self.run_ms(12_000)
+        for number in range(behind):
+            self.ada.call(Mkdir(f"/b{number}"))
+        self.faults.restart(member)
+        self.cluster.run_until(lambda: bool(opened) and self.cluster.settled())
+        return opened[0]
 
     def mend(self) -> None:
         """Ends all faults and starts every server."""

@@ -8,11 +8,10 @@ from typing import Any
 from nodes.config import MILLISECOND, SECOND
 from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.protocols.mams.messages import Prepare, Promise, Renew
+from nodes.protocols.mams.messages import Prepare, Promise
 from nodes.protocols.mams.renewal import DIRECT_GAP
 from nodes.sim.network import HeldMessages
 from nodes.trace.events import Configured, Stamped, StepTaken
-from nodes.wire.messages import Message
 from tests.simulation.mams.lab import Lab
 
 Schedule = Callable[[Lab], None]
@@ -165,24 +164,11 @@ def session_cuts_acknowledged(lab: Lab) -> None:
     """A copy of the message that opened an old renewing session reaches a member that alone has acknowledged the next write; the active dies."""
     lab.ada.call(Mkdir("/a"))
     active, (member, other) = lab.active, lab.standbys
-    opened: list[Message] = []
-
-    def seen(sender: str, receiver: str, message: Message) -> bool:
-        if type(message) is Renew and receiver == member:
-            opened.append(message)
-        return False
-
-    lab.cluster.hold(seen)
-    lab.faults.crash(member)
-    lab.run_ms(12_000)
-    for number in range(DIRECT_GAP + 1):
-        lab.ada.call(Mkdir(f"/b{number}"))
-    lab.faults.restart(member)
-    lab.cluster.run_until(lambda: bool(opened) and lab.cluster.settled())
+    _, opened = lab.renewed(member, DIRECT_GAP + 1)
     lab.hold_journals(other)
     lab.ada.call(Mkdir("/c"))
     lab.hold_journals(member)
-    lab.cluster.net.carry(active, member, opened[:1])
+    lab.cluster.net.carry(active, member, [opened])
     lab.run_ms(20)
     lab.faults.crash(active)
     drop_all(lab)

@@ -6,10 +6,8 @@ import pytest
 
 from nodes.config import Knobs
 from nodes.metadata.operations import Mkdir
-from nodes.protocols.mams.messages import Renew
 from nodes.protocols.mams.pool_node import PoolJournal
 from nodes.trace.events import Cut
-from nodes.wire.messages import Message
 from tests.simulation.mams.lab import Lab
 
 
@@ -21,24 +19,10 @@ def test_groups_that_come_during_a_cut_are_applied_once(seed: int, monkeypatch: 
     lab = Lab(seed, standbys=2, knobs=Knobs(direct_groups=1))
     lab.ada.call(Mkdir("/a"))
     member = lab.standbys[0]
-    opened: list[tuple[str, Message]] = []
-
-    def seen(sender: str, receiver: str, message: Message) -> bool:
-        if type(message) is Renew and receiver == member:
-            opened.append((sender, message))
-        return False
-
-    lab.cluster.hold(seen)
-    lab.faults.crash(member)
-    lab.run_ms(12_000)
-    for number in range(5):
-        lab.ada.call(Mkdir(f"/b{number}"))
-    lab.faults.restart(member)
-    lab.cluster.run_until(lambda: bool(opened) and lab.cluster.settled())
+    active, late = lab.renewed(member, 5)
     for number in range(5):
         lab.ada.call(Mkdir(f"/c{number}"))
     lab.faults.slow_disk(member, ms=20)
-    active, late = opened[0]
     for number in range(10):
         lab.begin(lab.eve, Mkdir(f"/d{number}"))
         if number == 3:

@@ -82,14 +82,20 @@ def test_a_new_name_that_was_not_synced_may_vanish_or_stay() -> None:
     assert found == {True, False}
 
 
+def killed_in(begin: Callable[[SimDisk], Coroutine[Any, Any, None]], seed: int) -> Disk:
+    """A disk whose process ends in the middle of a call."""
+    disk = Disk(seed)
+    disk.run(disk.disk.replace("epoch", b"old"))
+    disk.run(begin(disk.disk), 1)
+    disk.machine.die()
+    return disk
+
+
 def outcomes(begin: Callable[[SimDisk], Coroutine[Any, Any, None]], apply_fault: str) -> set[tuple[str, ...]]:
     """Possible sets of files, with their content, when a process ends in the middle of a call."""
     found = set()
     for seed in range(60):
-        disk = Disk(seed)
-        disk.run(disk.disk.replace("epoch", b"old"))
-        disk.run(begin(disk.disk), 1)
-        disk.machine.die()
+        disk = killed_in(begin, seed)
         if apply_fault == "crash":
             disk.store.crash(disk.store.stream(seed))
         else:
@@ -150,10 +156,7 @@ def test_a_removal_is_durable_with_what_was_renamed_before_it() -> None:
 def test_what_a_killed_process_had_renamed_is_undone_by_a_later_power_loss(begin: Any) -> None:
     found = set()
     for seed in range(60):
-        disk = Disk(seed)
-        disk.run(disk.disk.replace("epoch", b"old"))
-        disk.run(begin(disk.disk), 1)
-        disk.machine.die()
+        disk = killed_in(begin, seed)
         disk.store.crash(disk.store.stream(seed))
         done = bytes(disk.store.files["epoch"].data) != b"old" if "epoch" in disk.store.files else True
         disk.store.lose_power("prefix", seed)
