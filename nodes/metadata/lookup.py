@@ -125,6 +125,13 @@ def _end_elsewhere(path: str, number: int, parents: bool) -> None:
         raise FsError("EEXIST", shown(path))
 
 
+def still_holds(tree: Tree, place: NamePlace, moves: int) -> bool:
+    """Whether a name that was found under this count of moves is decided and still that of the same inode."""
+    locks, parent = tree.locks, place.parent
+    undecided = locks.moves or (parent.number, place.name) in locks.names
+    return tree.moves == moves and not undecided and (parent.entries or {}).get(place.name) == place.number
+
+
 def _begin(tree: Tree, start: Start, names: list[str]) -> Inode:
     if not 0 <= start.depth <= len(names):
         raise FsError("EINVAL", f"a walk of {len(names)} names does not begin behind name {start.depth}")

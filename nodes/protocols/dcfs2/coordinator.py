@@ -13,6 +13,7 @@ from nodes.config import MILLISECOND, SECOND
 from nodes.errors import FsError
 from nodes.metadata.changes import Change, CountMove
 from nodes.metadata.cross_group_memory import Begun, Key
+from nodes.metadata.lookup import still_holds
 from nodes.metadata.operations import Done, Failed
 from nodes.metadata.plans import Look, Split, split_found
 from nodes.metadata.records import (
@@ -246,16 +247,15 @@ class Coordinated:
     async def _look(self, op_id: OpId, lowest_open: int, plan: Look, moves: int) -> None:
         """Asks which object has the new name, then begins; the promises check that this is still true."""
         host = self._host
-        question = LookUp(0, host.group, plan.to_parent, plan.to_name)
+        question = LookUp(0, host.group, plan.to_parent, plan.to_name, host.now_ns())
         found = None
         for _ in range(PATIENCE_NS // RESEND_NS):
             found = await self._ask(home_group(plan.to_parent), question, RESEND_NS)
             if found is not None and found.error != BUSY:
                 break
         await host.can_commit()
-        entries = plan.place.parent.entries or {}
-        moved = entries.get(plan.place.name) != plan.place.number
-        if found is None or found.error == BUSY or moved or host.draining:
+        holds = still_holds(host.namespace.tree, plan.place, moves)
+        if found is None or found.error == BUSY or not holds or host.draining:
             host.again(op_id)()
             return
         if found.error:
@@ -265,16 +265,17 @@ class Coordinated:
         try:
             split = split_found(plan, found.child)
         except FsError as refused:
-            self._refuse(op_id, lowest_open, str(refused))
+            self._refuse(op_id, lowest_open, str(refused), found.at_ns)
             return
         self.begin(op_id, lowest_open, split, moves)
 
-    def _refuse(self, op_id: OpId, lowest_open: int, error: str) -> None:
+    def _refuse(self, op_id: OpId, lowest_open: int, error: str, seen_ns: int) -> None:
+        """Refuses with the stamp at which the other group saw the name."""
         host = self._host
         at = host.position()
-        failed = Failed(error, *at)
-        record = RefuseRecord(op_id, lowest_open, at.at_ns, failed)
-        host.record(record, lambda: host.answer(op_id, None, error, at))
+        reported = at._replace(at_ns=seen_ns)
+        record = RefuseRecord(op_id, lowest_open, at.at_ns, Failed(error, *reported))
+        host.record(record, lambda: host.answer(op_id, None, error, reported))
 
     def on_look_up(self, peer: str, message: LookUp) -> None:
         host, tree = self._host, self._host.namespace.tree

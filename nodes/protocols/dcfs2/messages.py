@@ -112,6 +112,7 @@ class LookUp(CrossGroupMessage, array_like=True, tag=True, gc=False):
     group: int
     parent: int
     name: str
+    at_ns: int
 
 
 class Found(CrossGroupMessage, array_like=True, tag=True, gc=False):

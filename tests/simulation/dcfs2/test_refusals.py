@@ -9,6 +9,7 @@ import pytest
 from nodes.config import SECOND
 from nodes.errors import FsError
 from nodes.metadata.operations import Create, Delete, Link, List, Mkdir, Operation, Rename
+from nodes.protocols.dcfs2.messages import Found
 from nodes.sim.network import HeldMessages
 from nodes.wire.messages import Answer, Request
 from tests.simulation.dcfs2.lab import Groups
@@ -113,4 +114,59 @@ def test_errors_that_another_group_has_decided(
     lab.eve.call(mends)
     lab.cluster.run_until(call.done, 60 * SECOND)
     assert str(call.exception()) == error
+    lab.finish()
+
+
+# --- another group's word about the new name --------------------------------------------------------------------------
+
+
+def looking(lab: Groups, operation: Link) -> tuple[Any, HeldMessages]:
+    """Ada's link, whose lookup in the group of the new parent has been answered; the answer is held."""
+    words = lab.cluster.hold(lambda sender, receiver, message: type(message) is Found)
+    call = lab.ada.spawn(operation)
+    lab.cluster.run_until(lambda: bool(words.messages) or call.done(), 10 * SECOND)
+    return call, words
+
+
+def asked_elsewhere(lab: Groups) -> str:
+    """A directory in which the new name of a link from /before0 must be looked up in another group."""
+    lab.ada.call(Create("/before0/probe"))
+    for number in range(1, 8):
+        lab.ada.call(Mkdir(f"/to{number}"))
+        call, words = looking(lab, Link("/before0/probe", f"/to{number}/probe"))
+        asked = bool(words.messages)
+        words.release()
+        lab.cluster.run_until(call.done, 10 * SECOND)
+        if asked:
+            return f"/to{number}"
+    raise AssertionError("every directory has the home of /before0")
+
+
+@pytest.mark.parametrize("seed", range(5, 8))
+def test_the_new_parent_moves_before_the_answer_comes(seed: int) -> None:
+    """No later path leads into the directory that was asked about: the refusal is the one of the path as it is now."""
+    lab = Groups(seed, 3, 1, placement="random")
+    open_session(lab)
+    lab.ada.call(Mkdir("/before0/directory"))
+    parent = asked_elsewhere(lab)
+    call, words = looking(lab, Link("/before0/directory", f"{parent}/name"))
+    lab.eve.call(Rename(parent, "/moved"))
+    words.release()
+    lab.cluster.run_until(call.done, 60 * SECOND)
+    assert str(call.exception()).startswith("ENOENT")
+    lab.finish()
+
+
+@pytest.mark.parametrize("seed", range(5, 8))
+def test_the_new_name_is_free_before_the_answer_comes(seed: int) -> None:
+    """The refusal is as of the moment when the other group saw the name."""
+    lab = Groups(seed, 3, 1, placement="random")
+    open_session(lab)
+    parent = asked_elsewhere(lab)
+    lab.ada.call(Create(f"{parent}/taken"))
+    call, words = looking(lab, Link("/before0/f", f"{parent}/taken"))
+    lab.eve.call(Delete(f"{parent}/taken"))
+    words.release()
+    lab.cluster.run_until(call.done, 60 * SECOND)
+    assert str(call.exception()).startswith("EEXIST")
     lab.finish()

@@ -25,7 +25,7 @@ def words(lab: Groups) -> list[CrossGroupMessage]:
         m.CommitReq(1, 1, 2, [], 1),
         m.AbortReq(1, 1, 2, "EIO: forged", 1),
         m.Ack(2, 1, 1),
-        m.LookUp(1, 2, 1, "f"),
+        m.LookUp(1, 2, 1, "f", 0),
     ]
 
 
