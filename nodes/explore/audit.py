@@ -16,8 +16,9 @@ from nodes.errors import FsError
 from nodes.explore.acknowledgements import Acknowledged
 from nodes.explore.content import read_back as read_content
 from nodes.explore.prober import READ_NS, Prober
-from nodes.explore.replication import lacking_replicas, leaked_replicas
+from nodes.explore.replication import blocks_of, lacking_replicas, leaked_replicas
 from nodes.explore.stage import Scripted, Stage
+from nodes.explore.thin_blocks import ThinBlocks
 from nodes.families import family_named
 from nodes.invariants.registry import InvariantChecks
 from nodes.metadata import fsck
@@ -53,6 +54,9 @@ class Audited(Protocol):
 
     @property
     def acknowledged(self) -> Acknowledged: ...
+
+    @property
+    def thin_blocks(self) -> ThinBlocks: ...
 
     def fail(self, invariant: str, place: str, explanation: str) -> None: ...
 
@@ -333,7 +337,7 @@ def paths_of(inodes: dict[int, dict[str, int] | None]) -> dict[str, bool]:
 
 async def check_content(trial: Audited, prober: Prober, tree: dict[str, Any]) -> dict[int, bytes]:
     """Checks that every byte is one that was written, and that every existing file has all its acknowledged records that no recovery has
-    quarantined. Returns the SHA-256 of each file by inode number."""
+    quarantined, unless it has a block that was too thin to be kept. Returns the SHA-256 of each file by inode number."""
     sums: dict[int, bytes] = {}
     acknowledged = {
         tag: place.inode
@@ -347,7 +351,8 @@ async def check_content(trial: Audited, prober: Prober, tree: dict[str, Any]) ->
         try:
             content = b"".join([part async for part in prober.client.files.get(path)])
         except FsError as error:
-            if wanted:
+            blocks = await blocks_of(prober, [path]) if trial.thin_blocks.lost else None
+            if wanted and not (blocks and blocks & trial.thin_blocks.lost):
                 trial.fail(CONTENT, error.name, f"{path} cannot be read back: {error}")
             continue
         sums[inode] = hashlib.sha256(content).digest()

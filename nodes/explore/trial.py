@@ -27,6 +27,7 @@ from nodes.explore.sim_stage import SimStage
 from nodes.explore.spare_images import SpareImages
 from nodes.explore.stage import Scripted, Stage, StageMember
 from nodes.explore.stamps import Stamps
+from nodes.explore.thin_blocks import ThinBlocks
 from nodes.families import family_named
 from nodes.faults.check import FaultUnsupported
 from nodes.invariants import registry
@@ -58,6 +59,7 @@ class Trial:
         self.acknowledged = Acknowledged(self.invariants)
         self.stamps = Stamps()
         self.spare_images = SpareImages()
+        self.thin_blocks = ThinBlocks(plan.cluster.data.nodes)
         self.atlas = Atlas(plan.cluster)
         self.coverage = Coverage(self.cluster, plan.cluster)
         self.events: list[Stamped] = []
@@ -67,7 +69,14 @@ class Trial:
         self._serving: set[str] = set()
         """Servers whose last report is that they serve."""
         self._rng = random.Random(f"{plan.seed}/trial")
-        listeners = (self.invariants, self.acknowledged, self.stamps, self.spare_images, self.coverage)
+        listeners = (
+            self.invariants,
+            self.acknowledged,
+            self.stamps,
+            self.spare_images,
+            self.thin_blocks,
+            self.coverage,
+        )
         for listener in (*(each.on_event for each in listeners), self._on_event, on_event):
             if listener is not None:
                 self.cluster.on_event(listener)

@@ -9,7 +9,7 @@ from nodes.config import SECOND, ClusterConfig, DataConfig, GroupConfig, Journal
 from nodes.explore import audit
 from nodes.explore.audit import QUIET_NS, await_quiet, leading_pages
 from nodes.explore.draw import draw
-from nodes.explore.plan import Caller, Plan
+from nodes.explore.plan import Caller, Fault, Plan
 from nodes.explore.prober import Prober
 from nodes.explore.replication import lacking_replicas
 from nodes.explore.trial import Trial
@@ -167,6 +167,19 @@ def test_a_replica_of_no_file_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     trial = Trial(Plan(3, one_group(1, data=DataConfig(["dn1", "dn2", "dn3"])), callers=[calls]))
     [failure] = trial.run().failures
     assert failure.place == "leaked" and "which belongs to no file" in failure.explanation
+
+
+@pytest.mark.parametrize(("kept", "excused"), [(0, True), (1, False)])
+def test_a_block_that_one_disk_alone_had_may_be_lost_with_it(kept: int, excused: bool) -> None:
+    """The data nodes but one are down while it is written. With two, no loss of one of these disks excuses that it cannot be read."""
+    away = ["dn1", "dn2", "dn3"][kept + 1 :]
+    faults = [Fault("crash", [name], at_ms=0, for_ms=8_000) for name in away]
+    faults.append(Fault("new_disk", ["dn1"], at_ms=2_500, for_ms=10))
+    data = DataConfig(["dn1", "dn2", "dn3"], 200, 600)
+    put = Caller("c1", ["put /f 3000"], start_ms=1_500)
+    trial = Trial(Plan(3, one_group(1, data=data), callers=[put], faults=faults, span_ms=8_000))
+    assert trial.run().clean
+    assert bool(trial.thin_blocks.lost) is excused
 
 
 def test_a_block_without_all_its_replicas_is_seen() -> None:

@@ -1,0 +1,42 @@
+"""Blocks that one data node alone had when its disk lost data.
+
+A write is acknowledged by the data nodes that could be reached, as in HDFS, and copied later, so that no family promises to keep these.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from nodes.explore.atlas import damages
+from nodes.invariants.replicas import Replicas
+from nodes.trace.block_events import ReplicaDamaged, ReplicaRemoved, ReplicasFound, ReplicaStored
+from nodes.trace.events import FaultInjected, Stamped
+
+
+class ThinBlocks:
+    """Follows the replicas that data nodes report. Of a disk that rots it is not known where, so that all of its replicas count as lost."""
+
+    def __init__(self, nodes: list[str]) -> None:
+        self._nodes = nodes
+        self._replicas = Replicas()
+        self.lost: set[int] = set()
+
+    def on_event(self, stamped: Stamped) -> None:
+        event = stamped.event
+        if isinstance(event, ReplicaStored):
+            self._replicas.hold(event.block, event.stamp, event.length, stamped)
+        elif isinstance(event, ReplicasFound):
+            self._replicas.find(event.blocks, event.more, stamped)
+        elif isinstance(event, ReplicaRemoved | ReplicaDamaged):
+            self._replicas.lose(event.block, "", stamped)
+        elif isinstance(event, FaultInjected) and damages(event.verb):
+            for node in event.targets:
+                if node in self._nodes:
+                    self._lose_all(node, stamped)
+
+    def _lose_all(self, node: str, stamped: Stamped) -> None:
+        for block, mine in self._replicas.of(node).items():
+            others = [held for name, held in self._replicas.holders(block).items() if name != node]
+            if all(held.stamp < mine.stamp for held in others):
+                self.lost.add(block)
+            self._replicas.lose(block, "", replace(stamped, server=node))
