@@ -25,6 +25,7 @@ from nodes.metadata import fsck
 from nodes.metadata.operations import Create, List, Mkdir, Stat
 from nodes.metadata.pages import TreePage
 from nodes.roles import FOLLOWING, SERVING
+from nodes.trace.events import Stamped
 from nodes.units import ROOT
 
 QUIET_NS = 30 * SECOND
@@ -54,6 +55,9 @@ class Audited(Protocol):
 
     @property
     def acknowledged(self) -> Acknowledged: ...
+
+    @property
+    def events(self) -> Sequence[Stamped]: ...
 
     @property
     def thin_blocks(self) -> ThinBlocks: ...
@@ -90,8 +94,8 @@ def read_back(trial: Audited) -> AuditReads:
     lacking = lacking_replicas(trial.cluster, prober, trial.config.data.nodes, read)
     if lacking:
         trial.fail(CONTENT, "replicas", lacking)
-    files = [path for path, attributes in tree.items() if attributes.kind == "file"]
-    leaked = leaked_replicas(trial.cluster, trial.invariants, prober, trial.config.data.nodes, files)
+    inodes = {attributes.inode for attributes in tree.values()}
+    leaked = leaked_replicas(trial.cluster, trial.invariants, trial.config.data.nodes, trial.events, inodes)
     if leaked:
         trial.fail(CONTENT, "leaked", leaked)
     prober.client.die()

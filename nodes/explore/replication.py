@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from nodes.config import SECOND
 from nodes.errors import FsError
 from nodes.explore.prober import Prober
 from nodes.explore.stage import Stage
+from nodes.invariants.calls import as_travelled, tag_of
 from nodes.invariants.registry import InvariantChecks
 from nodes.metadata.operations import Open
+from nodes.trace.events import Called, Stamped
 from nodes.wire.data_messages import FINAL, LOCATED_MAX
 
 COPIED_NS = 120 * SECOND
@@ -51,34 +54,43 @@ async def lacking_of(prober: Prober, path: str, nodes: int) -> str:
 
 
 def leaked_replicas(
-    cluster: Stage, invariants: InvariantChecks, prober: Prober, nodes: list[str], paths: list[str]
+    cluster: Stage, invariants: InvariantChecks, nodes: list[str], events: Iterable[Stamped], inodes: set[int]
 ) -> str:
-    """A replica whose block belongs to no file even after `FREED_NS`, in words; empty when there is none. Checkpoints may keep freed blocks, and a
-    file that is being written has blocks that no reader is shown: then none is called leaked."""
+    """A replica whose block was granted to a file that is gone, even after `FREED_NS`, in words; empty when there is none. Checkpoints may keep
+    such blocks: then none is called leaked. `inodes`: the numbers of all files."""
     there = [name for name in nodes if not cluster.servers[name].gone]
-    known = None if invariants.has_checkpoint or not there else prober.run(blocks_of(prober, paths))
-    if known is None:
+    if invariants.has_checkpoint or not there:
         return ""
+    freed = {block for block, inode in granted(events).items() if inode not in inodes}
     until_ns = cluster.now_ns + FREED_NS
-    while (leaked := _leaked(invariants, there, known)) and cluster.now_ns < until_ns:
+    while (leaked := _leaked(invariants, there, freed)) and cluster.now_ns < until_ns:
         cluster.run_for(LOOK_NS)
     return leaked
 
 
-def _leaked(invariants: InvariantChecks, nodes: list[str], known: set[int]) -> str:
+def granted(events: Iterable[Stamped]) -> dict[int, int]:
+    """The file to which each block was granted, as far as a client was told so."""
+    calls = (each.event for each in events if isinstance(each.event, Called) and not each.event.error)
+    granting = (call for call in calls if tag_of(call.operation) == "AddBlock")
+    return {
+        as_travelled(call.result)[1][0]: as_travelled(call.operation)[1] for call in granting if call.result
+    }
+
+
+def _leaked(invariants: InvariantChecks, nodes: list[str], freed: set[int]) -> str:
     return next(
         (
-            f"{name} keeps block {block:016x}, which belongs to no file"
+            f"{name} keeps block {block:016x}, whose file is gone"
             for name in nodes
             for block in invariants.replicas.of(name)
-            if block not in known
+            if block in freed
         ),
         "",
     )
 
 
 async def blocks_of(prober: Prober, paths: list[str]) -> set[int] | None:
-    """The numbers of all blocks of these files; None when one is being written or cannot be read."""
+    """The numbers of the finished blocks of these files; None when one cannot be resolved."""
     known: set[int] = set()
     for path in paths:
         first, more = 0, True
@@ -86,8 +98,6 @@ async def blocks_of(prober: Prober, paths: list[str]) -> set[int] | None:
             try:
                 contents: Any = (await prober.client.client.call(Open(path, first, LOCATED_MAX))).result
             except FsError:
-                return None
-            if contents.writing:
                 return None
             known.update(block.number for block in contents.blocks)
             first, more = first + len(contents.blocks), contents.more

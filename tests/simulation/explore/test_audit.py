@@ -166,7 +166,7 @@ def test_a_replica_of_no_file_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = Caller("c1", ["put /f 3000", "put /g 3000", "delete /f"])
     trial = Trial(Plan(3, one_group(1, data=DataConfig(["dn1", "dn2", "dn3"])), callers=[calls]))
     [failure] = trial.run().failures
-    assert failure.place == "leaked" and "which belongs to no file" in failure.explanation
+    assert failure.place == "leaked" and "whose file is gone" in failure.explanation
 
 
 @pytest.mark.parametrize(("kept", "excused"), [(0, True), (1, False)])
