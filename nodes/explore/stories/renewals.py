@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from nodes.config import DataConfig, Knobs
 from nodes.explore.stories.scene import BEGIN_MS, Scene
 
@@ -29,15 +31,25 @@ def all_replaced(scene: Scene) -> None:
     scene.writes(0, at_ms + 1_500, rng.choice((40, 80)), style="closed")
 
 
+def prunes_often(scene: Scene, size: int, ack_ms: int, **fields: Any) -> None:
+    """A group that prunes its short journal after every few groups."""
+    scene.shape(
+        (size,),
+        image_gap=2,
+        log_bytes=1 << 12,
+        image_partitions=1,
+        min_in_step=0,
+        data=DataConfig(),
+        **fields,
+    )
+    scene.precise()
+    scene.timed(renew_scan_ms=50, ack_timeout_ms=ack_ms, session_timeout_ms=600, heartbeat_ms=150)
+
+
 def slept_through(scene: Scene) -> None:
     """A server sleeps while a checkpoint is marked, the cluster goes back to it and journals are pruned. It is renewed, and its copies are needed."""
     rng = scene.rng
-    scene.shape(
-        sizes=(2,), image_every=rng.choice((2, 5)), image_gap=2, log_bytes=1 << 12, image_partitions=1, min_in_step=0,
-        knobs=Knobs(segment_bytes=300), data=DataConfig(),
-    )  # fmt: skip
-    scene.precise()
-    scene.timed(renew_scan_ms=50, ack_timeout_ms=200, session_timeout_ms=600, heartbeat_ms=150)
+    prunes_often(scene, 2, 200, image_every=rng.choice((2, 5)), knobs=Knobs(segment_bytes=300))
     sleeps_ms = BEGIN_MS + rng.randrange(100)
     mark_ms = sleeps_ms + 2_000 + rng.randrange(300)
     back_ms = mark_ms + rng.choice((500, 1_000))
@@ -57,12 +69,8 @@ def slept_through(scene: Scene) -> None:
 def copied_in_vain(scene: Scene) -> None:
     """A server with a new disk cannot read the image that a checkpoint needs, and is renewed by a newer one. It must prune its journal again."""
     rng = scene.rng
-    scene.shape(
-        sizes=(3,), image_every=2, image_gap=2, log_bytes=1 << 12, image_partitions=1, min_in_step=0,
-        image_store="vssp", knobs=Knobs(segment_bytes=300, direct_groups=1), data=DataConfig(),
-    )  # fmt: skip
-    scene.precise()
-    scene.timed(renew_scan_ms=50, ack_timeout_ms=100, session_timeout_ms=600, heartbeat_ms=150)
+    knobs = Knobs(segment_bytes=300, direct_groups=1)
+    prunes_often(scene, 3, 100, image_every=2, image_store="vssp", knobs=knobs)
     sleeps_ms = BEGIN_MS + rng.randrange(100)
     mark_ms = sleeps_ms + 1_000 + rng.randrange(300)
     wakes_ms = mark_ms + rng.choice((1_500, 2_500))
