@@ -51,6 +51,8 @@ from nodes.world import World
 
 CLIENT = "client1"
 LIMIT_NS = 600 * SECOND
+START_AGAIN_NS = 100 * MILLISECOND
+"""A process that starts again needs time, as a real one does: else one whose journal stays damaged would start for ever in one instant."""
 StartServer = Callable[[World, ServerConfig], None]
 
 
@@ -251,7 +253,7 @@ class SimCluster:
         life = server.machine
         server.fail(error)
         if isinstance(error, CorruptJournal):
-            self.loop.at(self.now_ns, self._start_again, server, life)
+            self.loop.at(self.now_ns + START_AGAIN_NS, self._start_again, server, life)
 
     def _start_again(self, server: SimServer, life: Machine) -> None:
         if server.machine is life and not server.gone:
