@@ -83,10 +83,7 @@ class ConfigurationKeeper:
         members = [m for m in self.present.members if m != server]
         if members == self.present.members or len(members) < self._replica.min_in_step:
             return False
-        done = await self._remove(ConfigurationRequest(members, "", (server,)))
-        if done:
-            self._sync.lose(server)
-        return done
+        return await self._remove(ConfigurationRequest(members, "", (server,)))
 
     async def force(self) -> bool:
         """Continues with this server and the members in step with it, however few, on a user's order (safety rule 4).
@@ -130,6 +127,8 @@ class ConfigurationKeeper:
     async def _remove(self, wish: ConfigurationRequest) -> bool:
         done = await self._change(wish)
         if done:
+            for server in wish.juniors:  # One of them may have promised while the record was written.
+                self._sync.lose(server)
             gone, count = ", ".join(wish.juniors), len(wish.members)
             detail = f"removed {gone or 'no server'} from the view, then counted N={count}"
             self._step("shrink", "forced" if wish.forced else "", detail)

@@ -8,6 +8,7 @@ import pytest
 
 from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir, Stat
+from nodes.protocols.mams.messages import Prepared, Promise
 from nodes.trace.events import Configured
 from nodes.world import SetNode
 from tests.simulation.mams.lab import Lab
@@ -88,6 +89,35 @@ def test_a_lock_that_is_lost_meanwhile_ends_the_attempt_and_the_tenure(seed: int
     lab.finish()
     assert len(lab.serving()) > 1
     assert lab.broken() == {} and sorted(members(lab)) == ["mds1", "mds2", "mds3"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_member_that_promises_while_it_is_removed_is_renewed(seed: int) -> None:
+    """The promise of the deposed active comes while the next one removes it. Later its acknowledgements are late: it must not stay a standby that is
+    sent nothing."""
+    lab = Lab(seed, standbys=2)
+    lab.ada.call(Mkdir("/a"))
+    old = lab.active
+    promises = lab.cluster.hold(lambda sender, _, message: type(message) is Promise and sender == old)
+    late = lab.cluster.hold(lambda *x: type(x[2]) is Prepared and x[2].mark.epoch > 1)
+    written = [lab.cluster.hold_write(name, writes_configuration) for name in lab.standbys]
+    lab.faults.take_lock("g1")
+    lab.cluster.run_until(lambda: any(each.held for each in written), 10 * SECOND)
+    promises.release()
+    lab.run_ms(20)
+    for each in written:
+        each.release()
+    lab.run_ms(20)
+    late.release()
+    lab.await_next_active()
+    silent = lab.cluster.hold(lambda sender, _, message: type(message) is Prepared and sender == old)
+    lab.ada.call(Mkdir("/b"))
+    lab.run_ms(2 * lab.cluster.config.timing.ack_timeout_ms)
+    silent.drop()
+    lab.run_ms(12_000)
+    assert sorted(members(lab)) == ["mds1", "mds2", "mds3"]
+    lab.finish()
+    assert lab.broken() == {}
 
 
 @pytest.mark.parametrize("seed", range(3))
