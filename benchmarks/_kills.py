@@ -28,9 +28,11 @@ from nodes.explore.draw_cluster import draw_cluster
 from nodes.explore.draw_load import PROFILES, Names, draw_calls
 from nodes.explore.plan import Caller, Failure, Plan
 from nodes.explore.stage import Scripted
+from nodes.explore.thin_blocks import ThinBlocks
 from nodes.faults.check import FaultUnsupported
 from nodes.invariants import registry
 from nodes.sim.loop import Stuck
+from nodes.trace.events import Stamped
 
 BATCH = 50
 """Rounds of one cluster; the next cluster is of another family."""
@@ -65,13 +67,16 @@ class Batch:
         self.clients: list[Scripted] = []
         self.failures: list[Failure] = []
         self.acknowledged = Acknowledged(self.invariants)
+        self.thin_blocks = ThinBlocks(config.data.nodes)
+        self.events: list[Stamped] = []
         self.kills = 0
         self.audits = 0
         self.calls = 0
         self.answered = 0
         self._rng = rng
-        stage.on_event(self.invariants.on_event)
-        stage.on_event(self.acknowledged.on_event)
+        for listener in (self.invariants, self.acknowledged, self.thin_blocks):
+            stage.on_event(listener.on_event)
+        stage.on_event(self.events.append)
 
     def fail(self, invariant: str, place: str, explanation: str) -> None:
         self.failures.append(Failure(invariant, place, explanation))
