@@ -157,8 +157,9 @@ class Active:
             await self._replica.world.clock.sleep(FLUSH_LOOK_NS)
 
     def in_step(self) -> list[str]:
-        """The servers whose journal equals this one's."""
-        return self.sync.holders(self._replica.state.commit_sn)
+        """The members whose journal equals this one's. A junior that was sent groups and did not come to count is none."""
+        members = self.sync.configurations[0].members
+        return [name for name in self.sync.holders(self._replica.state.commit_sn) if name in members]
 
     async def look_after_members(self) -> bool:
         """Removes missing members and renews one junior. Raises LostLock, ConnectionLoss.

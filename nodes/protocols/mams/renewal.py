@@ -208,7 +208,10 @@ class RenewingSessions:
         near = await self._comes_within(junior, FINAL_GAP) and await self._keeper.granted(
             junior, participant.disk
         )
-        return near and self._sync.participants.get(junior) is participant
+        still = self._sync.participants.get(junior) is participant
+        if still and not near:
+            self._sync.lose(junior)
+        return still and near
 
     async def _synchronise(self, junior: str) -> None:
         """The final synchronisation: admission is held until the junior has the same sn and is a standby of the view."""

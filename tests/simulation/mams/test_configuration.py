@@ -9,7 +9,8 @@ import pytest
 from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.mams.messages import Prepared, Promise
-from nodes.trace.events import Configured
+from nodes.replicas.messages import Granted
+from nodes.trace.events import Configured, StepTaken
 from nodes.world import SetNode
 from tests.simulation.mams.lab import Lab
 from tests.simulation.mams.test_forcing import members
@@ -116,6 +117,39 @@ def test_a_member_that_promises_while_it_is_removed_is_renewed(seed: int) -> Non
     silent.drop()
     lab.run_ms(12_000)
     assert sorted(members(lab)) == ["mds1", "mds2", "mds3"]
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_junior_that_does_not_come_to_count_is_registered_as_no_standby(seed: int) -> None:
+    """An elected server renews it while the others' acknowledgements are late; it is in step, and its grants do not come."""
+    lab = Lab(seed, standbys=3, detection="members")
+    lab.ada.call(Mkdir("/a"))
+    junior = lab.standbys[-1]
+    lab.faults.crash(junior)
+    lab.cluster.run_until(lambda: junior not in members(lab), 30 * SECOND)
+    granted = lab.cluster.hold(lambda sender, _, message: type(message) is Granted and sender == junior)
+    lab.faults.restart(junior)
+    late = lab.cluster.hold(lambda *x: type(x[2]) is Prepared and x[0] != junior and x[2].mark.epoch > 1)
+    lab.faults.take_lock("g1")
+
+    def details(procedure: str, step: str) -> list[str]:
+        steps = [each.event for each in lab.cluster.events if type(each.event) is StepTaken]
+        return [
+            each.detail
+            for each in steps
+            if each.epoch > 1 and (each.procedure, each.step) == (procedure, step)
+        ]
+
+    lab.cluster.run_until(lambda: any(junior in line for line in details("renewing", "open")), 30 * SECOND)
+    lab.run_ms(700)
+    late.release()
+    lab.cluster.run_until(lambda: bool(details("upgrade", "5")), 30 * SECOND)
+    assert junior not in details("upgrade", "5")[0]
+    granted.release()
+    lab.run_ms(12_000)
+    assert sorted(members(lab)) == ["mds1", "mds2", "mds3", "mds4"]
     lab.finish()
     assert lab.broken() == {}
 
