@@ -90,6 +90,7 @@ class QuorumWriter:
         self._waiting: WriteJournal | None = None
         """The group that will open the next segment."""
         self._in_flight: WriteJournal | None = None
+        """The last group of this segment, or of the one that is being finished."""
         self._in_flight_sn = last.sn
         self._since_ns = 0
         """Time when the group was handed to the writer."""
@@ -198,6 +199,7 @@ class QuorumWriter:
         self._began_ns = self._world.clock.monotonic_ns()
         for node in self._nodes.values():
             node.in_step, node.refused_sn = True, 0
+        self._in_flight = None
         self._send_to_all(StartSegment(self._journal, self._epoch, self._previous))
         waiting, self._waiting = self._waiting, None
         if waiting is not None:

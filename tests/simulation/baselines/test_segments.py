@@ -203,6 +203,25 @@ def test_a_writer_asks_a_majority_that_could_not_be_reached_again():
     assert lab.broken() == {}
 
 
+def test_a_new_segment_leaves_nobody_out_for_a_group_of_an_earlier_one():
+    """One of three nodes lacks a group. A second later, long before the next group, it is back, and another node may be lost."""
+    lab = lab_of("qjm", 3)
+    writes(lab, "a", 3)
+    lost = lab.cluster.hold(lambda s, r, x: r == "jn2" and isinstance(x, j.WriteJournal))
+    writes(lab, "jn2-lacks-", 1)
+    lost.drop()
+    starts = []
+    lab.cluster.hold(lambda s, r, x: r == "jn2" and isinstance(x, j.StartSegment) and starts.append(x))
+    lab.run_ms(5000)
+    assert len(starts) == 1
+    lab.faults.crash("jn1")
+    written = lab.begin(lab.ada, Mkdir("/b"))
+    lab.run_ms(300)
+    assert (written.done(), given_up(lab), len(lab.serving())) == (True, [], 1)
+    lab.finish()
+    assert lab.broken() == {}
+
+
 def refused_once(lab):
     """Two of three nodes refuse the first copy of a new writer's first group and take the second. Their refusals come behind that."""
     starts = lab.cluster.hold(lambda s, r, x: r in ("jn1", "jn2") and isinstance(x, j.StartSegment))
