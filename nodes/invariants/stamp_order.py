@@ -64,8 +64,8 @@ class ByStamp(Based):
         """Checkpoints of this incarnation, the newest ones, by name."""
         self._real_time: dict[str, RealTime] = {}
         """Answered writes by group. Reads do not count: after a restart of all servers their clock may be behind the stamp of an earlier read."""
-        self._due: list[tuple[int, int, int, Stamped, Where]] = []
-        """Calls by their place in the order, then by stamp, then by a number that tells equal ones apart."""
+        self._due: list[tuple[int, int, int, int, Stamped, Where]] = []
+        """Calls by their place in the order, then by stamp, then by a number that tells equal ones apart; and the moment as of which they look."""
         self._count = 0
         self._invoked: dict[Key, Stamped] = {}
         """Calls without a known place: not returned, without an answer, or answered again from memory."""
@@ -75,7 +75,11 @@ class ByStamp(Based):
         """Groups whose commits were seen from the first one on."""
         self._done_ns = 0
         self._returned_ns = 0
-        """Time when the last of the calls carried out so far returned."""
+        """Time when the last of the calls carried out so far returned, of those whose return is known."""
+        self._unreturned_ns = 0
+        """The latest stamp of a call carried out so far whose return is not known: calls reported later may have come before it."""
+        self._written_ns = 0
+        """The latest stamp of a write carried out so far."""
         self._now_ns = 0
 
     # --- events ---------------------------------------------------------------------------------------------
@@ -113,15 +117,11 @@ class ByStamp(Based):
             self._written(stamped, event, *stamp)
         elif event.tries == 1 or event.error or tag not in WRITES:
             looks = event.error or tag not in WRITES
-            stamp_ns = event.stamp_ns
-            if looks and event.invoked_ns >= self._returned_ns:
-                # It may be behind the stamp of an earlier read, as below, never behind a record: it sees whatever was written so far.
-                stamp_ns = max(stamp_ns, self._done_ns + 1)
             where = self._groups.get(event.server, event.server), event.sn
             if looks:
-                self._plan(stamp_ns, stamped, where, event.resolved_ns)
+                self._plan_look(stamped, event, where)
             else:
-                self._written(stamped, event, stamp_ns, where)
+                self._written(stamped, event, event.stamp_ns, where)
         else:
             self._invoked[key] = stamped
 
@@ -154,7 +154,7 @@ class ByStamp(Based):
         if cut is None or cut.too_large or self.unable or self.waits:
             return None
         open_calls = [self._stamps[key][1] for key in self._invoked if key in self._stamps]
-        if any(cut.holds(where) for where in open_calls + [each[4] for each in self._due]):
+        if any(cut.holds(where) for where in open_calls + [each[-1] for each in self._due]):
             return None
         return (cut.model or self._model).copy()
 
@@ -162,12 +162,24 @@ class ByStamp(Based):
         self._real_time.setdefault(where[0], RealTime()).returned(event.returned_ns, stamp_ns, stamped)
         self._plan(stamp_ns, stamped, where)
 
-    def _plan(self, stamp_ns: int, stamped: Stamped, where: Where, resolved_ns: int = 0) -> None:
+    def _plan_look(self, stamped: Stamped, event: Called, where: Where) -> None:
         """A read is carried out when its name has been resolved, which may be after its stamp: a leader with uncommitted records answers as of
         the moment before these."""
-        event: Called | Invoked = stamped.event  # type: ignore[assignment]
-        order_ns = max(stamp_ns, resolved_ns)
+        look_ns, order_ns = event.stamp_ns, event.resolved_ns
         if event.invoked_ns >= self._returned_ns:
+            order_ns = max(order_ns, self._done_ns + 1)
+            if event.stamp_ns > self._unreturned_ns:
+                # Its stamp may be behind an earlier read, as below, never behind a record: it sees whatever was written so far.
+                look_ns = max(look_ns, self._done_ns + 1)
+        self._plan(event.stamp_ns, stamped, where, order_ns, look_ns)
+
+    def _plan(
+        self, stamp_ns: int, stamped: Stamped, where: Where, order_ns: int = 0, look_ns: int = 0
+    ) -> None:
+        """`order_ns`: the earliest place in the order; `look_ns`: the moment as of which a read looks."""
+        event: Called | Invoked = stamped.event  # type: ignore[assignment]
+        order_ns = max(stamp_ns, order_ns)
+        if event.invoked_ns >= self._returned_ns and stamp_ns > self._written_ns:
             # After a restart of all servers, their clock may be behind the stamp of an earlier read, which this call may only follow.
             order_ns = max(order_ns, self._done_ns + 1)
         if order_ns <= self._done_ns:
@@ -175,7 +187,7 @@ class ByStamp(Based):
             self._due.clear()
             return
         self._count += 1
-        heappush(self._due, (order_ns, stamp_ns, self._count, stamped, where))
+        heappush(self._due, (order_ns, stamp_ns, self._count, look_ns or stamp_ns, stamped, where))
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -201,7 +213,7 @@ class ByStamp(Based):
             (self._stamps[key][0] for key in self._invoked if key in self._stamps), default=1 << 63
         )
         while self._due and not self.unable:
-            order_ns, stamp_ns, _, stamped, where = self._due[0]
+            order_ns, _, _, stamp_ns, stamped, where = self._due[0]
             event: Called | Invoked = stamped.event  # type: ignore[assignment]
             if stamped.at_ns > now_ns - SOON_NS or event.invoked_ns > open_ns or order_ns > committed_ns:
                 return
@@ -246,6 +258,8 @@ class ByStamp(Based):
         operation = as_travelled(event.operation)
         if not isinstance(event, Called) or event.error == UNKNOWN:
             self._model.run(operation, stamp_ns)
+            self._unreturned_ns = max(self._unreturned_ns, stamp_ns)
+            self._written_ns = max(self._written_ns, stamp_ns)
             return
         group = self._groups.get(event.server, event.server)
         if group not in self._begun:
@@ -262,6 +276,8 @@ class ByStamp(Based):
             )
         self._returned_ns = max(self._returned_ns, event.returned_ns)
         changes = not event.error and tag_of(event.operation) in WRITES
+        if changes:
+            self._written_ns = max(self._written_ns, stamp_ns)
         if event.resolved_ns:
             expected = self._model.reach(operation, event.resolved_ns, stamp_ns, changes)
         else:

@@ -193,6 +193,64 @@ def test_a_write_behind_a_restart_may_bear_an_earlier_stamp_than_a_read() -> Non
         assert ("linearisable" in {failure.invariant for failure in invariants.failures}) is not right
 
 
+def linearisable_after(*parts: list[tuple[str, Event]]) -> tuple[bool, bool]:
+    """Whether the check was able to judge, and whether it found no fault. Between two parts it carries out what was reported."""
+    invariants = registry.start(many_groups(2, 1))
+    number = 0
+    for part in ([*BEGUN], *parts):
+        for server, event in part:
+            number += 1
+            invariants.on_event(Stamped(server, 1, number, number * 1000, 0, event))  # type: ignore[arg-type]
+        invariants.paths()
+    invariants.finish()
+    found = [{each.invariant for each in some} for some in (invariants.unjudged, invariants.failures)]
+    return "linearisable" not in found[0], "linearisable" not in found[1]
+
+
+MADE = ["Made", 2 << GROUP_SHIFT | DIRECTORY | 1]
+ROOT_LISTED = ["List", "/", "", 10]
+
+
+def test_a_write_comes_behind_a_read_that_bears_an_earlier_stamp_after_a_restart() -> None:
+    before = [
+        called("mds1", 1, ["Mkdir", "/a", False, 0o755], MADE, 10),
+        called("mds1", 2, ROOT_LISTED, ["Listing", ["a"], False], 90),
+    ]
+    made = ["Made", 2 << GROUP_SHIFT | DIRECTORY | 2]
+    for names, right in ((["a"], True), (["a", "b"], False)):
+        after = [
+            called("mds3", 3, ROOT_LISTED, ["Listing", names, False], 15),
+            called("mds3", 4, ["Mkdir", "/b", False, 0o755], made, 20),
+            called("mds3", 5, ROOT_LISTED, ["Listing", ["a", "b"], False], 25),
+        ]
+        assert linearisable_after(before, after) == (True, right)
+
+
+def without_answer(operation: list[object]) -> list[tuple[str, Event]]:
+    """Call 7, which was invoked first of all and whose record bears the stamp 100."""
+    lost = Called("client1.a", 7, operation, 120, 0, None, "ETIMEDOUT", "", 0, 0, 0, 1)
+    return [("mds1", Committed("g1", 2, 1, 1, ["mds1"], 1, [("client1.a", 7)], [100])), ("client1", lost)]
+
+
+def test_a_read_may_be_reported_behind_a_write_without_an_answer_that_it_did_not_see() -> None:
+    """The client of the read slept before it reported the answer."""
+    before = [
+        called("mds1", 1, ["Mkdir", "/a", False, 0o755], MADE, 10),
+        *without_answer(["Delete", "/a", False]),
+    ]
+    for names, right in ((["a"], True), ([], False)):
+        late = [called("mds1", 8, ROOT_LISTED, ["Listing", names, False], 50)]
+        assert linearisable_after(before, late) == (True, right)
+
+
+def test_a_double_effect_is_not_excused_by_its_earlier_stamp() -> None:
+    """Two calls make the same directory. The first has no answer, or another group's."""
+    mkdir = ["Mkdir", "/a", False, 0o755]
+    for before in (without_answer(mkdir), [called("mds1", 1, mkdir, MADE, 100)]):
+        for server in ("mds1", "mds3"):
+            assert linearisable_after(before, [called(server, 8, mkdir, MADE, 50)]) != (True, True)
+
+
 def test_a_check_that_begins_late_claims_nothing() -> None:
     """The control plane has restarted: it does not know the groups committed before."""
     file = ["Made", 2 << GROUP_SHIFT | 2]
