@@ -29,6 +29,8 @@ class Pins:
         self._pins: dict[str, Pin] = {}
         self._version = -1
         """Version of the list of checkpoints that was read last."""
+        self._unread: set[str] = set()
+        """Barriers that came since: they may be old ones, whose checkpoints were decided or deleted before."""
         self.blocks_below = 0
         """Blocks with lower numbers may be named by a kept checkpoint: their replicas stay though the namespace has freed them."""
 
@@ -36,6 +38,7 @@ class Pins:
         records = group.records
         if len(records) == 1 and type(records[0]) is BarrierRecord:
             self._pins[records[0].name] = Pin(group.sn, self._next_block())
+            self._unread.add(records[0].name)
             self._pin()
         rollback = rollback_in(records)
         if rollback is not None and not self._unpinned:
@@ -43,11 +46,12 @@ class Pins:
 
     async def keep_up(self, ledger: CheckpointLedger) -> None:
         """Raises CoordinationError."""
-        version = await ledger.version()
-        if version != self._version:
+        version, unread = await ledger.version(), set(self._unread)
+        if version != self._version or unread:
             mine = list(self._pins)
             self.refresh(await ledger.all(), mine)
             self._version = version
+            self._unread -= unread
 
     def refresh(self, known: list[Checkpoint], mine: list[str]) -> None:
         """Updates the pins from the coordination service's list `known`. Barriers in `mine` were pinned before the list was read; those that it

@@ -116,6 +116,28 @@ def test_blocks_that_it_names_stay_until_it_is_deleted(groups: int) -> None:
     lab.finish()
 
 
+def test_a_server_that_copies_the_barrier_of_a_deleted_one_keeps_no_blocks() -> None:
+    """It reads the list of checkpoints when it starts, before it copies the journal, and leads later."""
+    lab = with_data(5, 1)
+    put(lab, "/kept", Random(1).randbytes(150_000))
+    late = next(name for name in lab.servers(1) if name != lab.active(1))
+    lab.cluster.faults.crash(late)
+    lab.mark("one")
+    lab.ask({"do": "delete_checkpoint", "name": "one"})
+    lab.call(Mkdir("/a"))
+    lab.cluster.faults.restart(late)
+    lab.run_ms(1_000)
+    lab.settle()
+    while lab.active(1) != late:
+        lab.cluster.faults.respawn(lab.active(1))
+        lab.run_ms(1_000)
+        lab.settle()
+    lab.call(Delete("/kept"))
+    lab.run_ms(12_000)
+    assert replicas(lab) == []
+    lab.finish()
+
+
 @pytest.mark.parametrize("unpinned", [False, True])
 def test_blocks_are_compared_with_the_barrier_when_the_cluster_has_gone_back(unpinned: bool) -> None:
     """With the hole open data nodes remove blocks that only the checkpoint names, and only the namespace is as it was."""
