@@ -38,7 +38,7 @@ class JournalNodeProgress:
 
     def __init__(self, disk: int) -> None:
         self.disk = disk
-        """The recorded disk; groups on another disk do not count."""
+        """The recorded disk, 0 when none is known; groups on another disk do not count."""
         self.newcomer: tuple[int, int] | None = None
         """Another disk of the node that is in step, and the sn up to which it has everything."""
         self.in_step = False
@@ -232,6 +232,9 @@ class QuorumWriter:
             for name, node in self._nodes.items()
             if node.newcomer is not None and node.newcomer[1] >= node.acknowledged_sn
         }
+        for name in come:
+            # The record may name the new disk at any time from now on. What the old one acknowledges late, the new one may lack.
+            self._nodes[name].disk = 0
         if not come or not await self._name_disks({name: disk for name, (disk, _) in come.items()}):
             return
         for name, (disk, sn) in come.items():

@@ -6,6 +6,7 @@ import pytest
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.operations import Mkdir, Stat
+from nodes.protocols.baselines.quorum_journal import QuorumJournal
 from nodes.replicas.log import ReplicaLog
 from nodes.storage import journal_file
 from nodes.trace.events import EpochRaised
@@ -220,6 +221,52 @@ def test_a_new_segment_leaves_nobody_out_for_a_group_of_an_earlier_one():
     assert (written.done(), given_up(lab), len(lab.serving())) == (True, [], 1)
     lab.finish()
     assert lab.broken() == {}
+
+
+def test_a_disk_that_is_being_replaced_in_the_record_counts_no_more(monkeypatch):
+    """jn2 took two groups and then lost its disk; a second copy of the first one reaches the new disk. While that is being recorded, the old disk's
+    acknowledgement of the second group comes late. No node but jn1 has this group."""
+    recorded, named = [], QuorumJournal._name_disks
+
+    async def name_disks(self, whole):
+        recorded.append(whole)
+        answer = await named(self, whole)
+        await self._world.clock.sleep(30 * MILLISECOND)
+        return answer
+
+    monkeypatch.setattr(QuorumJournal, "_name_disks", name_disks)
+    lab = lab_of("qjm", 3)
+    hold = lab.cluster.hold
+    writes(lab, "a", 3)
+    lab.cluster.run_for(32 * SECOND)
+    answers = hold(lambda s, r, x: isinstance(x, j.JournalWritten))
+    lab.begin(lab.ada, Mkdir("/first"))
+    lab.run_ms(60)
+    copies = hold(lambda s, r, x: r == "jn2" and isinstance(x, j.StartSegment | j.WriteJournal))
+    lab.cluster.run_until(lambda: len(copies.messages) == 2, 1 * SECOND)
+    first = copies.messages[-1][2]
+    copies.match = lambda s, r, x: False
+    answers.release()
+    lab.run_ms(60)
+    late = hold(lambda s, r, x: s == "jn2" and isinstance(x, j.JournalWritten))
+    hold(lambda s, r, x: r == "jn3" and isinstance(x, j.WriteJournal))
+    written = lab.begin(lab.ada, Mkdir("/second"))
+    lab.run_ms(30)
+    assert len(late.messages) == 1
+    late.match = lambda s, r, x: False
+    hold(lambda s, r, x: r == "jn2" and isinstance(x, j.WriteJournal) and x.previous != first.previous)
+    lab.faults.new_disk("jn2")
+    lab.faults.restart("jn2")
+    lab.run_ms(50)
+    before = len(recorded)
+    copies.release()
+    lab.cluster.run_until(lambda: len(recorded) > before, 1 * SECOND)
+    late.release()
+    lab.run_ms(100)
+    assert not written.done()
+    lab.finish()
+    assert lab.broken() == {}
+    serves(lab, "/first", "/second")
 
 
 def refused_once(lab):
