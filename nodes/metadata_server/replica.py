@@ -118,6 +118,24 @@ Replica = GroupReplica[ReplicaLog]
 """Replica of a family whose log is a journal of groups."""
 MakeState = Callable[[Namespace, int, Callable[[int, int, int], None], Restore], ReplicatedState]
 """(namespace, sn of its last group, report of an applied group: sn, epoch, digest)."""
+Begin = Callable[[ImageStore, Journal, ServerConfig, GroupConfig], tuple[Namespace, Mark]]
+"""The namespace from which a server begins, with its mark. Raises CorruptJournal."""
+
+
+def stored_namespace(
+    images: ImageStore, journal: Journal, config: ServerConfig, group: GroupConfig
+) -> tuple[Namespace, Mark]:
+    """The newest image from which the journal continues, or which reaches further; with a whole journal there may be no image.
+
+    Raises CorruptJournal when the journal begins later.
+    """
+    stored = images.newest(lambda mark: mark.sn + 1 >= journal.first_sn)
+    if stored is not None:
+        return stored
+    if journal.first_sn > 1:
+        reason = "the journal begins here, and no whole image reaches so far"
+        raise CorruptJournal("journal", 0, journal.first_sn, reason)
+    return empty_namespace(config, group), NOTHING
 
 
 def open_replica(
@@ -126,6 +144,7 @@ def open_replica(
     group: GroupConfig,
     image_store: MakeImageStore,
     make_state: MakeState = ReplicatedState,
+    begin: Begin = stored_namespace,
 ) -> Replica:
     """Reads image and journal, and applies the groups known to be committed. Raises Damaged, UnknownFormat, OSError."""
     unfit = stored_unfit(world.disk)
@@ -141,7 +160,7 @@ def open_replica(
         cluster.knobs,
     )  # fmt: skip
     images.bar(origin.incarnation, origin.barrier.sn)
-    namespace, image = stored_namespace(images, journal, config, group)
+    namespace, image = begin(images, journal, config, group)
     base = base_under(journal, image)
     if base is None:
         journal.restart_at(image.sn + 1)
@@ -173,22 +192,6 @@ def open_replica(
         world, config, group, view, images, log, state, Calls(world), ledger, pins, origin, forcing, identity, unfit, history
     )  # fmt: skip
     return replica
-
-
-def stored_namespace(
-    images: ImageStore, journal: Journal, config: ServerConfig, group: GroupConfig
-) -> tuple[Namespace, Mark]:
-    """The newest image from which the journal continues, or which reaches further; with a whole journal there may be no image.
-
-    Raises CorruptJournal when the journal begins later.
-    """
-    stored = images.newest(lambda mark: mark.sn + 1 >= journal.first_sn)
-    if stored is not None:
-        return stored
-    if journal.first_sn > 1:
-        reason = "the journal begins here, and no whole image reaches so far"
-        raise CorruptJournal("journal", 0, journal.first_sn, reason)
-    return empty_namespace(config, group), NOTHING
 
 
 def report_applied(world: World, sn: int, epoch: int, digest: int) -> None:

@@ -6,11 +6,15 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from nodes.config import MILLISECOND
+from nodes.config import MILLISECOND, GroupConfig, ServerConfig
+from nodes.metadata.namespace import Namespace
 from nodes.metadata_server.own_journal import OwnJournal
-from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.replica import Replica, empty_namespace, stored_namespace
 from nodes.protocols.baselines.shared_journal import BeginsLater, SharedJournal
+from nodes.replicas.log import NOTHING, base_under
 from nodes.replicas.view import LostLock, ViewMoved
+from nodes.slots import ImageStore
+from nodes.storage.journal_file import Journal
 from nodes.wire.messages import Mark
 from nodes.world import CoordinationError
 
@@ -97,6 +101,24 @@ class Readers:
             except (CoordinationError, ViewMoved, LostLock):
                 pass  # Tried again with the next heartbeat, if this tenure lasts.
             await replica.world.clock.sleep(pause_ns)
+
+
+def where_it_ended(
+    images: ImageStore, journal: Journal, config: ServerConfig, group: GroupConfig
+) -> tuple[Namespace, Mark]:
+    """The newest image that the own journal continues; without one, an empty namespace under a whole journal. `Begin` of
+    nodes/metadata_server/replica.py.
+
+    An image of another server that was ahead is the last resort, and then the oldest: behind it, this server would lack the barriers of
+    checkpoints that it is about to read in the shared journal (safety rule 14). Raises CorruptJournal.
+    """
+    stored = images.newest(lambda mark: base_under(journal, mark) is not None)
+    if stored is None and journal.first_sn == 1:
+        return empty_namespace(config, group), NOTHING
+    if stored is None:
+        oldest_sn = min((sn for sn in images.stored() if sn + 1 >= journal.first_sn), default=0)
+        stored = images.newest(lambda mark: mark.sn == oldest_sn)
+    return stored or stored_namespace(images, journal, config, group)
 
 
 async def read_on(replica: Replica, journal: SharedJournal, local: OwnJournal) -> bool:

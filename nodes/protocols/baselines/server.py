@@ -17,7 +17,7 @@ from nodes.metadata_server.replica import Replica, open_replica
 from nodes.metadata_server.server import MetadataServer
 from nodes.metadata_server.tenure import ChosenMechanisms
 from nodes.protocols.baselines.lock_tenure import Leading
-from nodes.protocols.baselines.readers import begin_from_image, read_on
+from nodes.protocols.baselines.readers import begin_from_image, read_on, where_it_ended
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
 from nodes.replicas.fresh_start import start_anew_if_damaged
 from nodes.replicas.session import ReplicaSession
@@ -163,7 +163,8 @@ def start(
     """
 
     def begin() -> None:
-        replica = open_replica(world, config, group_of(config.cluster, config.group), choice.image_store)
+        group = group_of(config.cluster, config.group)
+        replica = open_replica(world, config, group, choice.image_store, begin=where_it_ended)
         server: MetadataServer = MetadataServer(
             world,
             config,

@@ -47,21 +47,11 @@ def began_behind_recovery(lab: Recorded, standby: str) -> None:
     lab.finish()
 
 
-@pytest.mark.parametrize("protocol", but_for_slow(SHARED, ("hadoop-ha",)))
-def test_who_starts_from_an_image_behind_a_recovery_says_so(protocol: str) -> None:
-    lab = Recorded(protocol, 13, image_every=20)
-    lab.work("first", 3)
-    lab.mark("one")
-    lab.work("b", 3)
-    standby = misses_recovery(lab)
-    lab.work("c", 6)
-    repaired(lab, standby)
-    began_behind_recovery(lab, standby)
-
-
-@pytest.mark.parametrize("protocol", but_for_slow(PAXOS, ("multi-paxos",)))
-def test_who_has_no_other_image_says_so_too(protocol: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A member of a Paxos group starts from the image of another one when its log is pruned, and its own images rotted."""
+@pytest.mark.parametrize("protocol", but_for_slow([*SHARED, *PAXOS], ("hadoop-ha", "multi-paxos")))
+def test_who_starts_from_an_image_behind_a_recovery_says_so(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its journal is pruned, and its own images rotted: it starts from the image of another server."""
     monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 500)
     lab = Recorded(protocol, 13, image_every=20)
     lab.work("first", 8)
