@@ -179,8 +179,9 @@ def open_replica(
     world.trace.emit(
         JournalOpened(log.base.sn + 1, last.sn, last.epoch, last.crc, journal.cut_bytes, image.sn)
     )
-    if base is None and namespace.incarnation > origin.incarnation:
-        # The journal may have ended before the recovery that the image includes, so that no record of it was applied here.
+    passes_over = base is None or any(sn <= image.sn for sn in log.incarnation_starts())
+    if passes_over and namespace.incarnation > origin.incarnation:
+        # The journal may have ended before the recovery that the image includes, or this server was stuck at its record.
         history.passed_over(image, namespace.incarnation, origin.checkpoint)
     if image.sn:
         report_applied(world, image.sn, image.epoch, namespace.digest)

@@ -134,8 +134,9 @@ def open_member(
         JournalOpened(log.base.sn + 1, reported.sn, reported.epoch, reported.crc, journal.cut_bytes, image.sn)
     )
     history = JournalHistory(world, group.name, images, log, lambda: empty_namespace(config, group))
-    if image.sn > log.pointer.slot and namespace.incarnation:
-        # The log may have ended before the recovery that the image includes, so that no record of it was executed here.
+    passes_over = image.sn > log.pointer.slot or any(sn <= image.sn for sn in log.incarnation_starts())
+    if passes_over and namespace.incarnation:
+        # The log may have ended before the recovery that the image includes, or this server was stuck at its record.
         history.passed_over(image, namespace.incarnation, "")
     state = ReplicatedState(
         namespace,

@@ -7,12 +7,14 @@ import copy
 import pytest
 
 from nodes.config import SECOND
+from nodes.metadata.operations import Mkdir
+from nodes.metadata_server.messages import TakeImage
 from nodes.storage import journal_file
 from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import JournalOpened
-from nodes.trace.pool_events import JournalPruned
+from nodes.trace.pool_events import ImageShelved, JournalPruned
 from tests.chosen import but_for_slow
-from tests.simulation.recovery.mutations import images
+from tests.simulation.recovery.mutations import images, work
 from tests.simulation.recovery.recorded import PAXOS, READ_MS, SHARED, Recorded
 
 
@@ -82,3 +84,38 @@ def test_who_has_cut_its_journal_does_not_say_so_again() -> None:
     [restored] = lab.reported(TakenBack, standby)
     assert restored.sn
     lab.finish()
+
+
+@pytest.mark.parametrize("protocol", but_for_slow([*SHARED, *PAXOS], ("hadoop-ha", "multi-paxos")))
+def test_who_was_stuck_before_a_recovery_says_so_when_it_starts_behind_it(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It cannot restore the checkpoint, and dies with an image behind the recovery that its journal holds, before it passes over with it."""
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 500)
+    lab = Recorded(protocol, 17, standbys=2, image_every=20)
+    work(lab, "before")
+    lab.mark("one")
+    work(lab, "after")
+    standby = lab.standby()
+    needed = images(lab, standby)[0]
+    lab.cluster.servers[standby].store.files[f"{needed}.p00"].data[-9] ^= 1
+    ordered = lab.cluster.hold(lambda sender, receiver, message: type(message) is TakeImage)
+    lab.begin_recovery("one")
+    lab.cluster.run_until(lambda: bool(lab.taken_back()) and lab.serves(), 60 * SECOND)
+    record_sn = lab.taken_back()[0].next_sn - 1
+    lab.run_ms(READ_MS)
+    ordered.drop()
+    # A pace at which the image that comes lies within what the standby has on its disk.
+    pace_ms = 10 if protocol in SHARED else 1
+    for number in range(1_000):
+        if any(e.sn >= record_sn for e in lab.reported(ImageShelved, standby)):
+            break
+        lab.calls.append(lab.ada.spawn(Mkdir(f"/c{number}")))
+        lab.run_ms(pace_ms)
+    assert not lab.reported(TakenBack, standby)
+    lab.cluster.faults.crash(standby)
+    lab.cluster.faults.restart(standby)
+    lab.run_ms(READ_MS)
+    opened = lab.reported(JournalOpened, standby)[-1]
+    assert opened.first_sn <= record_sn <= opened.image_sn <= opened.last_sn
+    began_behind_recovery(lab, standby)
