@@ -73,6 +73,8 @@ def main(level: str) -> int:
     """0 when every runner passed, else 1."""
     if level != "quick":
         tools.prepare()
+    # Hundreds of processes are started: without bytecode on the disk each of them compiles all that it imports.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if level == "full":
         os.environ.update(dict.fromkeys((FULL_LEVEL, FAMILIES, SCENARIOS), EVERY))
     failed = []
