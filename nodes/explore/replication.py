@@ -1,4 +1,4 @@
-"""Whether every block has its replicas once everything is healed, and no other block has any: lost ones are copied again, freed ones removed."""
+"""Whether every block has its replicas once everything is healed, and no deleted file has any: lost ones are copied again, freed ones removed."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def leaked_replicas(
 
 
 def granted(events: Iterable[Stamped]) -> dict[int, int]:
-    """The file to which each block was granted, as far as a client was told so."""
+    """The file to which each block was granted, as far as its client had the answer."""
     calls = (each.event for each in events if isinstance(each.event, Called) and not each.event.error)
     granting = (call for call in calls if tag_of(call.operation) == "AddBlock")
     return {
@@ -89,16 +89,15 @@ def _leaked(invariants: InvariantChecks, nodes: list[str], freed: set[int]) -> s
     )
 
 
-async def blocks_of(prober: Prober, paths: list[str]) -> set[int] | None:
-    """The numbers of the finished blocks of these files; None when one cannot be resolved."""
+async def blocks_of(prober: Prober, path: str) -> set[int]:
+    """The numbers of a file's finished blocks; none when it cannot be resolved."""
     known: set[int] = set()
-    for path in paths:
-        first, more = 0, True
-        while more:
-            try:
-                contents: Any = (await prober.client.client.call(Open(path, first, LOCATED_MAX))).result
-            except FsError:
-                return None
-            known.update(block.number for block in contents.blocks)
-            first, more = first + len(contents.blocks), contents.more
+    first, more = 0, True
+    while more:
+        try:
+            contents: Any = (await prober.client.client.call(Open(path, first, LOCATED_MAX))).result
+        except FsError:
+            return set()
+        known.update(block.number for block in contents.blocks)
+        first, more = first + len(contents.blocks), contents.more
     return known
