@@ -22,17 +22,16 @@ from backend.names import COORDINATION
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.explore import audit
 from nodes.explore.acknowledgements import Acknowledged
+from nodes.explore.block_history import BlockHistory
 from nodes.explore.core import disturbed_still, heal_all
 from nodes.explore.draw import SAFE
 from nodes.explore.draw_cluster import draw_cluster
 from nodes.explore.draw_load import PROFILES, Names, draw_calls
 from nodes.explore.plan import Caller, Failure, Plan
 from nodes.explore.stage import Scripted
-from nodes.explore.thin_blocks import ThinBlocks
 from nodes.faults.check import FaultUnsupported
 from nodes.invariants import registry
 from nodes.sim.loop import Stuck
-from nodes.trace.events import Stamped
 
 BATCH = 50
 """Rounds of one cluster; the next cluster is of another family."""
@@ -67,16 +66,14 @@ class Batch:
         self.clients: list[Scripted] = []
         self.failures: list[Failure] = []
         self.acknowledged = Acknowledged(self.invariants)
-        self.thin_blocks = ThinBlocks(config.data.nodes)
-        self.events: list[Stamped] = []
+        self.block_history = BlockHistory(config.data.nodes)
         self.kills = 0
         self.audits = 0
         self.calls = 0
         self.answered = 0
         self._rng = rng
-        for listener in (self.invariants, self.acknowledged, self.thin_blocks):
+        for listener in (self.invariants, self.acknowledged, self.block_history):
             stage.on_event(listener.on_event)
-        stage.on_event(self.events.append)
 
     def fail(self, invariant: str, place: str, explanation: str) -> None:
         self.failures.append(Failure(invariant, place, explanation))

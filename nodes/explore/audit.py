@@ -14,18 +14,17 @@ from msgspec.structs import replace
 from nodes.config import SECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.explore.acknowledgements import Acknowledged
+from nodes.explore.block_history import BlockHistory
 from nodes.explore.content import read_back as read_content
 from nodes.explore.prober import READ_NS, Prober
 from nodes.explore.replication import blocks_of, lacking_replicas, leaked_replicas
 from nodes.explore.stage import Scripted, Stage
-from nodes.explore.thin_blocks import ThinBlocks
 from nodes.families import family_named
 from nodes.invariants.registry import InvariantChecks
 from nodes.metadata import fsck
 from nodes.metadata.operations import Create, List, Mkdir, Stat
 from nodes.metadata.pages import TreePage
 from nodes.roles import FOLLOWING, SERVING
-from nodes.trace.events import Stamped
 from nodes.units import ROOT
 
 QUIET_NS = 30 * SECOND
@@ -57,10 +56,7 @@ class Audited(Protocol):
     def acknowledged(self) -> Acknowledged: ...
 
     @property
-    def events(self) -> Sequence[Stamped]: ...
-
-    @property
-    def thin_blocks(self) -> ThinBlocks: ...
+    def block_history(self) -> BlockHistory: ...
 
     def fail(self, invariant: str, place: str, explanation: str) -> None: ...
 
@@ -95,7 +91,9 @@ def read_back(trial: Audited) -> AuditReads:
     if lacking:
         trial.fail(CONTENT, "replicas", lacking)
     inodes = {attributes.inode for attributes in tree.values()}
-    leaked = leaked_replicas(trial.cluster, trial.invariants, trial.config.data.nodes, trial.events, inodes)
+    leaked = leaked_replicas(
+        trial.cluster, trial.invariants, trial.config.data.nodes, trial.block_history.granted, inodes
+    )
     if leaked:
         trial.fail(CONTENT, "leaked", leaked)
     prober.client.die()
@@ -355,7 +353,7 @@ async def check_content(trial: Audited, prober: Prober, tree: dict[str, Any]) ->
         try:
             content = b"".join([part async for part in prober.client.files.get(path)])
         except FsError as error:
-            lost = trial.thin_blocks.lost
+            lost = trial.block_history.lost
             if wanted and not (lost and lost & await blocks_of(prober, path)):
                 trial.fail(CONTENT, error.name, f"{path} cannot be read back: {error}")
             continue

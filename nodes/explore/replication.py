@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from nodes.config import SECOND
 from nodes.errors import FsError
 from nodes.explore.prober import Prober
 from nodes.explore.stage import Stage
-from nodes.invariants.calls import as_travelled, tag_of
 from nodes.invariants.registry import InvariantChecks
 from nodes.metadata.operations import Open
-from nodes.trace.events import Called, Stamped
 from nodes.wire.data_messages import FINAL, LOCATED_MAX
 
 COPIED_NS = 120 * SECOND
@@ -54,27 +51,18 @@ async def lacking_of(prober: Prober, path: str, nodes: int) -> str:
 
 
 def leaked_replicas(
-    cluster: Stage, invariants: InvariantChecks, nodes: list[str], events: Iterable[Stamped], inodes: set[int]
+    cluster: Stage, invariants: InvariantChecks, nodes: list[str], granted: dict[int, int], inodes: set[int]
 ) -> str:
     """A replica whose block was granted to a file that is gone, even after `FREED_NS`, in words; empty when there is none. Checkpoints may keep
-    such blocks: then none is called leaked. `inodes`: the numbers of all files."""
+    such blocks: then none is called leaked. `granted`: the file of each block; `inodes`: all files."""
     there = [name for name in nodes if not cluster.servers[name].gone]
     if invariants.has_checkpoint or not there:
         return ""
-    freed = {block for block, inode in granted(events).items() if inode not in inodes}
+    freed = {block for block, inode in granted.items() if inode not in inodes}
     until_ns = cluster.now_ns + FREED_NS
     while (leaked := _leaked(invariants, there, freed)) and cluster.now_ns < until_ns:
         cluster.run_for(LOOK_NS)
     return leaked
-
-
-def granted(events: Iterable[Stamped]) -> dict[int, int]:
-    """The file to which each block was granted, as far as its client had the answer."""
-    calls = (each.event for each in events if isinstance(each.event, Called) and not each.event.error)
-    granting = (call for call in calls if tag_of(call.operation) == "AddBlock")
-    return {
-        as_travelled(call.result)[1][0]: as_travelled(call.operation)[1] for call in granting if call.result
-    }
 
 
 def _leaked(invariants: InvariantChecks, nodes: list[str], freed: set[int]) -> str:

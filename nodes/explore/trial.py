@@ -13,6 +13,7 @@ from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.explore import audit
 from nodes.explore.acknowledgements import Acknowledged
 from nodes.explore.atlas import Atlas
+from nodes.explore.block_history import BlockHistory
 from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.checkpoint_audit import oldest_complete, restore_oldest
 from nodes.explore.core import disturbed_still, heal_all, heal_core
@@ -27,7 +28,6 @@ from nodes.explore.sim_stage import SimStage
 from nodes.explore.spare_images import SpareImages
 from nodes.explore.stage import Scripted, Stage, StageMember
 from nodes.explore.stamps import Stamps
-from nodes.explore.thin_blocks import ThinBlocks
 from nodes.families import family_named
 from nodes.faults.check import FaultUnsupported
 from nodes.invariants import registry
@@ -59,7 +59,7 @@ class Trial:
         self.acknowledged = Acknowledged(self.invariants)
         self.stamps = Stamps()
         self.spare_images = SpareImages()
-        self.thin_blocks = ThinBlocks(plan.cluster.data.nodes)
+        self.block_history = BlockHistory(plan.cluster.data.nodes)
         self.atlas = Atlas(plan.cluster)
         self.coverage = Coverage(self.cluster, plan.cluster)
         self.events: list[Stamped] = []
@@ -74,7 +74,7 @@ class Trial:
             self.acknowledged,
             self.stamps,
             self.spare_images,
-            self.thin_blocks,
+            self.block_history,
             self.coverage,
         )
         for listener in (*(each.on_event for each in listeners), self._on_event, on_event):

@@ -179,7 +179,7 @@ def test_a_block_that_one_disk_alone_had_may_be_lost_with_it(kept: int, excused:
     put = Caller("c1", ["put /f 3000"], start_ms=1_500)
     trial = Trial(Plan(3, one_group(1, data=data), callers=[put], faults=faults, span_ms=8_000))
     assert trial.run().clean
-    assert bool(trial.thin_blocks.lost) is excused
+    assert bool(trial.block_history.lost) is excused
 
 
 def test_a_block_without_all_its_replicas_is_seen() -> None:

@@ -1,6 +1,7 @@
-"""Blocks that one data node alone had when its disk lost data.
+"""What the audit has to know of the past of blocks: their files, and which of them may be lost.
 
-A write is acknowledged by the data nodes that could be reached, as in HDFS, and copied later, so that no family promises to keep these.
+A write is acknowledged by the data nodes that could be reached, as in HDFS, and copied later. So no family promises to keep the blocks that one
+data node alone had when its disk lost data.
 """
 
 from __future__ import annotations
@@ -8,22 +9,29 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from nodes.explore.atlas import damages
+from nodes.invariants.calls import as_travelled, tag_of
 from nodes.invariants.replicas import Replicas
 from nodes.trace.block_events import ReplicaDamaged, ReplicaRemoved, ReplicasFound, ReplicaStored
-from nodes.trace.events import FaultInjected, Stamped
+from nodes.trace.events import Called, FaultInjected, Stamped
 
 
-class ThinBlocks:
+class BlockHistory:
     """Follows the replicas that data nodes report. Of a disk that rots it is not known where, so that all of its replicas count as lost."""
 
     def __init__(self, nodes: list[str]) -> None:
         self._nodes = nodes
         self._replicas = Replicas()
         self.lost: set[int] = set()
+        """Blocks that one disk alone had when it lost data."""
+        self.granted: dict[int, int] = {}
+        """The file to which each block was granted, as far as its client had the answer."""
 
     def on_event(self, stamped: Stamped) -> None:
         event = stamped.event
-        if isinstance(event, ReplicaStored):
+        if isinstance(event, Called):
+            if not event.error and event.result and tag_of(event.operation) == "AddBlock":
+                self.granted[as_travelled(event.result)[1][0]] = as_travelled(event.operation)[1]
+        elif isinstance(event, ReplicaStored):
             self._replicas.hold(event.block, event.stamp, event.length, stamped)
         elif isinstance(event, ReplicasFound):
             self._replicas.find(event.blocks, event.more, stamped)
