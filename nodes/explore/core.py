@@ -11,6 +11,7 @@ from nodes.explore.stage import Scripted, Stage
 from nodes.families import family_named
 from nodes.faults.check import FaultUnsupported
 from nodes.faults.table import LINK_VERBS
+from nodes.roles import SERVING
 from nodes.sim.ensemble import COORDINATION
 
 WORST = 0.6
@@ -46,6 +47,17 @@ def without_last_known(left: list[str], label: str, members: list[str], config: 
     if config.data.nodes or not known or not set(known) <= set(left):
         return left
     return [name for name in left if name != known[0]]
+
+
+def leaders_to_lose(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
+    """A serving server of each group that may lose one, less those whose disks were damaged. Every server is there, and counts."""
+    lost: list[str] = []
+    for label, members in sets_of(cluster, config).items():
+        serving = [name for name in members if cluster.places.get(name) in SERVING]
+        count = min(atlas.survives(label), spared(label, len(members), config))
+        if serving and count > len(atlas.damaged(label)):
+            lost += without_last_known([rng.choice(serving)], label, members, config)
+    return lost
 
 
 def faults_by_server(cluster: Stage) -> Counter[str]:

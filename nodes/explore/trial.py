@@ -16,7 +16,7 @@ from nodes.explore.atlas import Atlas
 from nodes.explore.block_history import BlockHistory
 from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.checkpoint_audit import oldest_complete, restore_oldest
-from nodes.explore.core import disturbed_still, heal_all, heal_core
+from nodes.explore.core import disturbed_still, heal_all, heal_core, leaders_to_lose
 from nodes.explore.coverage import Coverage
 from nodes.explore.deeds import as_of_now, carry_out
 from nodes.explore.file_holds import awaits_hold, check_hold_ends, leave_hold
@@ -148,6 +148,8 @@ class Trial:
             if not (self.failures or awaits) and self._restores_checkpoint():
                 before = audit.read_back(self)
             if not self.failures:
+                self._leaders_are_replaced()
+            if not self.failures:
                 self._restart_from_disks(before)
             if not self.failures and shrinks_soon(self.plan.cluster):
                 check_prunes(self, self.events)
@@ -164,17 +166,14 @@ class Trial:
     def _restart_from_disks(self, before: audit.AuditReads) -> None:
         """Powers all servers and coordination off at once, so that only durable state returns, and compares it with the state before."""
         cluster = self.cluster
-        names = [
-            name
-            for name, server in cluster.servers.items()
-            if server.process == "running" and not server.client
-        ]
+        present = [name for name, server in cluster.servers.items() if not (server.gone or server.client)]
+        names = [name for name in present if cluster.servers[name].process == "running"]
         torn = random.Random(f"{self.plan.seed}/restart").choice(self.atlas.restart_tears())
         cluster.faults.do("power_loss", names, {"torn": torn})
         cluster.faults.do("crash", [COORDINATION])
         cluster.run_for(MILLISECOND)
         cluster.mend_coordination()
-        cluster.faults.do("restart", names)
+        cluster.faults.do("restart", present)
         # Places in the view outlive their servers until the sessions end.
         cluster.run_for(2 * self.plan.cluster.timing.session_timeout_ms * MILLISECOND)
         if self._settles("after all were restarted from their disks"):
@@ -216,16 +215,26 @@ class Trial:
         return (12 * timing.session_timeout_ms + timing.call_deadline_ms) * MILLISECOND + 30 * SECOND
 
     def _core_serves(self) -> None:
+        left_out = heal_core(self.cluster, self.atlas, self.plan.cluster, self._rng)
+        self._can_be_written("core", left_out, "prober")
+
+    def _leaders_are_replaced(self) -> None:
+        """A cluster at rest goes on without a leader of each group: every server in step must count."""
+        rng = random.Random(f"{self.plan.seed}/leaders")
+        lost = leaders_to_lose(self.cluster, self.atlas, self.plan.cluster, rng)
+        if lost:
+            self.cluster.faults.do("crash", lost)
+            self._can_be_written("leaders", lost, "prober2")
+
+    def _can_be_written(self, place: str, missing: list[str], client: str) -> None:
+        """Whether every group takes writes of this client without these servers."""
         cluster = self.cluster
-        left_out = heal_core(cluster, self.atlas, self.plan.cluster, self._rng)
-        prober = Prober(cluster, "prober")
+        prober = Prober(cluster, client)
         task = prober.begin_writes(len(self.plan.cluster.groups))
         if not cluster.reaches(cluster.now_ns + self.patience_ns, lambda: task.done() or self.broken):
             task.cancel()
-            where = f"without {', '.join(left_out)}" if left_out else "with everybody there"
-            self.fail(
-                "service", "core", f"nothing was written within {self.patience_ns / SECOND:g} s {where}"
-            )
+            where = f"without {', '.join(missing)}" if missing else "with everybody there"
+            self.fail("service", place, f"nothing was written within {self.patience_ns / SECOND:g} s {where}")
         prober.client.die()
 
     def _force_and_serve(self) -> None:

@@ -51,6 +51,7 @@ class Active:
             Renewed: renewing.on_renewed,
         }
         self._asked_back: list[str] = []
+        self._disks_named = False
 
     def on_message(self, peer: str, message: Message) -> None:
         step = self._handlers.get(type(message))
@@ -83,7 +84,8 @@ class Active:
         if (
             peer in sync.participants
             or peer not in sync.configurations[0].members
-            or (self._leader.serving and not self._asks_back(peer))
+            or (self._disks_named and not self._is_named(peer, promise.disk.instance))
+            or (self._leader.serving and peer not in self._asked_back)
         ):
             return
         common = self._replica.log.agrees_up_to(promise.tails)
@@ -93,12 +95,10 @@ class Active:
             # An earlier registration would have it renewed from where it was then.
             self._renewing.juniors.pop(peer, None)
 
-    def _asks_back(self, peer: str) -> bool:
-        """Whether this member was asked to return and still has its recorded disk.
-
-        A member with another disk registers and is renewed first.
-        """
-        return peer in self._asked_back and self._recovery.is_recorded(self.sync.configurations[0], peer)
+    def _is_named(self, peer: str, disk: int) -> bool:
+        """Whether the record names this disk of the member. A member with another disk registers and is renewed first."""
+        recorded = self.sync.configurations[0].disks.get(peer) == disk
+        return recorded or self._replica.config.cluster.mutations.replaced_disk_votes
 
     def out_of_reach(self) -> list[str]:
         """All members of the configuration while too few of them acknowledge, else an empty list.
@@ -151,10 +151,15 @@ class Active:
     async def name_disks(self) -> None:
         """Records the disks of the members. The first record names no disks, so this comes before the first reply (safety rule 23).
 
+        A member that became a participant while the record was written is renewed: as a standby without a recorded disk it would never count.
         Raises LostLock, ConnectionLoss.
         """
         while not await self._keeper.name_disks():
             await self._replica.world.clock.sleep(FLUSH_LOOK_NS)
+        self._disks_named = True
+        for participant in list(self.sync.participants.values()):
+            if not self._is_named(participant.name, participant.disk):
+                self.sync.lose(participant.name)
 
     def in_step(self) -> list[str]:
         """The members whose journal equals this one's. A junior that was sent groups and did not come to count is none."""

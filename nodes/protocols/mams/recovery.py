@@ -59,30 +59,25 @@ class JournalRecovery:
                     member, Recover(self.epoch, self._replica.origin.incarnation)
                 )
 
-    def _roll(self, configuration: Configuration) -> tuple[Roll, dict[str, DiskId]]:
+    def _roll(self) -> tuple[Roll, dict[str, DiskId]]:
         """The members with their recorded disks, and the disks of the servers that have promised, this one included."""
         replica = self._replica
         mutation = replica.config.cluster.mutations.replaced_disk_votes
         disks = {peer: promise.disk for peer, promise in self.promises.items()}
         disks[replica.name] = replica.identity.id
-        return Roll(configuration.members, configuration.disks, mutation), disks
+        return Roll(self.configuration.members, self.configuration.disks, mutation), disks
 
     @property
     def received(self) -> int:
         """Number of members that count and have promised, this server included."""
-        roll, disks = self._roll(self.configuration)
+        roll, disks = self._roll()
         return len(roll.whole(disks))
 
     @property
     def suffices(self) -> bool:
         """Whether a read quorum of members that count has promised, or every member has."""
-        roll, disks = self._roll(self.configuration)
+        roll, disks = self._roll()
         return roll.suffices(self._rules.read_quorum(len(self.configuration.members)), disks)
-
-    def is_recorded(self, configuration: Configuration, peer: str) -> bool:
-        """Whether the record names the disk with which this server promised."""
-        roll, disks = self._roll(configuration)
-        return peer in roll.whole(disks)
 
     def unsure(self, servers: list[str]) -> list[str]:
         """Servers that have not promised; each is asked again. A server that promised this epoch replies to no client."""
@@ -97,7 +92,7 @@ class JournalRecovery:
             return NEVER_NS
         if cluster.mutations.grant_outrun:
             return 0
-        roll, disks = self._roll(self.configuration)
+        roll, disks = self._roll()
         quorum, counted = self.configuration.read_quorum, roll.whole(disks)
         if len(counted) < quorum:
             quorum, counted = len(roll.members), roll.members

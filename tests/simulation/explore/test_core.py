@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from backend.scenarios.reader import read
-from nodes.explore.trial import run
+from nodes.config import one_group
+from nodes.explore import trial as trial_module
+from nodes.explore.plan import Fault, Plan
+from nodes.explore.trial import Trial, run
+from nodes.trace.events import FaultInjected
 
 HALF_THERE = """
 name: the leader of another group is left out, and one server of the core does not hear it
@@ -39,3 +45,26 @@ def test_a_left_out_leader_that_one_server_of_the_core_does_not_hear_is_cut_off(
     path.write_text(HALF_THERE)
     [scenario] = read(path)
     assert run(scenario.plan()).failures == []
+
+
+def crashed_last(trial: Trial) -> list[str]:
+    """Metadata servers that the trial itself crashed."""
+    injected = [each.event for each in trial.events if type(each.event) is FaultInjected]
+    crashed = [name for event in injected if event.verb == "crash" for name in event.targets]
+    return [name for name in crashed if name.startswith("mds")]
+
+
+@pytest.mark.parametrize(
+    ("standbys", "faults", "lost"),
+    [(2, [], 1), (1, [], 0), (2, [Fault("new_disk", ["standby of g1"], at_ms=500)], 0)],
+)
+def test_a_cluster_at_rest_loses_a_leader_where_it_may(standbys: int, faults: list[Fault], lost: int) -> None:
+    trial = Trial(Plan(1, one_group(standbys), faults=faults, span_ms=1_000))
+    assert trial.run().clean and len(crashed_last(trial)) == lost
+
+
+def test_servers_that_cannot_go_on_without_the_leader_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial_module, "leaders_to_lose", lambda *_: ["mds1", "mds2"])
+    [failure] = run(Plan(1, one_group(2), span_ms=1)).failures
+    assert (failure.invariant, failure.place) == ("service", "leaders")
+    assert "without mds1, mds2" in failure.explanation

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from nodes.config import SECOND
+from nodes.config import MILLISECOND, SECOND, one_group
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.mams.messages import Prepared, Promise
 from nodes.replicas.messages import Granted
+from nodes.sim.cluster import SimCluster
 from nodes.trace.events import Configured, StepTaken
 from nodes.world import SetNode
 from tests.simulation.mams.lab import Lab
@@ -152,6 +153,32 @@ def test_a_junior_that_does_not_come_to_count_is_registered_as_no_standby(seed: 
     assert sorted(members(lab)) == ["mds1", "mds2", "mds3", "mds4"]
     lab.finish()
     assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_member_whose_disk_the_record_does_not_name_is_no_standby(seed: int) -> None:
+    """It promises late in the first takeover, and acknowledges while the record is written. As a standby it would never be named: the others could
+    not go on without the active."""
+    late: list[str] = []
+
+    def of_the_late(sender: str, _: str, message: Any) -> bool:
+        if type(message) is Promise and not late:
+            late.append(sender)
+        return type(message) is Promise and sender in late
+
+    cluster = SimCluster(one_group(2), seed)
+    promises = cluster.hold(of_the_late)
+    written = [cluster.hold_write(name, writes_configuration) for name in ("mds1", "mds2", "mds3")]
+    cluster.run_until(lambda: any(each.held for each in written), 30 * SECOND)
+    promises.release()
+    cluster.run_for(50 * MILLISECOND)
+    for each in written:
+        each.release()
+    cluster.run_until(cluster.settled, 30 * SECOND)
+    client = cluster.start_client("ada")
+    client.call(Mkdir("/a"))
+    cluster.faults.crash(next(name for name, letter in cluster.view().items() if letter == "A"))
+    client.call(Mkdir("/b"))
 
 
 @pytest.mark.parametrize("seed", range(3))
