@@ -18,25 +18,24 @@ from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.checkpoint_audit import oldest_complete, restore_oldest
 from nodes.explore.core import disturbed_still, heal_all, heal_core, leaders_to_lose
 from nodes.explore.coverage import Coverage
-from nodes.explore.deeds import as_of_now, carry_out
+from nodes.explore.deeds import as_of_now
 from nodes.explore.file_holds import awaits_hold, check_hold_ends, leave_hold
-from nodes.explore.plan import Caller, Failure, Fault, Plan, PlanOutcome
+from nodes.explore.forced_groups import ServedGroups, force_groups
+from nodes.explore.plan import Caller, Failure, Plan, PlanOutcome
 from nodes.explore.planned_faults import PlannedFaults
 from nodes.explore.prober import Prober
 from nodes.explore.prunings import check_prunes, shrinks_soon
 from nodes.explore.sim_stage import SimStage
 from nodes.explore.spare_images import SpareImages
-from nodes.explore.stage import Scripted, Stage, StageMember
+from nodes.explore.stage import Scripted, Stage
 from nodes.explore.stamps import Stamps
-from nodes.families import family_named
-from nodes.faults.check import FaultUnsupported
 from nodes.invariants import registry
 from nodes.invariants.one_active import OneActive
 from nodes.invariants.same_state import SameState
 from nodes.sim.ensemble import COORDINATION
 from nodes.sim.loop import Stuck
 from nodes.trace import story
-from nodes.trace.events import Configured, Serving, Stamped, Started, StoppedServing
+from nodes.trace.events import Configured, Stamped
 
 START_NS = 120 * SECOND
 RESTORED_SHARE = 0.75
@@ -66,8 +65,7 @@ class Trial:
         self.clients: list[Scripted] = []
         self.failures: list[Failure] = []
         self.faults = PlannedFaults(self.cluster, self.atlas, self.coverage)
-        self._serving: set[str] = set()
-        """Servers whose last report is that they serve."""
+        self._served = ServedGroups(self.cluster)
         self._rng = random.Random(f"{plan.seed}/trial")
         listeners = (
             self.invariants,
@@ -75,6 +73,7 @@ class Trial:
             self.stamps,
             self.spare_images,
             self.block_history,
+            self._served,
             self.coverage,
         )
         for listener in (*(each.on_event for each in listeners), self._on_event, on_event):
@@ -87,13 +86,8 @@ class Trial:
 
     def _on_event(self, stamped: Stamped) -> None:
         self.events.append(stamped)
-        event = stamped.event
-        if type(event) is Configured:
-            self.atlas.configured[event.group] = len(event.members)
-        elif type(event) is Serving:
-            self._serving.add(stamped.server)
-        elif type(event) in (StoppedServing, Started):
-            self._serving.discard(stamped.server)
+        if type(stamped.event) is Configured:
+            self.atlas.configured[stamped.event.group] = len(stamped.event.members)
 
     # --- the whole trial -------------------------------------------------------------------------------------------
 
@@ -137,7 +131,7 @@ class Trial:
         heal_all(cluster)
         if self.atlas.beyond:
             cluster.run_for(self.patience_ns)
-            self._force_and_serve()
+            force_groups(self, self._served)
             return
         if self._settles("after everything was healed"):
             awaits = awaits_hold(self.plan)
@@ -237,33 +231,6 @@ class Trial:
             self.fail("service", place, f"nothing was written within {self.patience_ns / SECOND:g} s {where}")
         prober.client.die()
 
-    def _force_and_serve(self) -> None:
-        """A group that may not serve any more continues when a person forces one with a whole disk (safety rule 4)."""
-        cluster = self.cluster
-        if family_named(self.plan.cluster.protocol).cannot_force:
-            return
-        for group, members in cluster.configured.items():
-            running = [name for name in members if name in cluster.servers and runs(cluster.servers[name])]
-            damaged = self.atlas.damaged(self.atlas.set_of_word(group))
-            whole = [name for name in running if name not in damaged]
-            if not whole or self._is_served(group):
-                continue
-            try:
-                names = carry_out(cluster, Fault("force", [group, whole[0]]))
-            except FaultUnsupported as refused:
-                self.fail(
-                    "service", "force", f"{group} is served by no server and cannot be forced: {refused}"
-                )
-                continue
-            self.atlas.note("force", names)
-            if not cluster.reaches(cluster.now_ns + self.patience_ns, partial(self._is_served, group)):
-                self.fail("service", "force", f"{group} was forced with {whole[0]} and does not serve")
-
-    def _is_served(self, group: str) -> bool:
-        """Whether any server serves the group, added ones included. An elected server that waits for others does not serve."""
-        servers = self.cluster.servers
-        return any(servers[name].group == group and runs(servers[name]) for name in self._serving)
-
     def _settles(self, when: str) -> bool:
         """Whether the cluster comes to rest. The patience begins again as long as calls return: a slow network and many calls are no failure."""
         cluster, returned = self.cluster, -1
@@ -325,10 +292,6 @@ class Trial:
             coverage=frozenset(self.coverage.seen),
             log_sha256=self.cluster.log_sha256(),
         )
-
-
-def runs(server: StageMember) -> bool:
-    return server.process == "running" and not server.gone
 
 
 def kinds_of(evidence: list[tuple[str, int]], events: list[Stamped]) -> str:
