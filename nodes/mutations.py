@@ -20,6 +20,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A member that is admitted while its removal is being written continues to count for the old quorum."""
     replaced_disk_votes: bool = False
     """A server with an empty disk counts as a member that never had anything."""
+    standby_without_record: bool = False
+    """A member that acknowledges while the disks of the others are being recorded becomes a standby, which no later leader counts."""
     rot_revives_alone: bool = False
     """A symmetric member whose journal was cut because of rot revives a view alone."""
     cut_is_forgotten: bool = False

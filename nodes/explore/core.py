@@ -50,12 +50,11 @@ def without_last_known(left: list[str], label: str, members: list[str], config: 
 
 
 def leaders_to_lose(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
-    """A serving server of each group that may lose one, less those whose disks were damaged. Every server is there, and counts."""
+    """A serving server of each group that may lose one. Every server is there and counts, those with replaced disks included."""
     lost: list[str] = []
     for label, members in sets_of(cluster, config).items():
         serving = [name for name in members if cluster.places.get(name) in SERVING]
-        count = min(atlas.survives(label), spared(label, len(members), config))
-        if serving and count > len(atlas.damaged(label)):
+        if serving and min(atlas.survives(label), spared(label, len(members), config)) > 0:
             lost += without_last_known([rng.choice(serving)], label, members, config)
     return lost
 

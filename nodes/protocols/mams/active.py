@@ -98,7 +98,7 @@ class Active:
     def _is_named(self, peer: str, disk: int) -> bool:
         """Whether the record names this disk of the member. A member with another disk registers and is renewed first."""
         recorded = self.sync.configurations[0].disks.get(peer) == disk
-        return recorded or self._replica.config.cluster.mutations.replaced_disk_votes
+        return recorded or self._replica.config.cluster.mutations.standby_without_record
 
     def out_of_reach(self) -> list[str]:
         """All members of the configuration while too few of them acknowledge, else an empty list.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 from nodes.config import MILLISECOND, SECOND, one_group
 from nodes.metadata.operations import Mkdir, Stat
+from nodes.mutations import Mutations
 from nodes.protocols.mams.messages import Prepared, Promise
 from nodes.replicas.messages import Granted
 from nodes.sim.cluster import SimCluster
+from nodes.sim.loop import Stuck
 from nodes.trace.events import Configured, StepTaken
 from nodes.world import SetNode
 from tests.simulation.mams.lab import Lab
@@ -155,8 +158,9 @@ def test_a_junior_that_does_not_come_to_count_is_registered_as_no_standby(seed: 
     assert lab.broken() == {}
 
 
+@pytest.mark.parametrize("counts", [True, False])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_member_whose_disk_the_record_does_not_name_is_no_standby(seed: int) -> None:
+def test_a_member_whose_disk_the_record_does_not_name_is_no_standby(seed: int, counts: bool) -> None:
     """It promises late in the first takeover, and acknowledges while the record is written. As a standby it would never be named: the others could
     not go on without the active."""
     late: list[str] = []
@@ -166,7 +170,8 @@ def test_a_member_whose_disk_the_record_does_not_name_is_no_standby(seed: int) -
             late.append(sender)
         return type(message) is Promise and sender in late
 
-    cluster = SimCluster(one_group(2), seed)
+    mutations = Mutations(standby_without_record=not counts)
+    cluster = SimCluster(one_group(2, mutations=mutations), seed)
     promises = cluster.hold(of_the_late)
     written = [cluster.hold_write(name, writes_configuration) for name in ("mds1", "mds2", "mds3")]
     cluster.run_until(lambda: any(each.held for each in written), 30 * SECOND)
@@ -178,7 +183,9 @@ def test_a_member_whose_disk_the_record_does_not_name_is_no_standby(seed: int) -
     client = cluster.start_client("ada")
     client.call(Mkdir("/a"))
     cluster.faults.crash(next(name for name, letter in cluster.view().items() if letter == "A"))
-    client.call(Mkdir("/b"))
+    written = client.spawn(Mkdir("/b"))
+    with nullcontext() if counts else pytest.raises(Stuck):
+        cluster.run_until(written.done, 30 * SECOND)
 
 
 @pytest.mark.parametrize("seed", range(3))
