@@ -50,11 +50,13 @@ def without_last_known(left: list[str], label: str, members: list[str], config: 
 
 
 def leaders_to_lose(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
-    """A serving server of each group that may lose one. Every server is there and counts, those with replaced disks included."""
+    """A serving server of each group that may lose one more. All but those that are gone for ever are there and count, on whatever disk."""
     lost: list[str] = []
     for label, members in sets_of(cluster, config).items():
         serving = [name for name in members if cluster.places.get(name) in SERVING]
-        if serving and min(atlas.survives(label), spared(label, len(members), config)) > 0:
+        gone = sum(cluster.servers[name].gone for name in members)
+        count = min(atlas.survives(label), spared(label, len(members), config))
+        if serving and count > gone:
             lost += without_last_known([rng.choice(serving)], label, members, config)
     return lost
 

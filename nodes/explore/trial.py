@@ -217,6 +217,8 @@ class Trial:
         rng = random.Random(f"{self.plan.seed}/leaders")
         lost = leaders_to_lose(self.cluster, self.atlas, self.plan.cluster, rng)
         if lost:
+            # A leader records disks that it does not know yet once per scan.
+            self.cluster.run_for(2 * self.plan.cluster.timing.renew_scan_ms * MILLISECOND)
             self.cluster.faults.do("crash", lost)
             self._can_be_written("leaders", lost, "prober2")
 

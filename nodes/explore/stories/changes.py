@@ -294,7 +294,7 @@ def unrecorded(scene: Scene) -> None:
     """All members start again, one of them with a new and slow disk. It promises when the next leader has recorded the other disks, and acknowledges
     before that leader has registered its standbys."""
     rng = scene.rng
-    scene.shape(sizes=(3,), min_in_step=3)
+    scene.shape(sizes=(3,), min_in_step=0)
     scene.precise()
     members, comes = scene.members(), rng.choice(scene.members())
     at_ms = BEGIN_MS + rng.randrange(200)

@@ -56,7 +56,12 @@ def crashed_last(trial: Trial) -> list[str]:
 
 @pytest.mark.parametrize(
     ("standbys", "faults", "lost"),
-    [(2, [], 1), (1, [], 0), (2, [Fault("new_disk", ["standby of g1"], at_ms=500)], 1)],
+    [
+        (2, [], 1),
+        (1, [], 0),
+        (2, [Fault("new_disk", ["standby of g1"], at_ms=500)], 1),
+        (2, [Fault("gone", ["standby of g1"])], 0),
+    ],
 )
 def test_a_cluster_at_rest_loses_a_leader_where_it_may(standbys: int, faults: list[Fault], lost: int) -> None:
     trial = Trial(Plan(1, one_group(standbys), faults=faults, span_ms=1_000))
