@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 from nodes.config import MILLISECOND
@@ -15,8 +16,9 @@ from nodes.protocols.mams.recovery import JournalRecovery
 from nodes.protocols.mams.renewal import RenewingSessions
 from nodes.protocols.mams.rules import RenewingRules
 from nodes.protocols.mams.ssp import Ssp
-from nodes.replicas.view import STANDBY
+from nodes.replicas.view import JUNIOR, STANDBY, ServerPlace, ViewMoved
 from nodes.wire.messages import Message
+from nodes.world import Change
 
 FLUSH_LOOK_NS = 10 * MILLISECOND
 LOOKS = 10
@@ -47,10 +49,12 @@ class Active:
         self._handlers: dict[type[Message], Callable[[str, Any], None]] = {
             **sync.handlers,
             Promise: self._admit,
-            Register: renewing.on_register,
+            Register: self._on_register,
             Renewed: renewing.on_renewed,
         }
         self._asked_back: list[str] = []
+        self._on_other_disks: set[str] = set()
+        """Standbys of the view that promised with another disk than the recorded one."""
         self._disks_named = False
 
     def on_message(self, peer: str, message: Message) -> None:
@@ -84,9 +88,11 @@ class Active:
         if (
             peer in sync.participants
             or peer not in sync.configurations[0].members
-            or (self._disks_named and not self._is_named(peer, promise.disk.instance))
             or (self._leader.serving and peer not in self._asked_back)
         ):
+            return
+        if self._disks_named and not self._is_named(peer, promise.disk.instance):
+            self._on_other_disks.add(peer)
             return
         common = self._replica.log.agrees_up_to(promise.tails)
         matched = None if common is None else self._replica.log.mark_at(common)
@@ -95,8 +101,15 @@ class Active:
             # An earlier registration would have it renewed from where it was then.
             self._renewing.juniors.pop(peer, None)
 
+    def _on_register(self, peer: str, message: Register) -> None:
+        """A member that acknowledges in a takeover is a junior of the view until step 5. The record needs its disk: it stays a participant."""
+        there = self.sync.participants.get(peer)
+        acknowledges = there is not None and there.confirmed and there.disk == message.disk.instance
+        if self._leader.serving or not acknowledges:
+            self._renewing.on_register(peer, message)
+
     def _is_named(self, peer: str, disk: int) -> bool:
-        """Whether the record names this disk of the member. A member with another disk registers and is renewed first."""
+        """Whether the record names this disk of the member. A member with another disk is renewed first."""
         recorded = self.sync.configurations[0].disks.get(peer) == disk
         return recorded or self._replica.config.cluster.mutations.standby_without_record
 
@@ -151,15 +164,20 @@ class Active:
     async def name_disks(self) -> None:
         """Records the disks of the members. The first record names no disks, so this comes before the first reply (safety rule 23).
 
-        A member that became a participant while the record was written is renewed: as a standby without a recorded disk it would never count.
-        Raises LostLock, ConnectionLoss.
+        A participant without a recorded disk is renewed: as a standby it would never count. Raises LostLock, ConnectionLoss.
         """
-        while not await self._keeper.name_disks():
+        while not await self._keeper.name_disks() or self._unnamed(self.in_step()):
+            if self.sync.lacks_quorum:
+                await self._renewing.renew_one()
             await self._replica.world.clock.sleep(FLUSH_LOOK_NS)
         self._disks_named = True
-        for participant in list(self.sync.participants.values()):
-            if not self._is_named(participant.name, participant.disk):
-                self.sync.lose(participant.name)
+        for name in self._unnamed(self.sync.participants):
+            self.sync.lose(name)
+
+    def _unnamed(self, names: Iterable[str]) -> list[str]:
+        """The participants among these servers whose disks the record does not name."""
+        there = [self.sync.participants[name] for name in names if name in self.sync.participants]
+        return [each.name for each in there if not self._is_named(each.name, each.disk)]
 
     def in_step(self) -> list[str]:
         """The members whose journal equals this one's. A junior that was sent groups and did not come to count is none."""
@@ -187,8 +205,18 @@ class Active:
                 self._replica.forcing.end("done", f"{self._replica.name} takes writes again")
 
     async def _ask_back(self) -> None:
-        """Asks silent members that are still standbys of the view for a promise; those that answer are sent journals again."""
-        missing = self._keeper.missing()
-        places = await self._replica.view.places() if missing else {}
-        self._asked_back = [m for m in missing if m in places and places[m].state == STANDBY]
-        self._recovery.ask(self._asked_back)
+        """Asks silent members that are still standbys of the view for a promise; those that answer are sent journals again.
+
+        One that answers from another disk becomes a junior, and registers: its place was written when its former life was in step.
+        """
+        missing, view = self._keeper.missing(), self._replica.view
+        places = await view.places() if missing else {}
+        standbys = [m for m in missing if m in places and places[m].state == STANDBY]
+        place = ServerPlace(JUNIOR, self.sync.epoch, self._replica.state.commit_sn)
+        changes: list[Change] = [view.place_change(m, place) for m in standbys if m in self._on_other_disks]
+        self._on_other_disks.clear()
+        self._asked_back = standbys
+        self._recovery.ask(standbys)
+        if changes:
+            with suppress(ViewMoved):
+                await view.guarded(changes)

@@ -110,8 +110,11 @@ class ConfigurationKeeper:
         return await self._grants.obtained(lambda: self._grants.is_from(server, disk), timeout_ns)
 
     async def name_disks(self) -> bool:
-        """Records the disks of the members that hold every answered group; the members stay. Raises LostLock, ConnectionLoss."""
+        """Records the disks of the members that hold every answered group; the members stay. The first record, before which every disk counts, names
+        at least as many as a commit needs. Raises LostLock, ConnectionLoss."""
         old = self.present
+        if not old.disks and not self._sync.safe(self._acknowledged()):
+            return False
         return self._disks(old.members) == old.disks or await self._change(ConfigurationRequest(old.members))
 
     def _disks(self, members: list[str]) -> dict[str, int]:

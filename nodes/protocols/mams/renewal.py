@@ -80,8 +80,9 @@ class RenewingSessions:
         ours = message.incarnation == self._replica.origin.incarnation
         if message.epoch != self._epoch or not ours or not message.tails:
             return
-        if peer != self._finishing:
-            self._sync.participants.pop(peer, None)
+        there = self._sync.participants.get(peer)
+        if there is not None and (peer != self._finishing or there.disk != message.disk.instance):
+            self._sync.participants.pop(peer)
         if peer not in self.leaving:
             self.juniors[peer] = message.tails
         self._disks[peer] = message.disk.instance
@@ -228,7 +229,8 @@ class RenewingSessions:
                 f"{junior} is in step at sn {self._replica.log.last.sn}",
                 took_ms,
             )
-            self.juniors.pop(junior, None)
+            if junior in self._sync.participants:  # Else it has registered with another disk meanwhile.
+                self.juniors.pop(junior, None)
             del self._attempts[junior]
         else:
             self._sync.participants.pop(junior, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,8 +14,9 @@ from nodes.mutations import Mutations
 from nodes.protocols.mams.messages import Prepared, Promise
 from nodes.replicas.messages import Granted
 from nodes.sim.cluster import SimCluster
+from nodes.sim.ensemble import COORDINATION
 from nodes.sim.loop import Stuck
-from nodes.trace.events import Configured, StepTaken
+from nodes.trace.events import Configured, Serving, Stamped, StepTaken
 from nodes.world import SetNode
 from tests.simulation.mams.lab import Lab
 from tests.simulation.mams.test_forcing import members
@@ -186,6 +188,59 @@ def test_a_member_whose_disk_the_record_does_not_name_is_no_standby(seed: int, c
     written = client.spawn(Mkdir("/b"))
     with nullcontext() if counts else pytest.raises(Stuck):
         cluster.run_until(written.done, 30 * SECOND)
+
+
+@pytest.mark.parametrize(
+    ("standbys", "settings"), [(2, {}), (4, {}), (2, {"protocol": "2pc"}), (2, {"detection": "members"})]
+)
+@pytest.mark.parametrize("ms", [15, 25])
+def test_the_first_record_names_every_member_that_acknowledges(
+    standbys: int, settings: dict[str, Any], ms: int
+) -> None:
+    """With a slow path to coordination, members register while the record is written. They are no juniors: without their disks on record nobody could
+    follow the elected when it dies."""
+    cluster = SimCluster(one_group(standbys, **settings), 1)
+    names = [*cluster.servers]
+    for name in names:
+        cluster.faults.do("delay", [name, COORDINATION], {"ms": ms})
+    cluster.run_until(lambda: any(type(each.event) is Serving for each in cluster.events), 30 * SECOND)
+    elected = next(each.server for each in cluster.events if type(each.event) is Serving)
+    cluster.faults.crash(elected)
+    written = cluster.start_client("ada").spawn(Mkdir("/a"))
+    cluster.run_until(written.done, 100 * SECOND)
+    assert written.exception() is None
+
+
+@pytest.mark.parametrize(("standbys", "least"), [(1, 0), (2, 3)])
+@pytest.mark.parametrize("late_ms", [80, 110, 140])
+def test_a_place_that_was_written_for_a_former_life_is_taken_back(
+    standbys: int, least: int, late_ms: int
+) -> None:
+    """A junior loses its disk while it is made a standby, and its next life finds itself one: it must be renewed all the same."""
+    lab = Lab(1, standbys=standbys, min_in_step=least)
+    lab.ada.call(Mkdir("/a"))
+    junior, before = lab.standbys[0], len(lab.cluster.events)
+    lab.cluster.faults.do("delay", [lab.active, COORDINATION], {"ms": 40})
+    lab.faults.respawn(junior)
+    opens = partial(opens_session, junior)
+    lab.cluster.run_until(lambda: any(map(opens, lab.cluster.events[before:])), 60 * SECOND)
+    lab.run_ms(late_ms)
+    lab.faults.new_disk(junior)
+    lab.faults.restart(junior)
+    lab.run_ms(4_000)
+    lab.faults.heal_all()
+    for name in lab.standbys:
+        if name != junior:
+            lab.faults.crash(name)
+    lab.ada.call(Mkdir("/b"))
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def opens_session(junior: str, stamped: Stamped) -> bool:
+    """Whether the active begins to renew this junior."""
+    event = stamped.event
+    return type(event) is StepTaken and event.step == "open" and event.detail.startswith(f"{junior} ")
 
 
 @pytest.mark.parametrize("seed", range(3))
