@@ -105,7 +105,8 @@ class Active:
         """A member that acknowledges in a takeover is a junior of the view until step 5. The record needs its disk: it stays a participant."""
         there = self.sync.participants.get(peer)
         acknowledges = there is not None and there.confirmed and there.disk == message.disk.instance
-        if self._leader.serving or not acknowledges:
+        dropped = self._replica.config.cluster.mutations.registers_while_elected
+        if self._leader.serving or not acknowledges or dropped:
             self._renewing.on_register(peer, message)
 
     def _is_named(self, peer: str, disk: int) -> bool:
