@@ -94,9 +94,16 @@ def spared(label: str, members: int, config: ClusterConfig) -> int:
     """The number of a set's members that are not needed to serve now: less than half of a replica group's present configuration."""
     if label == "data":
         return 0
-    if label == "journal" or family_named(config.protocol).journal_nodes:
+    family = family_named(config.protocol)
+    if label == "journal" or family.journal_nodes:
         return members
-    return max(0, members - 1) // 2
+    least = 0
+    if (
+        family.journal_sync == "two_phase"
+    ):  # A group needs the answers of all, and removes who is silent down to this number.
+        first = next((len(group.members) for group in config.groups if group.name == label), members)
+        least = config.min_in_step or (first + 1) // 2
+    return max(0, min((members - 1) // 2, members - least))
 
 
 def sets_of(cluster: Stage, config: ClusterConfig) -> dict[str, list[str]]:

@@ -56,6 +56,8 @@ class Active:
         self._on_other_disks: set[str] = set()
         """Standbys of the view that promised with another disk than the recorded one."""
         self._disks_named = False
+        self._flushes = True
+        """Whether step 4 still waits for acknowledgements. Repairs begin when it has ended."""
 
     def on_message(self, peer: str, message: Message) -> None:
         step = self._handlers.get(type(message))
@@ -117,11 +119,11 @@ class Active:
     def out_of_reach(self) -> list[str]:
         """All members of the configuration while too few of them acknowledge, else an empty list.
 
-        The list is also empty while a takeover is forced, a renewal advances, or the silent members can be removed: where each group needs
-        every member, a silent one is no reason to give way.
+        The list is also empty while a takeover is forced or has yet to begin its repairs, a renewal advances, or the silent members can be removed:
+        where each group needs every member, a silent one is no reason to give way.
         """
         sync = self.sync
-        repairs = self._renewing.advances or self._keeper.may_shrink_to(sync.answering())
+        repairs = self._flushes or self._renewing.advances or self._keeper.may_shrink_to(sync.answering())
         stays = not sync.lacks_answers or self._replica.forcing.stands or repairs
         return [] if stays else sync.configurations[0].members
 
@@ -138,8 +140,9 @@ class Active:
             self._recovery.ask(self._keeper.missing())
             for _ in range(LOOKS):
                 if self._replica.state.commit_sn >= sn and not self._expected():
-                    return
+                    break
                 await clock.sleep(FLUSH_LOOK_NS)
+        self._flushes = False
 
     async def regain_quorum(self, sn: int) -> None:
         """Removes missing members and renews juniors until group `sn` is committed. Raises LostLock, ConnectionLoss."""

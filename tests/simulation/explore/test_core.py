@@ -9,6 +9,7 @@ import pytest
 from backend.scenarios.reader import read
 from nodes.config import one_group
 from nodes.explore import trial as trial_module
+from nodes.explore.core import spared
 from nodes.explore.plan import Fault, Plan
 from nodes.explore.trial import Trial, run
 from nodes.trace.events import FaultInjected
@@ -73,3 +74,32 @@ def test_servers_that_cannot_go_on_without_the_leader_are_seen(monkeypatch: pyte
     [failure] = run(Plan(1, one_group(2), span_ms=1)).failures
     assert (failure.invariant, failure.place) == ("service", "leaders")
     assert "without mds1, mds2" in failure.explanation
+
+
+REMOVED_BY_THE_LEFT_OUT = """
+name: a leader that reaches coordination alone has removed one of the two others
+teaches: who takes over renews the removed one, however long acknowledgements are awaited
+seed: 4512
+trial:
+  cluster:
+    protocol: 2pc
+    groups:
+    - {name: g1, number: 1, members: [mds1, mds2, mds3]}
+    timing: {heartbeat_ms: 250, session_timeout_ms: 1000, ack_timeout_ms: 1200}
+  faults:
+    - {verb: cut, targets: [first active of g1, first standby 2 of g1]}
+  span_ms: 1996
+"""
+
+
+def test_who_takes_over_from_a_leader_that_has_removed_another_one_serves(tmp_path: Path) -> None:
+    path = tmp_path / "trial.yaml"
+    path.write_text(REMOVED_BY_THE_LEFT_OUT)
+    [scenario] = read(path)
+    assert run(scenario.plan()).failures == []
+
+
+def test_where_all_must_answer_a_group_keeps_its_floor() -> None:
+    group = one_group(4, protocol="2pc")
+    assert [spared("g1", members, group) for members in (5, 4, 3, 2)] == [2, 1, 0, 0]
+    assert [spared("g1", members, one_group(4)) for members in (5, 4, 3, 2)] == [2, 1, 1, 0]
