@@ -209,6 +209,10 @@ class ClusterConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Nodes by kind, of kinds without settings of their own."""
     knobs: Knobs = Knobs()
 
+    def floor(self, members: int) -> int:
+        """Size below which a group that began with so many members never counts (safety rule 19)."""
+        return self.min_in_step or (members + 1) // 2
+
 
 class ServerConfig(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Configuration of one metadata server; the world resolves names."""

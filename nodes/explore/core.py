@@ -97,13 +97,12 @@ def spared(label: str, members: int, config: ClusterConfig) -> int:
     family = family_named(config.protocol)
     if label == "journal" or family.journal_nodes:
         return members
-    least = 0
-    if (
-        family.journal_sync == "two_phase"
-    ):  # A group needs the answers of all, and removes who is silent down to this number.
+    counted = (members - 1) // 2
+    if family.journal_sync == "two_phase":
+        # A group needs the answers of all, and removes who is silent down to its floor.
         first = next((len(group.members) for group in config.groups if group.name == label), members)
-        least = config.min_in_step or (first + 1) // 2
-    return max(0, min((members - 1) // 2, members - least))
+        counted = min(counted, members - config.floor(first))
+    return max(0, counted)
 
 
 def sets_of(cluster: Stage, config: ClusterConfig) -> dict[str, list[str]]:

@@ -79,7 +79,7 @@ class GroupReplica(Generic[Log]):
     @property
     def min_in_step(self) -> int:
         """Smallest number of members in step. The configuration never becomes smaller (safety rule 19)."""
-        return self.config.cluster.min_in_step or (len(self.group.members) + 1) // 2
+        return self.config.cluster.floor(len(self.group.members))
 
     def step(self, procedure: str, step: str, paper: str, detail: str, epoch: int, **typed: Any) -> None:
         """Reports a step. `typed`: fields of the event that programs read."""

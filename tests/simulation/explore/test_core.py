@@ -10,7 +10,7 @@ from backend.scenarios.reader import read
 from nodes.config import one_group
 from nodes.explore import trial as trial_module
 from nodes.explore.core import spared
-from nodes.explore.plan import Fault, Plan
+from nodes.explore.plan import Failure, Fault, Plan
 from nodes.explore.trial import Trial, run
 from nodes.trace.events import FaultInjected
 
@@ -41,11 +41,15 @@ trial:
 """
 
 
-def test_a_left_out_leader_that_one_server_of_the_core_does_not_hear_is_cut_off(tmp_path: Path) -> None:
-    path = tmp_path / "trial.yaml"
-    path.write_text(HALF_THERE)
+def failures(directory: Path, text: str) -> list[Failure]:
+    path = directory / "trial.yaml"
+    path.write_text(text)
     [scenario] = read(path)
-    assert run(scenario.plan()).failures == []
+    return run(scenario.plan()).failures
+
+
+def test_a_left_out_leader_that_one_server_of_the_core_does_not_hear_is_cut_off(tmp_path: Path) -> None:
+    assert failures(tmp_path, HALF_THERE) == []
 
 
 def crashed_last(trial: Trial) -> list[str]:
@@ -93,10 +97,7 @@ trial:
 
 
 def test_who_takes_over_from_a_leader_that_has_removed_another_one_serves(tmp_path: Path) -> None:
-    path = tmp_path / "trial.yaml"
-    path.write_text(REMOVED_BY_THE_LEFT_OUT)
-    [scenario] = read(path)
-    assert run(scenario.plan()).failures == []
+    assert failures(tmp_path, REMOVED_BY_THE_LEFT_OUT) == []
 
 
 def test_where_all_must_answer_a_group_keeps_its_floor() -> None:

@@ -198,7 +198,7 @@ def test_a_member_whose_disk_the_record_does_not_name_is_no_standby(seed: int, c
 def test_the_first_record_names_every_member_that_acknowledges(
     standbys: int, settings: dict[str, Any], ms: int, stays: bool
 ) -> None:
-    """With a slow path to coordination, members register while the record is written. They are no juniors: without their disks on record nobody could
+    """With a slow path to coordination, members register while the record is written. They are no juniors: with no disk on record, no server could
     follow the elected when it dies."""
     mutations = Mutations(registers_while_elected=not stays)
     cluster = SimCluster(one_group(standbys, mutations=mutations, **settings), 1)
