@@ -9,6 +9,7 @@ file when it was reached.
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from nodes.invariants.answers import STATELESS, difference
 from nodes.invariants.calls import UNKNOWN, WRITES, answered_wrongly, as_travelled, shown, tag_of
@@ -27,6 +28,14 @@ SESSIONS = frozenset(("OpenSession", "CloseSession"))
 Key = tuple[str, int]
 Where = tuple[str, int]
 """Group and sn."""
+
+
+class Record(NamedTuple):
+    """A committed record of a write: the stamp it bears, its place, and the time at which its commit was reported."""
+
+    stamp_ns: int
+    where: Where
+    at_ns: int
 
 
 class CheckpointCut:
@@ -64,13 +73,14 @@ class ByStamp(Based):
         """Checkpoints of this incarnation, the newest ones, by name."""
         self._real_time: dict[str, RealTime] = {}
         """Answered writes by group. Reads do not count: after a restart of all servers their clock may be behind the stamp of an earlier read."""
-        self._due: list[tuple[int, int, int, int, Stamped, Where]] = []
-        """Calls by their place in the order, then by stamp, then by a number that tells equal ones apart; and the moment as of which they look."""
+        self._due: list[tuple[int, int, int, int, int, Stamped, Where]] = []
+        """Calls by their place in the order, then by stamp, then by a number that tells equal ones apart; the moment as of which they look, and
+        the time by which they had certainly taken effect."""
         self._count = 0
         self._invoked: dict[Key, Stamped] = {}
         """Calls without a known place: not returned, without an answer, or answered again from memory."""
-        self._stamps: dict[Key, tuple[int, Where]] = {}
-        """Stamp and place of committed records of writes whose answer has not been reported."""
+        self._stamps: dict[Key, Record] = {}
+        """Committed records of writes whose answer has not been reported."""
         self._begun: set[str] = set() if base is None else set(groups.values())
         """Groups whose commits were seen from the first one on."""
         self._done_ns = 0
@@ -93,7 +103,7 @@ class ByStamp(Based):
             self._begun.add(event.group)
         for (client, number), stamp in zip(event.operations, event.stamps, strict=False):
             if client:
-                self._stamps[client, number] = stamp, (event.group, event.sn)
+                self._stamps[client, number] = Record(stamp, (event.group, event.sn), stamped.at_ns)
         while len(self._stamps) > WAITING_MAX:
             del self._stamps[next(iter(self._stamps))]
 
@@ -112,9 +122,9 @@ class ByStamp(Based):
             if tag in WRITES:
                 self._invoked[key] = stamped
             return
-        stamp = self._stamps.pop(key, None)
-        if stamp is not None and tag in WRITES and not event.error:
-            self._written(stamped, event, *stamp)
+        record = self._stamps.pop(key, None)
+        if record is not None and tag in WRITES and not event.error:
+            self._written(stamped, event, record.stamp_ns, record.where)
         elif event.tries == 1 or event.error or tag not in WRITES:
             looks = event.error or tag not in WRITES
             where = self._groups.get(event.server, event.server), event.sn
@@ -141,7 +151,7 @@ class ByStamp(Based):
         key = (event.client, event.number)
         stamped = self._invoked.pop(key, None)
         if stamped is not None and key in self._stamps:
-            self._plan(self._stamps[key][0], stamped, self._stamps.pop(key)[1])
+            self._plan_record(stamped, self._stamps.pop(key))
 
     def has_barrier(self, name: str) -> bool:
         """Whether this incarnation made the checkpoint recently enough."""
@@ -153,14 +163,18 @@ class ByStamp(Based):
         cut = self._cuts.get(name)
         if cut is None or cut.too_large or self.unable or self.waits:
             return None
-        open_calls = [self._stamps[key][1] for key in self._invoked if key in self._stamps]
+        open_calls = [self._stamps[key].where for key in self._invoked if key in self._stamps]
         if any(cut.holds(where) for where in open_calls + [each[-1] for each in self._due]):
             return None
         return (cut.model or self._model).copy()
 
     def _written(self, stamped: Stamped, event: Called, stamp_ns: int, where: Where) -> None:
         self._real_time.setdefault(where[0], RealTime()).returned(event.returned_ns, stamp_ns, stamped)
-        self._plan(stamp_ns, stamped, where)
+        self._plan(stamp_ns, stamped, where, event.returned_ns)
+
+    def _plan_record(self, stamped: Stamped, record: Record) -> None:
+        """A write without an answer. Its client may have given it up before it was committed."""
+        self._plan(record.stamp_ns, stamped, record.where, record.at_ns)
 
     def _plan_look(self, stamped: Stamped, event: Called, where: Where) -> None:
         """A read is carried out when its name has been resolved, which may be after its stamp: a leader with uncommitted records answers as of
@@ -171,12 +185,19 @@ class ByStamp(Based):
             if event.stamp_ns > self._unreturned_ns:
                 # Its stamp may be behind an earlier read, as below, never behind a record: it sees whatever was written so far.
                 look_ns = max(look_ns, self._done_ns + 1)
-        self._plan(event.stamp_ns, stamped, where, order_ns, look_ns)
+        self._plan(event.stamp_ns, stamped, where, event.returned_ns, order_ns, look_ns)
 
     def _plan(
-        self, stamp_ns: int, stamped: Stamped, where: Where, order_ns: int = 0, look_ns: int = 0
+        self,
+        stamp_ns: int,
+        stamped: Stamped,
+        where: Where,
+        ended_ns: int,
+        order_ns: int = 0,
+        look_ns: int = 0,
     ) -> None:
-        """`order_ns`: the earliest place in the order; `look_ns`: the moment as of which a read looks."""
+        """`ended_ns`: the time by which it had taken effect; `order_ns`: the earliest place in the order; `look_ns`: the moment as of which a
+        read looks."""
         event: Called | Invoked = stamped.event  # type: ignore[assignment]
         order_ns = max(stamp_ns, order_ns)
         if event.invoked_ns >= self._returned_ns and stamp_ns > self._written_ns:
@@ -187,7 +208,7 @@ class ByStamp(Based):
             self._due.clear()
             return
         self._count += 1
-        heappush(self._due, (order_ns, stamp_ns, self._count, look_ns or stamp_ns, stamped, where))
+        heappush(self._due, (order_ns, stamp_ns, self._count, look_ns or stamp_ns, ended_ns, stamped, where))
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -206,16 +227,16 @@ class ByStamp(Based):
         self._carry_out(1 << 63)
 
     def _carry_out(self, now_ns: int) -> None:
-        """Carries out calls in order, as far as no earlier call can still be reported."""
+        """Carries out calls in order, as far as no earlier call can still be reported. A call that is under way may bear an earlier stamp than
+        one that had not ended when it was invoked."""
         self._settle_unknown(now_ns)
         open_ns = min((stamped.event.invoked_ns for stamped in self._invoked.values()), default=1 << 63)  # type: ignore[union-attr]
         committed_ns = min(
-            (self._stamps[key][0] for key in self._invoked if key in self._stamps), default=1 << 63
+            (self._stamps[key].stamp_ns for key in self._invoked if key in self._stamps), default=1 << 63
         )
         while self._due and not self.unable:
-            order_ns, _, _, stamp_ns, stamped, where = self._due[0]
-            event: Called | Invoked = stamped.event  # type: ignore[assignment]
-            if stamped.at_ns > now_ns - SOON_NS or event.invoked_ns > open_ns or order_ns > committed_ns:
+            order_ns, _, _, stamp_ns, ended_ns, stamped, where = self._due[0]
+            if stamped.at_ns > now_ns - SOON_NS or ended_ns > open_ns or order_ns > committed_ns:
                 return
             heappop(self._due)
             self._done_ns = order_ns
@@ -232,8 +253,7 @@ class ByStamp(Based):
             event: Called | Invoked = stamped.event  # type: ignore[assignment]
             if key in self._stamps and (isinstance(event, Called) or event.invoked_ns < now_ns - LATE_NS):
                 del self._invoked[key]
-                stamp_ns, where = self._stamps.pop(key)
-                self._plan(stamp_ns, stamped, where)
+                self._plan_record(stamped, self._stamps.pop(key))
             elif event.invoked_ns < now_ns - LATE_NS:
                 del self._invoked[key]
 

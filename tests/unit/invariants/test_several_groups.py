@@ -226,6 +226,28 @@ def test_a_write_comes_behind_a_read_that_bears_an_earlier_stamp_after_a_restart
         assert linearisable_after(before, after) == (True, right)
 
 
+def test_a_call_under_way_may_bear_an_earlier_stamp_than_one_that_it_met() -> None:
+    """The answer to the read was lost, and the call was tried for longer than reports are waited for."""
+    invoked = Invoked("client1.b", 1, ROOT_LISTED, 120)
+    for stamp, names, right in ((10, [], True), (10, ["a"], False), (30, ["a"], True)):
+        read = Called(
+            "client1.b", 1, ROOT_LISTED, 120, 10**10, ["Listing", names, False], "", "mds3", 1, 1, 1, 9, stamp
+        )
+        story: list[tuple[int, str, Event]] = [
+            *((1, server, event) for server, event in BEGUN),
+            (2, "client1", invoked),
+            (3, *called("mds1", 1, ["Mkdir", "/a", False, 0o755], MADE, 20)),
+            (6 * SECOND, "mds1", Applied(1, 1, 0)),
+            (10 * SECOND, "client1", read),
+        ]
+        invariants = registry.start(many_groups(2, 1))
+        for number, (at_ns, server, event) in enumerate(story, 1):
+            invariants.on_event(Stamped(server, 1, number, at_ns, 0, event))  # type: ignore[arg-type]
+        invariants.finish()
+        assert "linearisable" not in {failure.invariant for failure in invariants.unjudged}
+        assert ("linearisable" in {failure.invariant for failure in invariants.failures}) is not right
+
+
 def without_answer(operation: list[object]) -> list[tuple[str, Event]]:
     """Call 7, which was invoked first of all and whose record bears the stamp 100."""
     lost = Called("client1.a", 7, operation, 120, 0, None, "ETIMEDOUT", "", 0, 0, 0, 1)
