@@ -80,6 +80,7 @@ def scaled(plan: Plan, scale: float) -> Plan:
         callers=[_slower(caller, scale) for caller in plan.callers],
         faults=[_later(fault, scale) for fault in plan.faults],
         span_ms=ms(plan.span_ms),
+        unsettled_ms=None if plan.unsettled_ms is None else ms(plan.unsettled_ms),
     )
 
 

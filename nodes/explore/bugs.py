@@ -56,8 +56,9 @@ DETECTION_OF = {
 }
 """Kinds of detection of the bugs that do no harm with the other kind: the leases of the members end before that of the session, and members remove
 a lock whose owner keeps its session."""
+OF_FIRST_TAKEOVER = frozenset(("registers_while_elected",))
+"""Bugs that do harm only until the first record of a group is complete: searched in trials that begin before the cluster is at rest."""
 NOT_BY_AUDIT = {
-    "registers_while_elected": "a trial begins at rest, when the first record of a group, the only one that can name too few disks, is complete",
     "session_cuts_acknowledged": "only a copy of an old message that comes late opens such a session: two other guards end all others",
     "checkpoint_copies_thin_out": "within what a group survives one copy of a checkpoint is left, and one is enough to go back",
 }
@@ -73,6 +74,11 @@ def detection_of(holes: Holes, mutations: Mutations) -> str:
         if is_on
     }
     return next((kind for name, kind in DETECTION_OF.items() if name in on), "")
+
+
+def begins_early(mutations: Mutations) -> bool:
+    """Whether one of these bugs needs a trial that begins with the first takeover."""
+    return any(getattr(mutations, name) for name in OF_FIRST_TAKEOVER)
 
 
 class Bug(NamedTuple):

@@ -12,6 +12,7 @@ from nodes.explore.bugs import detection_of
 from nodes.explore.draw_cluster import NO_HOLES, draw_cluster
 from nodes.explore.draw_company import Company
 from nodes.explore.draw_conditions import draw_conditions
+from nodes.explore.draw_early_start import started_early
 from nodes.explore.draw_episodes import Episodes
 from nodes.explore.draw_faults import FaultDrawer
 from nodes.explore.draw_garnish import accompanied, further_faults, mixed, tied
@@ -55,13 +56,14 @@ def draw(
     cluster = draw_cluster(rng, protocol or drawn, holes, mutations)
     cluster = detecting(seed, as_in_paper(cluster) if variant == "paper" else cluster)
     if rng.random() < STORIES:
-        return reported(rng, seed, cluster)
+        return started_early(reported(rng, seed, cluster))
     span_ms = min(SPAN_MAX_MS, rng.choice(SESSIONS) * cluster.timing.session_timeout_ms)
     clients = [f"c{number}" for number in range(1, rng.choice(CALLERS) + 1)]
     faults = draw_faults(rng, cluster, clients, span_ms)
     callers = draw_callers(rng, cluster, clients, span_ms, moments_of(faults))
     conditions = recording(seed, bearable(draw_conditions(rng), cluster))
-    return Plan(seed, patient(placed(seed, cluster), conditions), conditions, callers, faults, span_ms)
+    cluster = patient(placed(seed, cluster), conditions)
+    return started_early(Plan(seed, cluster, conditions, callers, faults, span_ms))
 
 
 def as_in_paper(cluster: ClusterConfig) -> ClusterConfig:

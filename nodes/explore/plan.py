@@ -45,6 +45,8 @@ class Plan(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_default
     faults: list[Fault] = []
     span_ms: Milliseconds = 10_000
     """Duration of the load and its faults; then the audit begins."""
+    unsettled_ms: Milliseconds | None = None
+    """The load and its faults begin after this time, though the groups may have no leader yet; None: once the cluster is at rest."""
 
     @property
     def calls(self) -> int:

@@ -276,6 +276,13 @@ def simpler(fault: Fault) -> Iterator[dict[str, Any]]:
             yield {"at_ms": fault.at_ms // unit * unit}
 
 
+def begun_at_rest(plan: Plan) -> Iterator[Plan]:
+    """From a cluster at rest, or from its start."""
+    if plan.unsettled_ms is not None:
+        yield replace(plan, unsettled_ms=None)
+        yield replace(plan, unsettled_ms=0)
+
+
 def shorter(plan: Plan) -> Iterator[Plan]:
     for part in (4, 2):
         yield replace(plan, span_ms=max(1, plan.span_ms // part))
@@ -288,6 +295,7 @@ PASSES: tuple[Callable[..., Plan], ...] = (
     fewer_calls,
     first_that_fails(smaller_clusters),
     first_that_fails(default_knobs),
+    first_that_fails(begun_at_rest),
     first_that_fails(shorter),
     first_that_fails(simpler_callers),
     first_that_fails(simpler_faults),

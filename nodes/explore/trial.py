@@ -119,7 +119,10 @@ class Trial:
 
     def _phases(self) -> None:
         cluster = self.cluster
-        cluster.run_until(cluster.settled, START_NS)
+        if self.plan.unsettled_ms is None:
+            cluster.run_until(cluster.settled, START_NS)
+        else:
+            cluster.run_for(self.plan.unsettled_ms * MILLISECOND)
         self._load_and_faults()
         if self.broken:
             return

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+from msgspec.structs import replace
 
 from backend.lab import Lab
 from backend.repository import REPOSITORY
@@ -316,6 +317,8 @@ def test_a_schedule_is_read_as_steps() -> None:
     assert schedule.clients[0].what.endswith("create /a, and 2 more calls")
     assert schedule.clients[1].what == "stat /a; it is killed at 2 s"
     assert schedule.cluster[0].startswith("g1: mds1, mds2")
+    early = schedule_of(replace(plan, unsettled_ms=5))
+    assert [*schedule.cluster, early.cluster[-1]] == early.cluster and "0.005 s after" in early.cluster[-1]
 
 
 @pytest.mark.parametrize(

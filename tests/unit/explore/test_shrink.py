@@ -78,6 +78,12 @@ def test_the_core_is_a_fixed_point() -> None:
     assert shrink(core, Fails()) == core
 
 
+def test_a_failure_that_needs_no_early_beginning_begins_at_rest() -> None:
+    plan = replace(large(), unsettled_ms=100)
+    assert shrink(plan, Fails()).unsettled_ms is None
+    assert shrink(plan, lambda candidate: candidate.unsettled_ms is not None).unsettled_ms == 0
+
+
 def test_what_fails_anyway_comes_down_to_nothing() -> None:
     nothing = shrink(large(), lambda plan: True)
     assert not nothing.faults and not nothing.callers
