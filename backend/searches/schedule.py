@@ -51,7 +51,9 @@ def cluster_lines(plan: Plan) -> list[str]:
         f"sessions last {seconds(cluster.timing.session_timeout_ms)}, the load {seconds(plan.span_ms)}"
     )
     if plan.unsettled_ms is not None:
-        lines.append(f"the load begins {seconds(plan.unsettled_ms)} after the servers start, though no group may have a leader yet")
+        lines.append(
+            f"the load begins {seconds(plan.unsettled_ms)} after the servers start, though no group may have a leader yet"
+        )
     weather = ", ".join(sparse(plan.conditions)).replace("_", " ")
     return [*lines, f"unusual conditions: {weather}"] if weather else lines
 

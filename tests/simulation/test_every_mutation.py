@@ -27,6 +27,7 @@ OF_THEIR_OWN = {
     "joins_ignored_while_redoing": "paxos/test_takeover.py",
     "registers_while_elected": "mams/test_configuration.py",
     "standby_without_record": "mams/test_configuration.py",
+    "secondary_without_record": "paxos/test_disks.py",
 }
 """Mutations with a test outside of these tables."""
 

@@ -12,6 +12,7 @@ import msgspec
 from nodes.config import MILLISECOND
 from nodes.metadata.records import IncarnationRecord
 from nodes.metadata_server.tenure import ChosenMechanisms, ServingLeader
+from nodes.protocols.paxos.followers import Follower
 from nodes.protocols.paxos.images import Secondaries
 from nodes.protocols.paxos.leases import GrantedLeases
 from nodes.protocols.paxos.member import PaxosMember
@@ -19,7 +20,7 @@ from nodes.protocols.paxos.messages import Accepted, AskLease, LeaseGranted, Pax
 from nodes.protocols.paxos.proposer import Proposer
 from nodes.protocols.paxos.takeover import JOINING, PRIMARY, SECONDARY, Takeover
 from nodes.replicas.leader import TakeoverStopped
-from nodes.replicas.view import ServerPlace, ViewMoved
+from nodes.replicas.view import Configuration, ServerPlace, ViewMoved
 from nodes.scope import Tenure
 from nodes.wire.messages import CheckOperation, Message
 from nodes.world import Change, ConnectionLoss, CoordinationError
@@ -308,8 +309,7 @@ class Primary(ServingLeader):
         while True:
             self._arrange_soon.clear()
             try:
-                await self._name_disks(proposer)
-                await self._arrange(proposer)
+                await self._arrange(proposer, await self._name_disks(proposer))
             except (ViewMoved, CoordinationError):
                 await self._member.world.clock.sleep(pause_ns // 4)
                 continue
@@ -317,8 +317,9 @@ class Primary(ServingLeader):
             await self._arrange_soon.wait()
             timer.cancel()
 
-    async def _name_disks(self, proposer: Proposer) -> None:
-        """Records the disks that have every slot accepted by their predecessors. The primary answers no call before the first such record.
+    async def _name_disks(self, proposer: Proposer) -> Configuration:
+        """Records the disks that have every slot accepted by their predecessors, and returns the record. The primary answers no call before the
+        first such record.
 
         Raises LostLock, ViewMoved, CoordinationError.
         """
@@ -328,8 +329,16 @@ class Primary(ServingLeader):
         whole[member.name] = member.identity.id.instance
         disks = {**stored.disks, **{name: disk for name, disk in whole.items() if name in stored.members}}
         if disks != stored.disks:
-            new = msgspec.structs.replace(stored, number=stored.number + 1, disks=disks)
-            await member.view.guarded([member.view.configuration_change(new, version)])
+            stored = msgspec.structs.replace(stored, number=stored.number + 1, disks=disks)
+            await member.view.guarded([member.view.configuration_change(stored, version)])
+        return stored
+
+    def _counts(self, follower: Follower | None, stored: Configuration) -> bool:
+        """Whether the member's disk is on record; true of servers outside the configuration."""
+        unnamed = (
+            follower and follower.name in stored.members and stored.disks.get(follower.name) != follower.disk
+        )
+        return not unnamed or self._member.config.cluster.mutations.secondary_without_record
 
     async def _begin_view(self, proposer: Proposer) -> None:
         """Writes the first disks and places of this ballot. It tries again when a place changes between read and write.
@@ -338,13 +347,15 @@ class Primary(ServingLeader):
         """
         while True:
             try:
-                await self._name_disks(proposer)
-                return await self._arrange(proposer)
+                return await self._arrange(proposer, await self._name_disks(proposer))
             except (ViewMoved, ConnectionLoss):
                 await self._member.world.clock.sleep(NAME_AGAIN_NS)
 
-    async def _arrange(self, proposer: Proposer) -> None:
-        """Writes the places that differ from the recorded view. Raises LostLock, ViewMoved, CoordinationError."""
+    async def _arrange(self, proposer: Proposer, stored: Configuration) -> None:
+        """Writes the places that differ from the recorded view. A member of it whose disk is not on record is joining: it can follow no primary.
+
+        Raises LostLock, ViewMoved, CoordinationError.
+        """
         member, tally = self._member, proposer.tally
         places = await member.view.places()
         self._present = list(places)
@@ -353,7 +364,8 @@ class Primary(ServingLeader):
                 del tally.followers[name]
         changes: list[Change] = []
         for name, place in places.items():
-            state = SECONDARY if name in tally.recorded else JOINING
+            counts = self._counts(tally.followers.get(name), stored)
+            state = SECONDARY if name in tally.recorded and counts else JOINING
             if name != member.name and place.state != state:
                 changes.append(
                     member.view.place_change(name, ServerPlace(state, self.epoch, proposer.decided))
