@@ -333,13 +333,6 @@ class Primary(ServingLeader):
             await member.view.guarded([member.view.configuration_change(stored, version)])
         return stored
 
-    def _counts(self, follower: Follower | None, stored: Configuration) -> bool:
-        """Whether the member's disk is on record; true of servers outside the configuration."""
-        unnamed = (
-            follower and follower.name in stored.members and stored.disks.get(follower.name) != follower.disk
-        )
-        return not unnamed or self._member.config.cluster.mutations.secondary_without_record
-
     async def _begin_view(self, proposer: Proposer) -> None:
         """Writes the first disks and places of this ballot. It tries again when a place changes between read and write.
 
@@ -357,6 +350,7 @@ class Primary(ServingLeader):
         Raises LostLock, ViewMoved, CoordinationError.
         """
         member, tally = self._member, proposer.tally
+        mutations = member.config.cluster.mutations
         places = await member.view.places()
         self._present = list(places)
         for name in [name for name in tally.followers if name not in tally.recorded + tally.view]:
@@ -364,7 +358,7 @@ class Primary(ServingLeader):
                 del tally.followers[name]
         changes: list[Change] = []
         for name, place in places.items():
-            counts = self._counts(tally.followers.get(name), stored)
+            counts = on_record(tally.followers.get(name), stored) or mutations.secondary_without_record
             state = SECONDARY if name in tally.recorded and counts else JOINING
             if name != member.name and place.state != state:
                 changes.append(
@@ -372,3 +366,10 @@ class Primary(ServingLeader):
                 )
         if changes:
             await member.view.guarded(changes)
+
+
+def on_record(follower: Follower | None, stored: Configuration) -> bool:
+    """Whether the configuration names the member's disk; true of servers outside the configuration."""
+    if follower is None or follower.name not in stored.members:
+        return True
+    return stored.disks.get(follower.name) == follower.disk
