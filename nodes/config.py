@@ -44,7 +44,7 @@ class Holes(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     stale_view_write: bool = False
     """Writes of the view do not name the lock that allows them."""
     async_flush: bool = False
-    """A participant acknowledges before its disk has the group."""
+    """A participant acknowledges before its disk has the group, unless that has records of operations on several groups (DCFS2 §4.3.2)."""
     one_phase_barrier: bool = False
     """Groups write the barrier without having drained, and resume at once."""
     checkpoint_unpinned: bool = False

@@ -49,7 +49,7 @@ class Counters(msgspec.Struct, frozen=True):
     log_full: bool
     """Writes wait until an image is taken."""
     periodic: int
-    """Images taken after a number of groups (DCFS2 §4.3: periodic write-back)."""
+    """Images taken after a number of groups (DCFS2 §4.3.3)."""
     forced: int
     """Images taken because the log was half full."""
     protocol: int

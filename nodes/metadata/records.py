@@ -238,6 +238,9 @@ Record = (
     | BarrierRecord | IncarnationRecord | CallRecord | AtimeRecord
 )  # fmt: skip
 
+CROSS_GROUP = (BeginRecord, DecideRecord, VoteRecord, PromiseRecord, OutcomeRecord, FinishRecord)
+"""Records of operations on several groups, of which one group must not forget what it has said to another."""
+
 
 _encode = msgspec.msgpack.Encoder().encode
 _DONE_SUM = crc32c(_encode(Done()))

@@ -41,7 +41,7 @@ class Backlog:
         return bool(self._holds)
 
     def admit_and_hold(self) -> None:
-        """Admits requests from now on, and holds them until service begins (CFS §4.2.2, step 3)."""
+        """Admits requests from now on, and holds them until service begins (CFS §4.2.2 step 3)."""
         self.admits = True
         self.hold()
 

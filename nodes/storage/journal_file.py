@@ -1,4 +1,4 @@
-"""The journal of one replica on its disk: numbered records in segments of 16 MiB, appended, cut at the end, never altered.
+"""The journal of one replica on its disk: numbered records in segments of 16 MiB, appended, cut at the end, never altered (DCFS2 §4.3.3).
 
 Each call changes the index at once. `sync` carries the calls out on the disk, in order, and makes them durable.
 

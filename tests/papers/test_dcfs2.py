@@ -10,7 +10,7 @@ import pytest
 from nodes.config import MILLISECOND, SECOND
 from nodes.errors import FsError
 from nodes.metadata.operations import Create, Delete, Mkdir, Stat
-from nodes.protocols.dcfs2.messages import AbortReq, Ack, CommitReq, OpReq
+from nodes.protocols.dcfs2.messages import AbortReq, Ack, CommitReq, Decided, Decision, OpReq, Vote, VoteReq
 from nodes.trace.causes import Causes
 from nodes.trace.events import SharedStep, Stamped
 from nodes.wire.messages import Answer, CrossGroupMessage
@@ -25,9 +25,9 @@ def step(stamped: Stamped) -> str:
     return stamped.event.step
 
 
-def branch() -> tuple[Groups, Said, str]:
+def branch(cross_group: str = "s2pc_mp") -> tuple[Groups, Said, str]:
     """A lab, and the messages while a directory was created whose inode has its home in another group than its name."""
-    lab = Groups(2, 2, 2, placement="random", cross_group="s2pc_mp")
+    lab = Groups(2, 2, 2, placement="random", cross_group=cross_group)
     lab.ada.call(Mkdir("/first"))
     for number in range(6):
         lab.cluster.run_for(SECOND)
@@ -46,6 +46,18 @@ def first(said: Said, kind: type[CrossGroupMessage]) -> Sent:
 def logged(said: Said, name: str) -> int:
     """Position of a step's log record among all events, at its commit."""
     return next(said.place(each) for each in said.reported(SharedStep) if step(each) == name)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [("begin", VoteReq), ("promise", Vote), ("decide", Decision), ("outcome", Decided)],
+)
+def test_4_1_each_message_of_two_phase_commit_follows_the_log_record_before_it(
+    record: str, message: type[CrossGroupMessage]
+) -> None:
+    """§4.1, Fig. 3b: the last one acknowledges the decision."""
+    _, said, _ = branch("two_phase")
+    assert logged(said, record) < first(said, message).after
 
 
 def test_4_2_three_messages_carry_an_operation_on_two_servers() -> None:

@@ -1,4 +1,4 @@
-"""Two-phase commit over any number of groups: rename and link over up to four inodes, moves of directories, and the baseline of DCFS2 Fig. 3b.
+"""Two-phase commit over any number of groups: rename and link over up to four inodes, moves of directories, and the baseline (DCFS2 §4.1, Fig. 3b).
 
 Groups are asked in ascending order of their numbers, so that two operations never wait for each other in a circle. The coordinator alone
 decides. A coordinator that took over decides Abort for undecided operations.

@@ -88,7 +88,7 @@ class Decision(CrossGroupMessage, array_like=True, tag=True, gc=False):
 
 
 class Decided(CrossGroupMessage, array_like=True, tag=True, gc=False):
-    """The participant has logged the decision."""
+    """The participant has logged the decision, and acknowledges it (DCFS2 §4.1)."""
 
     group: int
     seq: int

@@ -128,8 +128,8 @@ class S2pc:
             self._vote(key, message.changes if not error else [], numbers, error, message.finished_below)
 
     def on_decision_req(self, message: DecisionReq) -> None:
-        """A participant without a record of the operation decides Abort before it answers (safety rule 11); the unreplicated paper answers
-        without a record."""
+        """A participant without a record of the operation decides Abort before it answers (DCFS2 §4.4.1; safety rule 11); the unreplicated paper
+        answers without a record."""
         host, crossing = self._host, self._host.namespace.crossing
         key = (message.group, message.seq)
         if key in crossing.voted:
@@ -174,7 +174,7 @@ class S2pc:
     # --- recovery and lost messages --------------------------------------------------------------------------------
 
     def resume(self) -> None:
-        """A coordinator that took over asks for decisions; a participant sends its own again (§4.4.1, §4.4.2)."""
+        """A coordinator that took over asks for decisions; a participant sends its own again (DCFS2 §4.4.1, DCFS2 §4.4.2)."""
         begun = self._host.namespace.crossing.begun
         self._unasked = deque(seq for seq, each in begun.items() if not each.coordinated)
         self._ask_for_decisions()

@@ -12,6 +12,7 @@ import msgspec
 from crc32c import crc32c
 
 from nodes.ignored_messages import Ignoring
+from nodes.metadata.records import CROSS_GROUP
 from nodes.metadata_server.replica import Replica, keep_aside, rebuild
 from nodes.protocols.mams.decisions import DecisionLog
 from nodes.protocols.mams.messages import (
@@ -83,6 +84,8 @@ class PoolJournal:
         self._inbox: Inbox[Message] = Inbox()
         self._wanted = Rounds()
         self._unsynced: list[Durable] = []
+        self._protocol_write_back = False
+        """With the hole `async_flush`: whether a group that is not synced has a record of an operation on several groups (DCFS2 §4.3.2)."""
         self._replies: list[tuple[str, Message]] = []
         self._commits_after_sync = 0
         self._sent = (0, 0)
@@ -249,6 +252,8 @@ class PoolJournal:
 
     def _write(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
         self._log.append(mark, data)
+        if self._holes.async_flush and any(isinstance(record, CROSS_GROUP) for record in group.records):
+            self._protocol_write_back = True
         self._replica.pins.on_group(group)
         self._unsynced.append(
             Durable(mark.sn, mark.epoch, group.groupid, mark.crc, len(group.records), len(data))
@@ -276,7 +281,7 @@ class PoolJournal:
         self._replies.append((peer, promise))
 
     async def _make_durable(self) -> None:
-        if self._holes.async_flush:
+        if self._holes.async_flush and not self._protocol_write_back:
             self._answer(self._own)
         own, self._own = self._own, None
         decided, self._decided = self._decided, None
@@ -285,7 +290,7 @@ class PoolJournal:
             await self._world.disk.replace(EPOCH_FILE, seal(EPOCH_MAGIC, EPOCH_FORMAT, promised))
             self._promised_on_disk = promised
         if self._unsynced:
-            written, self._unsynced = self._unsynced, []
+            written, self._unsynced, self._protocol_write_back = self._unsynced, [], False
             await self._log.sync()
             for durable in written:
                 self._world.trace.emit(durable)

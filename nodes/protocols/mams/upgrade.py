@@ -125,7 +125,7 @@ class Elected(JournalLeader):
         await self._keep_stable(active)  # 7
 
     async def _look_at_epoch(self) -> None:
-        """Step 0: the server reads the epoch that ends. Groups of it that are known to be committed are applied."""
+        """Step 0, before the paper's: the server reads the epoch that ends. Groups of it that are known to be committed are applied."""
         node, _ = await self._replica.view.epoch()
         self._epoch = node.epoch + 1
         self._step(
@@ -134,7 +134,7 @@ class Elected(JournalLeader):
         )
 
     async def _check_own_state(self) -> None:
-        """Step 1: a junior stops here while there are standbys. Raises TakeoverStopped."""
+        """CFS §4.2.2 step 1: a junior stops here while there are standbys. Raises TakeoverStopped."""
         replica = self._replica
         places = await replica.view.places()
         mine = places.get(replica.name)
@@ -146,7 +146,7 @@ class Elected(JournalLeader):
             raise TakeoverStopped("a junior does not take over while there are standbys")
 
     async def _write_view(self) -> None:
-        """Step 2: one transaction writes the new epoch, this server as active and the old active as junior.
+        """CFS §4.2.2 step 2: one transaction writes the new epoch, this server as active and the old active as junior.
 
         The old active stays a junior until its journal proves equal. Journals of lower epochs are refused from here on.
         """
@@ -207,12 +207,12 @@ class Elected(JournalLeader):
         raise TakeoverStopped("too few members of the last configuration answered")
 
     def _hold_requests(self) -> None:
-        """Step 3: requests are admitted and held. None is carried out before step 6."""
+        """CFS §4.2.2 step 3: requests are admitted and held. None is carried out before step 6."""
         self.answering.backlog.admit_and_hold()
         self._step("3", "requests are accepted and held")
 
     async def _flush(self, recovery: JournalRecovery) -> tuple[Active, int]:
-        """Step 4: sends the journal to the members that promised, which skip groups that they have, and one empty group of this epoch.
+        """CFS §4.2.2 step 4: sends the journal to the members that promised, which skip groups that they have, and one empty group of this epoch.
 
         When that group is committed, so is every earlier one. The members have one acknowledgement time-out. Returns the group's sn.
         """
@@ -249,7 +249,7 @@ class Elected(JournalLeader):
         await active.regain_quorum(sn)
 
     async def _register(self, active: Active) -> list[str]:
-        """Step 5: members with the same journal are standbys, all others juniors. Raises LostLock, CoordinationError."""
+        """CFS §4.2.2 step 5: members with the same journal are standbys, all others juniors. Raises LostLock, CoordinationError."""
         replica, view = self._replica, self._replica.view
         while True:
             places = await view.places()
@@ -272,7 +272,10 @@ class Elected(JournalLeader):
         return standbys
 
     async def _serve(self, active: Active, recovery: JournalRecovery, standbys: list[str]) -> None:
-        """Step 6: service begins once no server replies under an earlier lock and pending checkpoints are void. Raises CoordinationError."""
+        """CFS §4.2.2 step 6: service begins once no server replies under an earlier lock and pending checkpoints are void.
+
+        Raises CoordinationError.
+        """
         replica = self._replica
         await wait_out_old_leases(replica, recovery.unsure, recovery.grants_end_ns)
         await self._members_lease.obtain(active)

@@ -1,6 +1,6 @@
 """The Paxos coordination queue (DCFS3, PCQ): a member's undecided slots, and the reads that wait for them.
 
-A slot is Success (decided, and executed in order), Accept (it has a record), or Empty (only a later slot has one). Pure.
+A slot is Success (decided, and executed in order), Accept (it has a record), or Empty (it has none yet). Pure.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One server's membership in the primary view: its joining, the view changes and its exclusion (SAA §3, §5.3, §6).
+"""One server's membership in the primary view: its joining, the view changes and its exclusion (SAA §3, SAA §5.3, SAA §6).
 
 One loop compares the agreed view with this server's state. It installs a view that contains this server and leaves one that does not. It changes
 the view when members are gone or servers want to join.

@@ -7,15 +7,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from nodes.config import SECOND
+from nodes.config import MILLISECOND, SECOND, Holes
 from nodes.metadata.operations import Mkdir, Operation, SetPermission, Stat
 from nodes.metadata.pages import Counters
 from nodes.metadata_server.messages import TakeImage
 from nodes.metadata_server.snapshots import Imaging
+from nodes.protocols.dcfs2.messages import CommitReq, OpReq
 from nodes.storage import journal_file
 from nodes.trace.events import StepTaken, WritesWait
 from nodes.trace.pool_events import JournalPruned
 from nodes.trace.prose import is_story
+from nodes.wire.messages import Message
 from tests.simulation.dcfs2.lab import Groups
 from tests.simulation.dcfs2.schedules import home
 
@@ -100,6 +102,34 @@ def test_protocol(cross_group: str) -> None:
         == (4 if cross_group == "s2pc_mp" else 5) * reported[0].done
         > 0
     )
+    lab.finish()
+
+
+def test_with_async_flush_a_distributed_operation_alone_waits_for_the_disk() -> None:
+    """DCFS2 §4.3.2: its records are written synchronously, those of other operations later."""
+    lab = Groups(2, 2, 1, placement="random", cross_group="s2pc_mp", holes=Holes(async_flush=True))
+    lab.ada.call(Mkdir("/first"))
+    for name in lab.cluster.view():
+        lab.cluster.faults.slow_disk(name, 300)
+    sent: list[int] = []
+
+    def note(sender: str, receiver: str, message: Message) -> None:
+        if isinstance(message, OpReq | CommitReq):
+            sent.append(lab.cluster.now_ns)
+
+    lab.cluster.net.on_sent.subscribe(note)
+    ordinary = 0
+    for number in range(12):
+        lab.cluster.run_for(2 * SECOND)
+        sent.clear()
+        began_ns = lab.cluster.now_ns
+        lab.ada.call(Mkdir(f"/a{number}"))
+        if sent:
+            assert all(at_ns - began_ns >= 300 * MILLISECOND for at_ns in sent)
+        else:
+            ordinary += 1
+            assert lab.cluster.now_ns - began_ns < 100 * MILLISECOND
+    assert 0 < ordinary < 12
     lab.finish()
 
 
