@@ -23,7 +23,7 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     standby_without_record: bool = False
     """A member that acknowledges while the disks of the others are being recorded becomes a standby, which no later leader counts."""
     secondary_without_record: bool = False
-    """A member whose disk was replaced while the view had it is a secondary again before the primary has recorded the disk."""
+    """A member whose disk was replaced while the view had it is a secondary again though the record names its former disk."""
     registers_while_elected: bool = False
     """A member that acknowledges in a takeover stops counting as soon as it registers as the junior that it is until the takeover ends."""
     rot_revives_alone: bool = False

@@ -59,7 +59,7 @@ a lock whose owner keeps its session."""
 OF_FIRST_TAKEOVER = frozenset(("registers_while_elected",))
 """Bugs that do harm only until the first record of a group is complete: searched in trials that begin before the cluster is at rest."""
 NOT_BY_AUDIT = {
-    "secondary_without_record": "the disk is recorded within one scan of the primary, and the audit waits for two before leaders crash",
+    "secondary_without_record": "it stops a group only while another member is away, and after damage to a disk the core has all others",
     "session_cuts_acknowledged": "only a copy of an old message that comes late opens such a session: two other guards end all others",
     "checkpoint_copies_thin_out": "within what a group survives one copy of a checkpoint is left, and one is enough to go back",
 }

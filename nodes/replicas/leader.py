@@ -221,14 +221,15 @@ async def write_epoch(server: ViewServer, begin: Callable[[EpochNode], int], lea
         node, version = await view.epoch()
         if epoch and (node.epoch, node.active) == (epoch, name):
             return
-        epoch = begin(node)
+        epoch, places = begin(node), await view.places()
+        disk = places[name].disk if name in places else 0
         changes: list[Change] = [
             view.epoch_change(epoch, version),
-            view.place_change(name, ServerPlace(leads, epoch, server.last.sn)),
+            view.place_change(name, ServerPlace(leads, epoch, server.last.sn, disk)),
         ]
-        for other, place in (await view.places()).items():
+        for other, place in places.items():
             if other != name and place.state == leads:
-                changes.append(view.place_change(other, ServerPlace(led, epoch, place.sn)))
+                changes.append(view.place_change(other, ServerPlace(led, epoch, place.sn, place.disk)))
         try:
             await view.guarded(changes)
             return

@@ -28,12 +28,14 @@ INCARNATION = "/cloverlab/incarnation"
 ACTIVE, STANDBY, JUNIOR = "active", "standby", "junior"
 
 
-class ServerPlace(msgspec.Struct, frozen=True):
+class ServerPlace(msgspec.Struct, frozen=True, omit_defaults=True):
     """A server's place in the view."""
 
     state: str
     epoch: int
     sn: int
+    disk: int = 0
+    """Instance of the disk for which the place was written, in families whose members count by it; the server may have another one since."""
 
 
 class EpochNode(msgspec.Struct, frozen=True):

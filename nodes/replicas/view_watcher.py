@@ -132,10 +132,10 @@ class ViewWatcher:
             server = self._server
             server.world.trace.emit(RoleChanged(server.group.name, role, self.epoch, server.last.sn, reason))
 
-    async def take_place(self, state: str, reason: str) -> None:
+    async def take_place(self, state: str, reason: str, disk: int = 0) -> None:
         """Enters the view. Raises CoordinationError."""
         last = self._server.last
-        await self._server.view.take_place(ServerPlace(state, last.epoch, last.sn))
+        await self._server.view.take_place(ServerPlace(state, last.epoch, last.sn, disk))
         self.believe(state, reason)
 
     def refuse(self, peer: str, number: int) -> None:

@@ -157,7 +157,7 @@ class Paxos:
         if configuration.disks.get(member.name) != member.identity.id.instance:
             node, _ = await view.epoch()
             await member.acceptor.promise(node.epoch)
-        await self._following.take_place(JOINING, "has entered the view")
+        await self._join("has entered the view")
 
     async def look_at_view(self) -> None:
         """Reads the view that the three watchers cover, and acts on it once."""
@@ -167,7 +167,7 @@ class Paxos:
             self.on_lacking(self._member.queue.success)
         if seen.owner == name:
             await self._member.view.drop_stale_lock(seen.session)
-        elif seen.place is None or (not seen.owner and seen.place.state == PRIMARY):
+        elif seen.place is None or self._is_void(seen.place, seen.owner):
             await self._come_back(seen.owner)
         elif not seen.owner and name in self._group.members:
             await self._compete()
@@ -180,7 +180,15 @@ class Paxos:
         following = self._following
         if not owner and following.active == self._world.name:
             await following.changed(5 * self._draw_wait_ns)
-        await following.take_place(JOINING, "has entered the view again")
+        await self._join("has entered the view again")
+
+    def _is_void(self, place: ServerPlace, owner: str) -> bool:
+        """Whether the place is that of a primary without the lock, or was written for the disk of a former life."""
+        former = place.disk != self._member.identity.id.instance
+        return former or (not owner and place.state == PRIMARY)
+
+    async def _join(self, reason: str) -> None:
+        await self._following.take_place(JOINING, reason, self._member.identity.id.instance)
 
     def _follow(self, place: ServerPlace) -> None:
         """Takes the role that the view records. A joining server offers itself to the primary."""

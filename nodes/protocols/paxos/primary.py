@@ -12,7 +12,6 @@ import msgspec
 from nodes.config import MILLISECOND
 from nodes.metadata.records import IncarnationRecord
 from nodes.metadata_server.tenure import ChosenMechanisms, ServingLeader
-from nodes.protocols.paxos.followers import Follower
 from nodes.protocols.paxos.images import Secondaries
 from nodes.protocols.paxos.leases import GrantedLeases
 from nodes.protocols.paxos.member import PaxosMember
@@ -358,18 +357,18 @@ class Primary(ServingLeader):
                 del tally.followers[name]
         changes: list[Change] = []
         for name, place in places.items():
-            counts = on_record(tally.followers.get(name), stored) or mutations.secondary_without_record
-            state = SECONDARY if name in tally.recorded and counts else JOINING
+            in_step = counts(name, place, stored) or mutations.secondary_without_record
+            state = SECONDARY if name in tally.recorded and in_step else JOINING
             if name != member.name and place.state != state:
                 changes.append(
-                    member.view.place_change(name, ServerPlace(state, self.epoch, proposer.decided))
+                    member.view.place_change(
+                        name, ServerPlace(state, self.epoch, proposer.decided, place.disk)
+                    )
                 )
         if changes:
             await member.view.guarded(changes)
 
 
-def on_record(follower: Follower | None, stored: Configuration) -> bool:
-    """Whether the configuration names the member's disk; true of servers outside the configuration."""
-    if follower is None or follower.name not in stored.members:
-        return True
-    return stored.disks.get(follower.name) == follower.disk
+def counts(name: str, place: ServerPlace, stored: Configuration) -> bool:
+    """Whether the disk of this place is the member's on record; true of servers outside the configuration (safety rule 23)."""
+    return name not in stored.members or stored.disks.get(name) == place.disk
