@@ -184,7 +184,7 @@ class Paxos:
 
     def _is_void(self, place: ServerPlace, owner: str) -> bool:
         """Whether the place is that of a primary without the lock, or was written for the disk of a former life."""
-        former = place.disk != self._member.identity.id.instance
+        former = place.disk not in (0, self._member.identity.id.instance)
         return former or (not owner and place.state == PRIMARY)
 
     async def _join(self, reason: str) -> None:

@@ -12,6 +12,7 @@ import msgspec
 from nodes.config import MILLISECOND
 from nodes.metadata.records import IncarnationRecord
 from nodes.metadata_server.tenure import ChosenMechanisms, ServingLeader
+from nodes.protocols.paxos.followers import Follower
 from nodes.protocols.paxos.images import Secondaries
 from nodes.protocols.paxos.leases import GrantedLeases
 from nodes.protocols.paxos.member import PaxosMember
@@ -357,7 +358,9 @@ class Primary(ServingLeader):
                 del tally.followers[name]
         changes: list[Change] = []
         for name, place in places.items():
-            in_step = counts(name, place, stored) or mutations.secondary_without_record
+            in_step = (
+                counts(place, stored, name, tally.followers.get(name)) or mutations.secondary_without_record
+            )
             state = SECONDARY if name in tally.recorded and in_step else JOINING
             if name != member.name and place.state != state:
                 changes.append(
@@ -369,6 +372,8 @@ class Primary(ServingLeader):
             await member.view.guarded(changes)
 
 
-def counts(name: str, place: ServerPlace, stored: Configuration) -> bool:
-    """Whether the disk of this place is the member's on record; true of servers outside the configuration (safety rule 23)."""
-    return name not in stored.members or stored.disks.get(name) == place.disk
+def counts(place: ServerPlace, stored: Configuration, name: str, follower: Follower | None) -> bool:
+    """Whether the disk of this place is the member's on record (safety rule 23), which is true of servers outside the configuration; and whether its
+    acknowledgements are taken: a late copy of a former life's message may have admitted another disk."""
+    known = name not in stored.members or stored.disks.get(name) == place.disk
+    return known and (follower is None or follower.disk == place.disk)

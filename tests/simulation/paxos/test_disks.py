@@ -10,6 +10,7 @@ import pytest
 from nodes.config import SECOND
 from nodes.metadata.operations import Mkdir
 from nodes.mutations import Mutations
+from nodes.protocols.paxos.messages import PaxosJoin
 from nodes.sim.ensemble import COORDINATION
 from nodes.trace.events import RoleChanged
 from tests.simulation.paxos.lab import Lab
@@ -52,6 +53,32 @@ def test_a_member_that_reaches_coordination_slowly_counts_again(protocol: str, m
     lab.faults.restart(replaced)
     lab.run_ms(2_000)
     lab.faults.heal_all()
+    written = lab.ada.spawn(Mkdir("/after"))
+    lab.cluster.run_for(60 * SECOND)
+    assert (written.done() and written.exception() is None) is waits
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_late_offer_of_a_former_disk_is_corrected(waits: bool) -> None:
+    """It admits a disk that is gone, of which no acknowledgement comes. The member has to offer its own again."""
+    lab = Lab(1, secondaries=1, mutations=Mutations(secondary_without_record=not waits))
+    lab.ada.call(Mkdir("/before"))
+    (replaced,), primary = lab.secondaries, lab.primary
+    offers: list[PaxosJoin] = []
+
+    def copied(sender: str, receiver: str, message: Any) -> bool:
+        if type(message) is PaxosJoin:
+            offers.append(message)
+        return False
+
+    lab.cluster.hold(copied)
+    lab.faults.respawn(replaced)
+    lab.run_ms(2_000)
+    lab.faults.new_disk(replaced)
+    lab.faults.restart(replaced)
+    lab.run_ms(4_000)
+    lab.cluster.net.carry(replaced, primary, offers[:1])
+    lab.run_ms(2_000)
     written = lab.ada.spawn(Mkdir("/after"))
     lab.cluster.run_for(60 * SECOND)
     assert (written.done() and written.exception() is None) is waits
