@@ -32,6 +32,9 @@ class Stamp(BaseModel):
     cause_server: str = Field(
         default="", description="Server of that event, or session of that call; empty for the same server."
     )
+    carrier: str = Field(
+        default="", description="Kind of the message that brought the cause here; empty when none did."
+    )
     kind: str
     says: str = Field(description="The event in a sentence.")
     story: bool = Field(description="Whether it is worth a line by itself.")

@@ -25,7 +25,7 @@ INSERTS: dict[type, str] = {
     PictureLine: "INSERT INTO pictures VALUES (?,?,?,?)",
     FailoverLine: "INSERT INTO failovers VALUES (?,?,?)",
     BucketLine: "INSERT INTO buckets VALUES (?,?,?,?,?,?)",
-    EventLine: "INSERT INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+    EventLine: "INSERT INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
 }
 _encode = msgspec.msgpack.Encoder().encode
 

@@ -24,8 +24,8 @@ from nodes.trace.files import left_out
 from nodes.trace.journal_events import JournalStored
 from nodes.trace.prose import TERMS, Terms, is_story, sentence
 
-Row = tuple[int, int, str, int, int, int, int, str, int | None, bytes, str]
-"""seq, run, server, boot, number, at_ns, cause, kind, sn, body, cause_server."""
+Row = tuple[int, int, str, int, int, int, int, str, int | None, bytes, str, str]
+"""seq, run, server, boot, number, at_ns, cause, kind, sn, body, cause_server, carrier."""
 
 OF_ONE_GROUP = (Durable, Committed, Applied)
 FREQUENT: tuple[type[Event], ...] = (
@@ -41,7 +41,7 @@ BIG = ("digest", "crc", "session", "block")
 """Integers that may exceed a browser's exact range; they travel as hexadecimal text."""
 
 TAKEN = frozenset(
-    ("seq", "server", "boot", "number", "at_ns", "cause", "cause_server", "kind", "says", "story")
+    ("seq", "server", "boot", "number", "at_ns", "cause", "cause_server", "carrier", "kind", "says", "story")
 )
 """Of the stamp: a field of an event by such a name is reported as `of_` and the name."""
 
@@ -54,13 +54,13 @@ def row_of(stamped: Stamped, seq: int, run: int) -> Row:
     sn = event.sn if isinstance(event, OF_ONE_GROUP) else WITHOUT_SN if isinstance(event, FREQUENT) else None
     return (
         seq, run, stamped.server, stamped.boot, stamped.number, stamped.at_ns, stamped.cause,
-        type(event).__name__, sn, _encode(event), stamped.cause_server,
+        type(event).__name__, sn, _encode(event), stamped.cause_server, stamped.carrier,
     )  # fmt: skip
 
 
 def stamped_of(row: Any) -> Stamped:
-    """The event of a row with the columns server, boot, number, at_ns, cause, body, cause_server."""
-    server, boot, number, at_ns, cause, body, cause_server = row
+    """The event of a row with the columns server, boot, number, at_ns, cause, body, cause_server, carrier."""
+    server, boot, number, at_ns, cause, body, cause_server, carrier = row
     try:
         event = _decode(body)
     except msgspec.ValidationError:
@@ -68,7 +68,7 @@ def stamped_of(row: Any) -> Stamped:
         if kind in KINDS:
             raise
         event = left_out(str(kind))
-    return Stamped(server, boot, number, at_ns, cause, event, cause_server)
+    return Stamped(server, boot, number, at_ns, cause, event, cause_server, carrier)
 
 
 def named(stamped: Stamped, seq: int, terms: Terms = TERMS) -> dict[str, Any]:
@@ -77,6 +77,7 @@ def named(stamped: Stamped, seq: int, terms: Terms = TERMS) -> dict[str, Any]:
     reported: dict[str, Any] = {
         "seq": seq, "server": stamped.server, "boot": stamped.boot, "number": stamped.number,
         "at_ns": stamped.at_ns, "cause": stamped.cause, "cause_server": stamped.cause_server,
+        "carrier": stamped.carrier,
         "kind": type(event).__name__, "says": sentence(stamped, terms), "story": is_story(event),
     }  # fmt: skip
     for field in FIELDS[type(event)]:

@@ -18,9 +18,11 @@ from nodes.format_number import of_other_version
 from nodes.kinds import KINDS
 
 MAGIC = 0x436C6F76
-FORMAT = 5
+FORMAT = 6
 OF_FORMAT_1 = "ALTER TABLE events ADD COLUMN cause_server TEXT NOT NULL DEFAULT ''"
 """What makes a database of format 1 one of format 2."""
+OF_FORMAT_5 = "ALTER TABLE events ADD COLUMN carrier TEXT NOT NULL DEFAULT ''"
+"""What makes a database of format 5 one of format 6."""
 FENCED_IN_FORMAT_2 = "answers nobody: its coordination session is not confirmed"
 """The warning that stood for what is a field of its own since."""
 
@@ -34,7 +36,7 @@ CREATE TABLE events (
     seq INTEGER PRIMARY KEY, run INTEGER NOT NULL, server TEXT NOT NULL, boot INTEGER NOT NULL, number
     INTEGER NOT NULL,
     at_ns INTEGER NOT NULL, cause INTEGER NOT NULL, kind TEXT NOT NULL, sn INTEGER, body BLOB NOT NULL,
-    cause_server TEXT NOT NULL DEFAULT ''
+    cause_server TEXT NOT NULL DEFAULT '', carrier TEXT NOT NULL DEFAULT ''
 );
 CREATE INDEX events_by_kind ON events (kind, run, seq) WHERE sn IS NULL;
 CREATE INDEX events_by_sn ON events (sn, seq) WHERE sn IS NOT NULL;
@@ -82,8 +84,10 @@ async def prepare(connection: aiosqlite.Connection, path: Path) -> None:
         await connection.executescript(f"BEGIN; {OF_FORMAT_1}; PRAGMA user_version=2; COMMIT;")
     if not empty and form < 4:
         await convert_pictures(connection, form)
-    if not empty and form < FORMAT:
+    if not empty and form < 5:
         await convert_buckets(connection)
+    if not empty and form < FORMAT:
+        await connection.executescript(f"BEGIN; {OF_FORMAT_5}; PRAGMA user_version={FORMAT}; COMMIT;")
     if empty:
         await connection.executescript(
             f"BEGIN; PRAGMA application_id={MAGIC}; PRAGMA user_version={FORMAT}; {TABLES} COMMIT;"
@@ -126,7 +130,7 @@ async def convert_buckets(connection: aiosqlite.Connection) -> None:
     ends = await connection.execute_fetchall("SELECT run, max(at_ns) FROM buckets GROUP BY run")
     for run, last_ns in ends:
         await thin(connection, run, last_ns, KEPT_S)
-    await connection.execute(f"PRAGMA user_version={FORMAT}")
+    await connection.execute("PRAGMA user_version=5")
     await connection.execute("COMMIT")
 
 

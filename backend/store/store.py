@@ -29,7 +29,7 @@ TRY_AGAIN_S = 1.0
 PRUNE_EVERY = 50_000
 THIN_EVERY_NS = 60 * SECOND_NS
 
-INSERT = "INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?)"
+INSERT = "INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
 
 
 class EventStore:

@@ -22,6 +22,7 @@ from nodes.trace.present import (
     Cause,
     Caused,
     Present,
+    carried,
     causes_of,
     runs_of,
 )
@@ -267,7 +268,7 @@ class RealNetwork:
                     continue
                 if type(message) in REQUESTS:
                     cause = (message.session, message.number)  # type: ignore[attr-defined]
-                causal.cause = causal.began = cause
+                causal.cause = causal.began = carried(cause, message)
                 step(name, message)
         finally:
             causal.cause = causal.began = UNKNOWN

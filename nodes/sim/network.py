@@ -8,7 +8,7 @@ from nodes.listeners import Listeners
 from nodes.sim.links import Links, SimLink
 from nodes.sim.loop import Loop, Machine
 from nodes.sim.service_time import ServiceTimeModel
-from nodes.trace.present import REQUESTS, Cause, Caused, cause_of
+from nodes.trace.present import REQUESTS, Cause, Caused, carried, cause_of
 from nodes.wire.codec import Codec
 from nodes.wire.damage import damaged
 from nodes.wire.messages import Message
@@ -150,7 +150,7 @@ class Net:
             return
         step, desk, loop = host.step, host.desk, self.loop
         for message, cause in zip(messages, causes, strict=True):
-            loop.cause = loop.began = cause
+            loop.cause = loop.began = carried(cause, message)
             if desk is None:
                 step(sender, message)
             else:
@@ -163,7 +163,7 @@ class Net:
         machine, loop = host.machine, self.loop
         while messages:
             message = messages[0]
-            loop.cause = loop.began = causes[-len(messages)]
+            loop.cause = loop.began = carried(causes[-len(messages)], message)
             reached("delivered", "before", sender, host.name, message, _nothing)
             if machine.dead:
                 return

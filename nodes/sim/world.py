@@ -13,7 +13,7 @@ from nodes.sim.loop import Machine
 from nodes.sim.network import SimNetwork
 from nodes.trace.base import Event
 from nodes.trace.events import Stamped
-from nodes.trace.present import Cause
+from nodes.trace.present import Cause, carrier_of
 
 
 class Numbers:
@@ -40,8 +40,9 @@ class SimTrace:
         server, cause = loop.cause
         if server == name:
             server = ""
+        carrier = carrier_of(loop.cause)
         loop.cause = (name, number)
-        self._emit(Stamped(name, self._boot, number, loop.now_ns, cause, event, server))  # type: ignore[arg-type]
+        self._emit(Stamped(name, self._boot, number, loop.now_ns, cause, event, server, carrier))  # type: ignore[arg-type]
         return number
 
     def at(self) -> Cause:

@@ -389,3 +389,5 @@ class Stamped(msgspec.Struct, frozen=True, array_like=True, gc=False):
     event: AnyEvent
     cause_server: str = ""
     """Server of the causing event, or session of the call; empty for an event of the same server."""
+    carrier: str = ""
+    """Kind of the message that brought the cause to this server; empty when none did."""

@@ -56,11 +56,11 @@ def left_out(kind: str) -> Warned:
 def of_unknown_kind(record: memoryview) -> Stamped | None:
     """A record with an event that only another version of Cloverlab has, as a warning in its place; None for a damaged one."""
     try:
-        server, boot, number, at_ns, cause, (kind, *_), cause_server = _decode_any(record)
+        server, boot, number, at_ns, cause, (kind, *_), *way = _decode_any(record)
         if not isinstance(kind, str) or kind in KINDS or not kind.isidentifier():
             return None
         left = (server, boot, number, at_ns, cause)
-        return msgspec.convert((*left, left_out(kind), cause_server), Stamped)
+        return msgspec.convert((*left, left_out(kind), *way), Stamped)
     except (msgspec.DecodeError, UnicodeDecodeError, TypeError, ValueError):
         return None
 

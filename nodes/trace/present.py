@@ -18,6 +18,14 @@ from nodes.wire.messages import Answer, Checked, CheckOperation, Message, Referr
 Cause = tuple[str, int]
 """(server, number of its event), or (session, number of its call)."""
 UNKNOWN: Cause = ("", 0)
+
+
+class Carried(tuple[str, int]):
+    """A cause that a message brought to this server, and the kind of that message."""
+
+    kind: str
+
+
 Caused = tuple[list[Message], list[Cause]]
 """Messages, and the cause of each."""
 REQUESTS = frozenset((Request, CheckOperation))
@@ -94,6 +102,18 @@ def cause_of(message: Message, sent_with: Cause) -> Cause:
     if type(message) in REQUESTS:
         return message.session, message.number  # type: ignore[attr-defined]
     return sent_with
+
+
+def carried(cause: Cause, message: Message) -> Carried:
+    """The cause at the receiver of a message."""
+    brought = Carried(cause)
+    brought.kind = type(message).__name__
+    return brought
+
+
+def carrier_of(cause: Cause) -> str:
+    """The kind of the message that brought the cause to this server; empty when none did."""
+    return cause.kind if type(cause) is Carried else ""
 
 
 def reported(cause: Cause) -> Cause:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import zip_longest
 
 from nodes.trace.causes import Causes
@@ -53,13 +53,19 @@ Line = tuple[int, str, str]
 
 
 def line_of(stamped: Stamped) -> Line:
-    return stamped.at_ns, stamped.server, words(stamped.event)
+    """A step, with the kind of the message upon which its server took it."""
+    upon = f"upon {stamped.carrier}: " if stamped.carrier else ""
+    return stamped.at_ns, stamped.server, upon + words(stamped.event)
 
 
 def led_to(events: Iterable[Stamped], places: Sequence[Cause]) -> list[Line]:
     """The causes of these events, from their calls and faults on: their chains, merged by time. A call stands at its beginning."""
     causes = Causes(events)
-    steps = {step for place in places for step in causes.walk(place)}
+    return _merged(causes, [causes.walk(place) for place in places])
+
+
+def _merged(causes: Causes, chains: Iterable[Sequence[Cause]]) -> list[Line]:
+    steps = {step for chain in chains for step in chain}
     lines = [(causes.order(step), _line(causes, step), _repeated(causes, step)) for step in steps]
     lines.sort(key=lambda each: (each[1][0], each[0]))
     reported: list[Line] = []
@@ -88,20 +94,62 @@ def turns(events: Iterable[Stamped]) -> list[Line]:
 
 
 def failure(events: Sequence[Stamped], evidence: Sequence[Cause] = (), since_ns: int = 0) -> list[str]:
-    """The causes of the events that a check names as evidence; without evidence, the last turning points. Times count from `since_ns`."""
-    lines = led_to(events, evidence) if evidence else []
-    begins = FIRST_KEPT if lines else 0
-    lines = lines or turns(events)
-    return text([(at_ns - since_ns, *reported) for at_ns, *reported in lines], LINES_MOST, begins)  # type: ignore[misc]
+    """The causes of the events that a check names as evidence, and the faults that stood at their servers; without evidence, the last turning
+    points. Times count from `since_ns`."""
+    causes = Causes(events if evidence else ())
+    chains = [chain for chain in map(causes.walk, evidence) if chain]
+    if not chains:
+        return text(turns(events), LINES_MOST, 0, since_ns=since_ns)
+    lines = _merged(causes, chains)
+    stood = stood_at(events, lines)
+    roots = [_line(causes, chain[0]) for chain in chains]
+    lines = sorted([*lines, *stood], key=lambda line: line[0])
+    return text(lines, kept={*stood, *roots}, since_ns=since_ns)
 
 
-def text(lines: Sequence[Line], most: int = LINES_MOST, begins: int = FIRST_KEPT) -> list[str]:
-    """One line for each step. A long story keeps the first `begins` lines and the last ones, and counts the omitted ones."""
+def stood_at(events: Iterable[Stamped], lines: Sequence[Line]) -> list[Line]:
+    """The faults that had not ended when the last of these steps was taken, at servers that took one. What a cut or a slow disk keeps from
+    happening has no event, and so no cause."""
+    servers, until_ns = {server for _, server, _ in lines}, max((line[0] for line in lines), default=-1)
+    standing: dict[int, Stamped] = {}
+    for stamped in events:
+        event = stamped.event
+        if stamped.at_ns > until_ns:
+            continue
+        if isinstance(event, FaultInjected) and servers & {*event.targets}:
+            standing[event.fault] = stamped
+        elif isinstance(event, FaultEnded):
+            standing.pop(event.fault, None)
+    return [line for line in map(line_of, standing.values()) if line not in lines]
+
+
+def text(
+    lines: Sequence[Line],
+    most: int = LINES_MOST,
+    begins: int = FIRST_KEPT,
+    kept: Collection[Line] = (),
+    since_ns: int = 0,
+) -> list[str]:
+    """One line for each step. A long story has the first `begins` lines, the last ones and those `kept`, and counts the omitted ones. Times count
+    from `since_ns`."""
     wide = max((len(server) for _, server, _ in lines), default=0)
-    shown = [f"{at_ns / 1e9:10.4f} s  {server:<{wide}}  {sentence}" for at_ns, server, sentence in lines]
-    if len(shown) > most:
-        shown[begins : begins - most] = [f"… {len(shown) - most} steps …"]
+    last = len(lines) - (most - begins) if len(lines) > most else 0
+    shown: list[str] = []
+    omitted = 0
+    for number, line in enumerate(lines):
+        if begins <= number < last and line not in kept:
+            omitted += 1
+            continue
+        if omitted:
+            shown.append(omitted_steps(omitted))
+            omitted = 0
+        at_ns, server, sentence = line
+        shown.append(f"{(at_ns - since_ns) / 1e9:10.4f} s  {server:<{wide}}  {sentence}")
     return shown
+
+
+def omitted_steps(count: int) -> str:
+    return f"… {count} steps …" if count > 1 else "… 1 step …"
 
 
 def story(events: Sequence[Stamped], place: Cause | None = None, most: int = LINES_MOST) -> str:

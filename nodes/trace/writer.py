@@ -13,7 +13,7 @@ import msgspec
 from nodes.trace.base import Event
 from nodes.trace.events import Stamped
 from nodes.trace.files import HEAD, TraceDamaged, check_head, files_of, name_of, whole_records
-from nodes.trace.present import UNKNOWN, Causal, Cause, Present, reported
+from nodes.trace.present import UNKNOWN, Causal, Cause, Present, carrier_of, reported
 from nodes.wire.codec import NAME_MOST
 
 SEGMENT_BYTES = 4 << 20
@@ -81,9 +81,10 @@ class TraceWriter:
         server, cause = causal.cause if causal.cause is UNKNOWN else reported(causal.cause)
         if server == name:
             server = ""
+        carrier = carrier_of(causal.cause)
         causal.cause = (name, number)
         record = self._encode(
-            Stamped(self._server, self.boot, number, self._now_ns(), cause, event, server)  # type: ignore[arg-type]
+            Stamped(self._server, self.boot, number, self._now_ns(), cause, event, server, carrier)  # type: ignore[arg-type]
         )
         self._buffer += len(record).to_bytes(4, "little")
         self._buffer += record

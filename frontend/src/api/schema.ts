@@ -36,7 +36,7 @@ export interface Lane { kind: string; label: string; says: string; sign: string;
 export interface Run { run: number; protocol: string; started_at: string; ended_at: string | null; started_ns: number; first_seq: number; last_seq: number; live: boolean; origin: string; lanes: Lane[] }
 export interface Failover { group: string; fault_ns: number; detection_ms: number; election_ms: number; switch_ms: number; reconnect_ms: number | null; total_ms: number; old: string; new: string; epoch: number; evidence: string }
 export interface Evidence { group: string; epoch: number; old: string; new: string; last_sn: number; last_epoch: number; holders: string[]; acknowledged: number; found: number; from_sn: number; waited: number; answered: number; given_up: number; longest_ms: number }
-export interface Stamp { seq: number; server: string; boot: number; number: number; at_ns: number; cause: number; cause_server: string; kind: string; says: string; story: boolean }
+export interface Stamp { seq: number; server: string; boot: number; number: number; at_ns: number; cause: number; cause_server: string; carrier: string; kind: string; says: string; story: boolean }
 export interface EventPage { events: LabEvent[]; next: number; left_out: number }
 export interface Span { from_ns: number; to_ns: number; letter: Letter }
 export interface Band { server: string; group: string; spans: Span[] }

@@ -72,6 +72,7 @@ def synced_for_reported_calls(reported: list[Stamped]) -> list[Stamped]:
 def test_calls_takeovers_and_starts_go_back_to_what_led_to_them() -> None:
     reported = uvloop.run(events_of_a_failover())
     causes = Causes(reported)
+    assert any(each.carrier == "Prepare" for each in reported if isinstance(each.event, Durable))
     answers = [each for each in reported if isinstance(each.event, Called) and not each.event.error]
     over_others = 0
     for answer in answers:

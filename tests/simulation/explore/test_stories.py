@@ -1,4 +1,4 @@
-"""A violated invariant is printed with its story: the output itself has the message or fault that caused it."""
+"""A violated invariant is printed with its story: the output itself has the messages and faults that caused it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ def test_a_lost_write_is_reported_from_its_call_and_the_fault_to_the_group_that_
     lock = next(line for line in lines if "the lock of g1 is held by" in line)
     assert lines.index(fault) < lines.index(lock) and call in lines
     assert "commits sn 3 of epoch 2" in lines[-1]
-    assert any("commits sn 3 of epoch 1 with call c3.1" in line for line in lines)
+    assert any("upon Prepared: commits sn 3 of epoch 1 with call c3.1" in line for line in lines)
+    assert any("fault 1: cut mds2 coordination" in line for line in lines)
 
 
 def test_the_same_is_printed_by_whoever_runs_the_trial_or_searches_for_it(

@@ -33,7 +33,7 @@ def test_no_two_fields_of_an_event_are_reported_by_one_name() -> None:
 
 
 def test_a_stored_event_of_a_later_version_is_left_out_with_a_warning() -> None:
-    row = ("mds1", 1, 5, 9, 0, msgspec.msgpack.encode(["Future", 7]), "")
+    row = ("mds1", 1, 5, 9, 0, msgspec.msgpack.encode(["Future", 7]), "", "")
     assert stamped_of(row).event == Warned("an event Future of another version is left out")
     with pytest.raises(msgspec.ValidationError):
-        stamped_of(("mds1", 1, 5, 9, 0, msgspec.msgpack.encode(["Cut", "no number"]), ""))
+        stamped_of(("mds1", 1, 5, 9, 0, msgspec.msgpack.encode(["Cut", "no number"]), "", ""))

@@ -238,6 +238,7 @@ def test_tenths_of_the_fourth_format_are_summed_up(tmp_path: Path) -> None:
                 "INSERT INTO buckets VALUES (1,?,?,?,?)",
                 [(each.at_ns, each.ok, each.failed, each.latencies.encode()) for each in tenths],
             )
+            database.execute("ALTER TABLE events DROP COLUMN carrier")
             database.execute("PRAGMA user_version = 4")
         async with opened(tmp_path) as again:
             for width_ns, _ in CALLS:

@@ -161,9 +161,9 @@ def test_another_format_is_refused_with_both_numbers_and_left_alone(tmp_path: Pa
     path = tmp_path / "events.db"
     with sqlite3.connect(path) as database:
         database.execute("CREATE TABLE x (y)")
-        database.execute("PRAGMA user_version = 7")
+        database.execute("PRAGMA user_version = 8")
     before = path.read_bytes()
-    with pytest.raises(ClusterCannotStart, match=r"format 7; this version reads format 5.*a new --data"):
+    with pytest.raises(ClusterCannotStart, match=r"format 8; this version reads format 6.*a new --data"):
         asyncio.run(EventStore.open(path))
     assert path.read_bytes() == before
 
@@ -175,6 +175,7 @@ def test_a_database_of_the_first_format_is_read_on_and_learns_causes(tmp_path: P
         store.append([story(1, "mds1", durable(1))])
         await store.close()
         with sqlite3.connect(path) as database:
+            database.execute("ALTER TABLE events DROP COLUMN carrier")
             database.execute("ALTER TABLE events DROP COLUMN cause_server")
             database.execute("PRAGMA user_version = 1")
         again = await opened(tmp_path)
@@ -184,6 +185,26 @@ def test_a_database_of_the_first_format_is_read_on_and_learns_causes(tmp_path: P
         found = await queries.events(again.reader, 1, 0, 1 << 60, 10, (), ())
         found += await queries.events(again.reader, 2, 0, 1 << 60, 10, (), ())
         assert [(each.cause_server, each.cause) for _, each in found] == [("", 0), ("mds1", 1)]
+        await again.close()
+
+    asyncio.run(body())
+
+
+def test_a_database_of_the_fifth_format_is_read_on_and_learns_carriers(tmp_path: Path) -> None:
+    async def body() -> None:
+        path, story = tmp_path / "events.db", Story()
+        store = await opened(tmp_path)
+        store.append([story(1, "mds1", durable(1))])
+        await store.close()
+        with sqlite3.connect(path) as database:
+            database.execute("ALTER TABLE events DROP COLUMN carrier")
+            database.execute("PRAGMA user_version = 5")
+        again = await opened(tmp_path)
+        again.append([msgspec.structs.replace(story(2, "mds2", durable(2)), carrier="Prepare")])
+        await again.flush()
+        found = await queries.events(again.reader, 1, 0, 1 << 60, 10, (), ())
+        found += await queries.events(again.reader, 2, 0, 1 << 60, 10, (), ())
+        assert [each.carrier for _, each in found] == ["", "Prepare"]
         await again.close()
 
     asyncio.run(body())
@@ -206,6 +227,7 @@ def test_in_a_database_of_the_second_format_a_warning_said_that_a_server_is_fenc
                 del server["fenced"]
             older["servers"]["mds1"]["warning"] = FENCED_IN_FORMAT_2
             database.execute("UPDATE pictures SET body = ?", (msgspec.msgpack.encode(older),))
+            database.execute("ALTER TABLE events DROP COLUMN carrier")
             database.execute("PRAGMA user_version = 2")
         again = await opened(tmp_path)
         [run] = [row for row in await queries.runs(again.reader, again.run, again.seq) if row.run == 1]

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 
-from nodes.trace.events import AnyEvent, FaultInjected, Stamped, Warned
+from nodes.trace.events import AnyEvent, FaultEnded, FaultInjected, Stamped, Warned
 from nodes.trace.prose import LONGEST, PROSE, operation, words
 from nodes.trace.story import failure, story, text
 from tests.unit.trace.test_causes import a_write, durable
@@ -75,6 +75,32 @@ def test_without_evidence_the_last_turns_of_the_cluster_are_reported() -> None:
     reported("control", FaultInjected(1, "crash", ["mds1"], {}))
     assert failure(reported.events, []) == ["    0.0060 s  control  fault 1: crash mds1"]
     assert failure(reported.events, [("mds9", 1)]) == failure(reported.events, [])
+
+
+def test_a_step_names_the_message_upon_which_it_was_taken() -> None:
+    event = Stamped("mds2", 1, 1, 5, 0, durable(3), "mds1", "Prepare")
+    assert story([event]).endswith("mds2  upon Prepare: has synced sn 3 of epoch 1 (1 records)")
+
+
+def test_a_fault_that_stood_at_a_server_of_the_story_is_reported() -> None:
+    """A cut keeps something from happening: nothing follows from it."""
+    reported, (first, second, *_) = a_write()
+    cut = Stamped("control", 1, 1, first.at_ns, 0, FaultInjected(1, "cut", ["mds2", "mds3"], {}))
+    elsewhere = Stamped("control", 1, 2, first.at_ns, 0, FaultInjected(2, "cut", ["mds7", "mds8"], {}))
+    over = Stamped("control", 1, 3, first.at_ns, 0, FaultInjected(3, "pause", ["mds2"], {}))
+    ended = Stamped("control", 1, 4, second.at_ns, 0, FaultEnded(3, "pause", ["mds2"]))
+    lines = failure([cut, elsewhere, over, ended, *reported.events], [("mds2", second.number)])
+    assert [line for line in lines if "fault" in line] == [
+        f"{first.at_ns / 1e9:10.4f} s  control  fault 1: cut mds2 mds3"
+    ]
+
+
+def test_the_roots_of_all_chains_stay_in_a_long_story() -> None:
+    events = [Stamped("mds1", 1, n, n, n - 1, Warned(f"{n}")) for n in range(1, 60)]
+    events += [Stamped("mds2", 1, n, n + 20, n - 1, Warned(f"other {n}")) for n in range(1, 60)]
+    lines = failure(events, [("mds1", 59), ("mds2", 59)])
+    assert sum("steps …" in line for line in lines) == 2
+    assert any(line.endswith("mds2  warns: other 1") for line in lines)
 
 
 def test_the_middle_of_a_long_story_is_left_out_and_counted() -> None:
