@@ -351,18 +351,6 @@ class MessageSent(Event, frozen=True, array_like=True, gc=False):
     size: int
 
 
-class MessageReceived(Event, frozen=True, array_like=True, gc=False):
-    sender: str
-    kind: str
-    size: int
-
-
-class MessageDropped(Event, frozen=True, array_like=True, gc=False):
-    to: str
-    kind: str
-    reason: str
-
-
 AnyEvent = (
     Started | Stopped | RoleChanged | StepTaken | Drawn | Serving | StoppedServing | Durable | Cut | Committed | Applied
     | Delivered | JournalOpened | JournalCorrupt | Renewing | ImageWritten | ImageShelved | ImageRefused | PacketRefused | JournalPruned
@@ -372,7 +360,7 @@ AnyEvent = (
     | BlockEvent
     | JournalStored | WriterFenced | LedgersForgotten
     | SharedStep | SessionEnded | Called | Invoked | FaultInjected | FaultEnded | ProcessEnded | ProcessFound | ServerRemoved | CheckFailed
-    | MessageSent | MessageReceived | MessageDropped
+    | MessageSent
 )  # fmt: skip
 
 

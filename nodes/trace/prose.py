@@ -236,8 +236,6 @@ PROSE: dict[type[e.AnyEvent], Callable[[Any, Terms], str]] = {
     e.ServerRemoved: lambda event, t: f"{event.server} has left {event.group} for good",
     e.CheckFailed: lambda event, t: f"{event.invariant} does not hold: {event.explanation}",
     e.MessageSent: lambda event, t: f"sends {event.kind} to {event.to}",
-    e.MessageReceived: lambda event, t: f"receives {event.kind} from {event.sender}",
-    e.MessageDropped: lambda event, t: f"drops {event.kind} to {event.to}: {event.reason}",
 }
 """The sentence of every kind of event; a test checks that none is missing."""
 

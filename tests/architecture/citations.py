@@ -15,7 +15,7 @@ ANY = "any"
 DASH = "\N{EN DASH}"
 
 RULE = re.compile(rf"\b[Rr]ules?\s+(\d+(?:(?:,\s+|\s+and\s+|\s+to\s+|-|{DASH})\d+)*)")
-PAPER = re.compile(rf"\b(?P<paper>{'|'.join(PAPERS)})\b(?:, (?P<title>[A-Z][a-z]+(?:[ -][A-Za-z]+)*))?")
+PAPER = re.compile(rf"\b(?P<paper>{'|'.join(PAPERS)})\b(?:, (?P<title>[A-Z][A-Za-z]+(?:[ -][A-Za-z]+)*))?")
 NUMBER = r"\d+[a-z]?\b"
 LIST = rf"{NUMBER}(?:(?:,? and |, | to |-|{DASH}){NUMBER})*"
 PLACE = re.compile(

@@ -33,5 +33,16 @@ def test_a_red_invariant_is_reported_with_what_led_to_its_evidence() -> None:
     assert "is answered success" in lines[-1]
 
 
+def test_of_two_clusters_each_is_reported_with_what_its_own_checks_name() -> None:
+    labs = {"one": Lab(1), "two": Lab(2)}
+    for lab in labs.values():
+        lab.ada.call(Mkdir("/a"))
+    answer = labs["two"].cluster.events[-1]
+    check = labs["two"].invariants._checks[0]
+    check.failures.append(CheckFailed("one active", "by hand", [(answer.server, answer.number)]))
+    one, two = (text for _, text in sections([labs]))
+    assert "calls mkdir /a" in two and "calls mkdir /a" not in one
+
+
 def test_where_no_cluster_is_at_hand_nothing_is_reported() -> None:
     assert sections([{"number": 7, "list": [1, 2]}]) == []
