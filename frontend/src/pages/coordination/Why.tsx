@@ -39,6 +39,12 @@ export function EventLine({ event }: { event: LabEvent }) {
         {sinceStart(event.at_ns, start_ns, 3)}
       </a>{" "}
       {event.says}
+      {event.carrier !== "" && (
+        <span className="soft" title={t`The message that brought the cause to this server`}>
+          {" "}
+          <Trans>upon {event.carrier}</Trans>
+        </span>
+      )}
     </span>
   );
 }
