@@ -22,6 +22,12 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A server with an empty disk counts as a member that never had anything."""
     standby_without_record: bool = False
     """A member that acknowledges while the disks of the others are being recorded becomes a standby, which no later leader counts."""
+    emptied_after_settling: bool = False
+    """A symmetric joiner begins from an image, or anew, though the next view may already count on its journal."""
+    settled_by_other_disk: bool = False
+    """A symmetric view names the disk that answered Flush, though another one has settled."""
+    late_flush_ends_images: bool = False
+    """A late copy of the Flush that led to the present symmetric view ends its images."""
     secondary_without_record: bool = False
     """A member whose disk was replaced while the view had it is a secondary again though the record names its former disk."""
     registers_while_elected: bool = False

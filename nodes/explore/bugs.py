@@ -14,6 +14,9 @@ FAMILY_OF = {"mams": "mams", "paxos": "packed-paxos", "symmetric": "symmetric"}
 """The family that stands for a replication."""
 MUTANT_FAMILY = {
     "rot_revives_alone": "symmetric",
+    "emptied_after_settling": "symmetric",
+    "settled_by_other_disk": "symmetric",
+    "late_flush_ends_images": "symmetric",
     "settled_groups_counted": "symmetric",
     "own_grant_counted": "symmetric",
     "older_grants_forgotten": "symmetric",

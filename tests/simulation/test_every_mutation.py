@@ -28,6 +28,9 @@ OF_THEIR_OWN = {
     "registers_while_elected": "mams/test_configuration.py",
     "standby_without_record": "mams/test_configuration.py",
     "secondary_without_record": "paxos/test_disks.py",
+    "emptied_after_settling": "symmetric/test_former_lives.py",
+    "settled_by_other_disk": "symmetric/test_former_lives.py",
+    "late_flush_ends_images": "symmetric/test_former_lives.py",
 }
 """Mutations with a test outside of these tables."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.messages import JoinView, Settle, Settled
 from nodes.protocols.symmetric.replica import SymmetricReplica
+from nodes.units import DiskId
 from nodes.wire.messages import Mark, Question, Reply
 
 ASK_NS = 100 * MILLISECOND
@@ -23,9 +24,17 @@ async def ask(replica: SymmetricReplica, peer: str, question: Question) -> Reply
 
 
 async def bring(
-    replica: SymmetricReplica, attempt: int, name: str, tails: list[Mark], goal: Mark, final: bool
+    replica: SymmetricReplica,
+    attempt: int,
+    name: str,
+    tails: list[Mark],
+    disk: DiskId,
+    goal: Mark,
+    final: bool,
 ) -> bool:
-    """Sends a server whose journal ends with `tails` the groups that it lacks up to the goal. Returns whether it has reached the goal."""
+    """Sends a server whose journal on this disk ends with `tails` the groups that it lacks up to the goal. Returns whether that journal has reached
+    the goal. A later life of the server may answer from another disk."""
+    any_disk = replica.config.cluster.mutations.settled_by_other_disk
     log = replica.log
     common = log.agrees_up_to(tails)
     mark = None if common is None else log.mark_at(min(common, goal.sn))
@@ -33,6 +42,8 @@ async def bring(
         groups = log.encoded(mark.sn + 1, goal.sn, SETTLE_BYTES)
         reply = await ask(replica, name, Settle(0, attempt, mark, groups, goal, final))
         if not isinstance(reply, Settled) or not reply.matched or reply.promised > attempt:
+            return False
+        if reply.disk != disk.instance and not any_disk:
             return False
         if reply.mark == goal:
             return True
@@ -55,5 +66,5 @@ class Closer:
             self._replica.world.scope.spawn(self._bring(name, joining[name], view, goal), "joining")
 
     async def _bring(self, name: str, join: JoinView, view: int, goal: Mark) -> None:
-        await bring(self._replica, view, name, join.tails, goal, False)
+        await bring(self._replica, view, name, join.tails, join.disk, goal, False)
         self._busy = False

@@ -52,7 +52,10 @@ class Settling:
         """Whether a message belongs to no attempt under way that this server knows. A restarted server knows none before its first read."""
         agreed = self._replica.agreement.agreed
         begun = agreed.attempt
-        over = isinstance(message, Settle) and message.final and message.attempt <= agreed.number
+        ends_view = isinstance(message, Flush) or message.final
+        over = ends_view and message.attempt <= agreed.number
+        if self._replica.config.cluster.mutations.late_flush_ends_images:
+            over = over and isinstance(message, Settle)
         wild = message.attempt > begun + AHEAD_MAX
         if not self._replica.config.cluster.mutations.stale_settle_adopted:
             wild = wild or over or not self.ready
@@ -118,7 +121,8 @@ class Settling:
     async def _settle(self, peer: str, message: Settle) -> None:
         async with self._replica.settling:
             matched = await self._adopt(peer, message)
-        answer = Settled(message.call, self.promised, self._replica.log.last, matched)
+        instance = self._replica.disk.instance
+        answer = Settled(message.call, self.promised, self._replica.log.last, matched, instance)
         self._world.network.send(peer, answer)
 
     async def _adopt(self, peer: str, message: Settle) -> bool:

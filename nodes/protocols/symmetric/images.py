@@ -52,16 +52,19 @@ class BeginningFromImage:
         self._reading = ImageReading(replica.world, stop_imaging)
 
     def on_welcome(self, peer: str, message: Welcome) -> None:
-        """Begins to read when the journal of a server that was in the view does not lead on from this one."""
-        wanted = not message.leads_on and self._member() is None
-        if wanted and peer in self._replica.agreement.agreed.members:
+        """Begins to read when the journal of a server that was in the view does not lead on from this one. Only a member knows that a whole journal
+        has nothing in common with it: that of a server with a new disk is empty."""
+        agreed = self._replica.agreement.agreed
+        wanted = not message.leads_on and self._member() is None and peer in agreed.members
+        if wanted and (message.base or (message.member and message.view == agreed.number)):
             self._reading.begin(partial(self._read, message.base))
 
     def stop(self) -> None:
         self._reading.stop()
 
     async def _read(self, base: int) -> bool:
-        """Reads an image of a member that has pruned groups up to `base`. Returns whether that is over. A view change meanwhile ends it.
+        """Reads an image of a member that has pruned groups up to `base`. Returns whether that is over. A view change meanwhile ends it, and one that
+        this server has settled: the next view may count on its journal.
 
         A server whose disk counts never gives up groups: it takes only an image that reaches beyond its journal. Raises OSError.
         """
@@ -70,9 +73,15 @@ class BeginningFromImage:
         empty = empty_namespace(replica.config, replica.group), NOTHING
         read = await replica.common.images.read(others, lambda: None) if base else empty
         async with replica.settling:
-            if self._member() is not None or self._settling.promised != promised:
+            if self._member() is not None or self._settling.promised != promised or self._has_settled():
                 return True
             counts = replica.standing(replica.agreement.agreed, replica.name, replica.disk) != OTHER
             if read is not None and (not counts or read[1].sn > replica.log.last.sn):
                 await replica.begin_from(*read)
         return read is not None
+
+    def _has_settled(self) -> bool:
+        """Whether this server's journal has reached the goal of an attempt whose outcome it does not know."""
+        mutations = self._replica.config.cluster.mutations
+        settled = self._settling.settled > self._replica.agreement.agreed.number
+        return settled and not mutations.emptied_after_settling

@@ -207,7 +207,7 @@ class Membership:
         member = self.member
         if member is not None and member.view.number == agreed.number:
             return
-        if agreed.number and agreed.number == self.settling.settled and self._world.name in agreed.members:
+        if agreed.number and agreed.number == self.settling.settled and is_named(self._replica, agreed):
             self._install(agreed)
         elif member is not None:
             self._fall_out(f"view {agreed.number} is without this server")
@@ -314,3 +314,12 @@ class Membership:
         for name in wanted.invited:
             if name != self._world.name:
                 self._world.network.send(name, Installed(installed.number))
+
+
+def is_named(replica: SymmetricReplica, agreed: Agreed) -> bool:
+    """Whether this server is a member of the view with the disk that it has, and with the journal from which the view begins. An earlier life may
+    have been flushed in its place."""
+    name, mutations = replica.name, replica.config.cluster.mutations
+    same_disk = agreed.instances.get(name) == replica.disk.instance or mutations.settled_by_other_disk
+    whole = replica.log.holds(agreed.start) or mutations.emptied_after_settling
+    return name in agreed.members and same_disk and whole

@@ -145,6 +145,8 @@ class Settled(Reply, array_like=True, tag=True, gc=False):
     """Durable end of the sender's journal."""
     matched: bool
     """Whether `previous` is in the sender's journal and the groups after it are durable."""
+    disk: int = 0
+    """Instance of the sender's disk."""
 
 
 class Installed(Message, array_like=True, tag=True, gc=False):
