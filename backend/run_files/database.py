@@ -18,14 +18,14 @@ from backend.run_files.records import (
     RunFileDamaged,
     RunHeader,
 )
-from backend.store.encoding import row_of
+from backend.store.encoding import INTO_EVENTS, row_of
 from backend.store.imported_runs import new_database
 
 INSERTS: dict[type, str] = {
     PictureLine: "INSERT INTO pictures VALUES (?,?,?,?)",
     FailoverLine: "INSERT INTO failovers VALUES (?,?,?)",
     BucketLine: "INSERT INTO buckets VALUES (?,?,?,?,?,?)",
-    EventLine: "INSERT INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+    EventLine: f"INSERT {INTO_EVENTS}",
 }
 _encode = msgspec.msgpack.Encoder().encode
 

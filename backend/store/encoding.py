@@ -26,6 +26,8 @@ from nodes.trace.prose import TERMS, Terms, is_story, sentence
 
 Row = tuple[int, int, str, int, int, int, int, str, int | None, bytes, str, str]
 """seq, run, server, boot, number, at_ns, cause, kind, sn, body, cause_server, carrier."""
+INTO_EVENTS = "INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
+"""The end of the statement that takes a row."""
 
 OF_ONE_GROUP = (Durable, Committed, Applied)
 FREQUENT: tuple[type[Event], ...] = (

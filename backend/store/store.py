@@ -15,7 +15,7 @@ import msgspec
 from backend.errors import ClusterCannotStart, Unavailable, reason_of
 from backend.picture import Picture
 from backend.store.buckets import Bucket
-from backend.store.encoding import row_of, worth_storing
+from backend.store.encoding import INTO_EVENTS, row_of, worth_storing
 from backend.store.imported_runs import ImportedRuns
 from backend.store.readers import ReadConnections
 from backend.store.retention import KEPT_EVENTS, KEPT_S, forget_part, forget_runs, give_back, prune, thin
@@ -29,7 +29,7 @@ TRY_AGAIN_S = 1.0
 PRUNE_EVERY = 50_000
 THIN_EVERY_NS = 60 * SECOND_NS
 
-INSERT = "INSERT OR REPLACE INTO events VALUES (?,?,?,?,?,?,?,?,?,?,?,?)"
+INSERT = f"INSERT OR REPLACE {INTO_EVENTS}"
 
 
 class EventStore:

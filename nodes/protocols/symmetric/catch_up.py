@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from nodes.config import MILLISECOND
-from nodes.protocols.symmetric.messages import JoinView, Settle, Settled
+from nodes.protocols.symmetric.messages import Flushed, JoinView, Settle, Settled
 from nodes.protocols.symmetric.replica import SymmetricReplica
-from nodes.units import DiskId
 from nodes.wire.messages import Mark, Question, Reply
 
 ASK_NS = 100 * MILLISECOND
@@ -24,26 +23,20 @@ async def ask(replica: SymmetricReplica, peer: str, question: Question) -> Reply
 
 
 async def bring(
-    replica: SymmetricReplica,
-    attempt: int,
-    name: str,
-    tails: list[Mark],
-    disk: DiskId,
-    goal: Mark,
-    final: bool,
+    replica: SymmetricReplica, attempt: int, name: str, had: Flushed | JoinView, goal: Mark, final: bool
 ) -> bool:
-    """Sends a server whose journal on this disk ends with `tails` the groups that it lacks up to the goal. Returns whether that journal has reached
-    the goal. A later life of the server may answer from another disk."""
+    """Sends a server the groups up to the goal that its journal lacked by this report. Returns whether that journal has reached the goal: a later
+    life of the server may answer from another disk."""
     any_disk = replica.config.cluster.mutations.settled_by_other_disk
     log = replica.log
-    common = log.agrees_up_to(tails)
+    common = log.agrees_up_to(had.tails)
     mark = None if common is None else log.mark_at(min(common, goal.sn))
     while mark is not None:
         groups = log.encoded(mark.sn + 1, goal.sn, SETTLE_BYTES)
         reply = await ask(replica, name, Settle(0, attempt, mark, groups, goal, final))
         if not isinstance(reply, Settled) or not reply.matched or reply.promised > attempt:
             return False
-        if reply.disk != disk.instance and not any_disk:
+        if reply.disk != had.disk.instance and not any_disk:
             return False
         if reply.mark == goal:
             return True
@@ -66,5 +59,5 @@ class Closer:
             self._replica.world.scope.spawn(self._bring(name, joining[name], view, goal), "joining")
 
     async def _bring(self, name: str, join: JoinView, view: int, goal: Mark) -> None:
-        await bring(self._replica, view, name, join.tails, join.disk, goal, False)
+        await bring(self._replica, view, name, join, goal, False)
         self._busy = False

@@ -169,11 +169,7 @@ class ViewChange:
         own, flushed = self._replica.name, self._flushed
         others = [name for name in flushed if name != own]
         done = await asyncio.gather(
-            *(
-                bring(self._replica, self._attempt, name, each.tails, each.disk, goal, True)
-                for name, each in flushed.items()
-                if name != own
-            )
+            *(bring(self._replica, self._attempt, name, flushed[name], goal, True) for name in others)
         )
         settled = [name for name, well in zip(others, done, strict=True) if well]
         if not self._enough([name for name in self._present if name in (own, *settled)]):

@@ -52,6 +52,22 @@ class Lab:
         self.cluster.run_until(task.done, 3 * SECOND)
         return task
 
+    def copies(self, kind: type, receiver: str) -> list[tuple[str, str, Any]]:
+        """Copies of the messages of this kind that a server is sent from now on, to be delivered late."""
+        kept: list[tuple[str, str, Any]] = []
+
+        def copied(sender: str, to: str, message: Any) -> bool:
+            if type(message) is kind and to == receiver:
+                kept.append((sender, to, message))
+            return False
+
+        self.cluster.hold(copied)
+        return kept
+
+    def deliver(self, copy: tuple[str, str, Any]) -> None:
+        sender, receiver, message = copy
+        self.cluster.net.carry(sender, receiver, [message])
+
     def run_ms(self, duration: int) -> None:
         self.cluster.run_for(duration * MILLISECOND)
 

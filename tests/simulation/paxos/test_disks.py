@@ -64,20 +64,13 @@ def test_a_late_offer_of_a_former_disk_is_corrected(waits: bool) -> None:
     lab = Lab(1, secondaries=1, mutations=Mutations(secondary_without_record=not waits))
     lab.ada.call(Mkdir("/before"))
     (replaced,), primary = lab.secondaries, lab.primary
-    offers: list[PaxosJoin] = []
-
-    def copied(sender: str, receiver: str, message: Any) -> bool:
-        if type(message) is PaxosJoin:
-            offers.append(message)
-        return False
-
-    lab.cluster.hold(copied)
+    offers = lab.copies(PaxosJoin, primary)
     lab.faults.respawn(replaced)
     lab.run_ms(2_000)
     lab.faults.new_disk(replaced)
     lab.faults.restart(replaced)
     lab.run_ms(4_000)
-    lab.cluster.net.carry(replaced, primary, offers[:1])
+    lab.deliver(offers[0])
     lab.run_ms(2_000)
     written = lab.ada.spawn(Mkdir("/after"))
     lab.cluster.run_for(60 * SECOND)

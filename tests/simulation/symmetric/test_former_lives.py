@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from nodes.config import SECOND
@@ -22,24 +20,6 @@ def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 1000)
 
 
-def kept(lab: SymmetricLab, kind: type, receiver: str) -> list[tuple[str, str, Any]]:
-    """Copies of the messages of this kind that the server is sent from now on."""
-    copies: list[tuple[str, str, Any]] = []
-
-    def copied(sender: str, to: str, message: Any) -> bool:
-        if type(message) is kind and to == receiver:
-            copies.append((sender, to, message))
-        return False
-
-    lab.cluster.hold(copied)
-    return copies
-
-
-def deliver(lab: SymmetricLab, copy: tuple[str, str, Any]) -> None:
-    sender, receiver, message = copy
-    lab.cluster.net.carry(sender, receiver, [message])
-
-
 @pytest.mark.parametrize("keeps", [True, False])
 def test_a_joiner_keeps_the_journal_that_the_next_view_counts_on(keeps: bool) -> None:
     """A late Welcome tells it to begin from an image, after it has settled and before it has read the view."""
@@ -49,14 +29,14 @@ def test_a_joiner_keeps_the_journal_that_the_next_view_counts_on(keeps: bool) ->
         lab.ada.call(Mkdir(f"/d{number}"))
         lab.run_ms(60)
     lab.run_ms(3_000)
-    welcomes = kept(lab, Welcome, "mds2")
+    welcomes = lab.copies(Welcome, "mds2")
     lab.faults.new_disk("mds2")
     lab.run_ms(3_000)
     installs = lab.cluster.hold_write("mds1", lambda changes: any(c.path.endswith("/epoch") for c in changes))
     lab.faults.restart("mds2")
     lab.cluster.run_until(lambda: bool(installs.held))
     lab.run_ms(2)
-    deliver(lab, next(copy for copy in welcomes if not copy[2].leads_on))
+    lab.deliver(next(copy for copy in welcomes if not copy[2].leads_on))
     lab.run_ms(8)
     installs.release()
     lab.run_ms(10)
@@ -98,11 +78,11 @@ def test_a_view_names_the_disk_that_has_settled(refuses: bool) -> None:
 @pytest.mark.parametrize("refuses", [True, False])
 def test_a_flush_of_an_attempt_that_is_over_ends_no_images(refuses: bool) -> None:
     lab = SymmetricLab(1, members=3, image_every=10, mutations=Mutations(late_flush_ends_images=not refuses))
-    flushes = kept(lab, Flush, "mds1")
+    flushes = lab.copies(Flush, "mds1")
     lab.faults.respawn("mds1")
     lab.run_ms(3_000)
     views = [s.event.epoch for s in lab.cluster.events if s.server == "mds1" and type(s.event) is Serving]
-    deliver(lab, next(copy for copy in flushes if copy[2].attempt == views[-1]))
+    lab.deliver(next(copy for copy in flushes if copy[2].attempt == views[-1]))
     lab.run_ms(200)
     before = len(lab.cluster.events)
     for number in range(60):

@@ -111,6 +111,7 @@ def test_members_that_all_send_deliver_without_acknowledgements() -> None:
             busy.broadcast(sender)
         while busy.under_way:
             busy.arrive()
+    assert busy.acknowledgements == 0
     assert all(len(end.delivered) >= 12 for end in busy.ends)
 
 
