@@ -13,7 +13,7 @@ export default defineConfig({
     include: ["src/**/*.test.{ts,tsx}", "messages/*.test.ts", "*.test.ts"],
     environment: "node",
     passWithNoTests: true,
-    testTimeout: 10_000,
+    testTimeout: 120_000,
     setupFiles: ["src/testing/language.ts"],
   },
 });

@@ -11,7 +11,7 @@ import pytest
 
 from backend import speed
 from backend.errors import Impossible, Unavailable
-from backend.explore import process_trial
+from backend.explore import process_trial, real_stage
 from backend.explore.executors import Here
 from backend.explore.process_trial import default_scale, scaled
 from backend.explore.real_faults import RealFaults
@@ -20,7 +20,7 @@ from backend.explore.trial_fabric import TrialFabric
 from backend.fabrics.ledger import FaultLedger
 from backend.fabrics.links import LinkFault
 from backend.names import EVERYBODY
-from nodes.config import SECOND, Timing, one_group
+from nodes.config import Timing, one_group
 from nodes.explore.calls import parse
 from nodes.explore.content import ContentRecord
 from nodes.explore.plan import Caller, Fault, Plan
@@ -201,9 +201,10 @@ def test_the_speed_is_measured_unless_a_number_is_given(
     assert speed.slowness.__wrapped__() == 1.5
 
 
-def test_a_question_is_open_until_its_answer_can_be_seen() -> None:
+def test_a_question_is_open_until_its_answer_can_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Events arrive a little after they happen: an answered change is not in the picture at once."""
     asked: list[str] = []
+    arrived = asyncio.Event()
 
     async def ask(name: str, question: dict[str, Any], seconds: float) -> None:
         asked.append(name)
@@ -213,10 +214,12 @@ def test_a_question_is_open_until_its_answer_can_be_seen() -> None:
     async def stop() -> None:
         pass
 
+    async def arrival(traces: Any) -> None:
+        await arrived.wait()
+
+    monkeypatch.setattr(real_stage, "arrival", arrival)
     home: Any = SimpleNamespace(servers=dict, nodes=list, close=lambda: None)
-    fabric: Any = SimpleNamespace(
-        home=home, ask=ask, stop=stop, traces=SimpleNamespace(hold_back_ns=SECOND // 50)
-    )
+    fabric: Any = SimpleNamespace(home=home, ask=ask, stop=stop, traces=None)
     stage = RealStage(one_group(2), lambda listen: fabric)
     try:
         for name in ("mds1", "mds2"):
@@ -224,6 +227,7 @@ def test_a_question_is_open_until_its_answer_can_be_seen() -> None:
         assert stage.unanswered == ["mds1 recover k1", "mds2 recover k1"]
         stage.run_until(lambda: len(asked) == 2 and len(stage.unanswered) == 1)
         assert stage.unanswered == ["mds1 recover k1"]
-        stage.run_until(lambda: not stage.unanswered, SECOND)
+        arrived.set()
+        stage.run_until(lambda: not stage.unanswered)
     finally:
         stage.stop()
