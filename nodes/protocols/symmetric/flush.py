@@ -39,6 +39,8 @@ class Settling:
         """Whether this server has read the newest attempt since its start."""
         self.promised = 0
         """Promised attempt; earlier ones are refused."""
+        self.flushed = 0
+        """Newest attempt that asked this server for its journal's end."""
         self.settled = 0
         """Attempt whose goal this server's journal has durably reached since its start."""
 
@@ -70,7 +72,7 @@ class Settling:
         """Promises the attempt, wedges the view and reports this server's journal."""
         if message.attempt < self.promised:
             return self._flushed(message, [], False, (0, 0), [], [])
-        self.promised = message.attempt
+        self.promised = self.flushed = message.attempt
         self._on_promised()
         tails = self._replica.log.tails()
         member = self._member()

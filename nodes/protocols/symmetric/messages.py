@@ -76,7 +76,7 @@ class JoinView(Message, array_like=True, tag=True, gc=False):
     view: int
     tails: list[Mark]
     hears: list[str]
-    """Servers that have answered the sender recently."""
+    """Servers that have answered the sender recently; empty while it does not ask to be invited."""
     rules: str
     """Part of the configuration that must be the same at all members of a view."""
     disk: DiskId
