@@ -22,6 +22,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A server with an empty disk counts as a member that never had anything."""
     standby_without_record: bool = False
     """A member that acknowledges while the disks of the others are being recorded becomes a standby, which no later leader counts."""
+    leads_without_counting: bool = False
+    """A server outside the configuration that is elected leads without becoming a member."""
     emptied_after_settling: bool = False
     """A symmetric joiner begins from an image, or anew, though the next view may already count on its journal."""
     settled_by_other_disk: bool = False

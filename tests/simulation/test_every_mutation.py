@@ -25,6 +25,7 @@ OF_THEIR_OWN = {
     "cut_off_leader_stays": "leases/test_giving_way.py",
     "dropped_ledger_awaited": "baselines/test_truncation.py",
     "joins_ignored_while_redoing": "paxos/test_takeover.py",
+    "leads_without_counting": "mams/test_outside_leaders.py",
     "registers_while_elected": "mams/test_configuration.py",
     "standby_without_record": "mams/test_configuration.py",
     "secondary_without_record": "paxos/test_disks.py",

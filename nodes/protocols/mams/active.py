@@ -145,10 +145,10 @@ class Active:
         self._flushes = False
 
     async def regain_quorum(self, sn: int) -> None:
-        """Removes missing members and renews juniors until group `sn` is committed. Raises LostLock, ConnectionLoss."""
+        """Mends the configuration and renews juniors until group `sn` is committed. Raises LostLock, ConnectionLoss."""
         while self._replica.state.commit_sn < sn:
             self._recovery.ask(self._keeper.missing())
-            await self._try_shrink()
+            await self._mend_configuration()
             if self.sync.lacks_quorum:
                 await self._renewing.renew_one()
             for _ in range(LOOKS):
@@ -189,18 +189,21 @@ class Active:
         return [name for name in self.sync.holders(self._replica.state.commit_sn) if name in members]
 
     async def look_after_members(self) -> bool:
-        """Removes missing members and renews one junior. Raises LostLock, ConnectionLoss.
+        """Mends the configuration and renews one junior. Raises LostLock, ConnectionLoss.
 
         Returns whether no member is missing and no junior waits.
         """
-        await self._try_shrink()
+        await self._mend_configuration()
         for server in sorted(self._renewing.leaving):
             await self._keeper.leave(server)
         await self._ask_back()
         await self._renewing.renew_one()
         return not self._keeper.missing() and not self._renewing.juniors
 
-    async def _try_shrink(self) -> None:
+    async def _mend_configuration(self) -> None:
+        """Adds this server, and removes missing members."""
+        if not self._replica.config.cluster.mutations.leads_without_counting:
+            await self._keeper.join()
         if self._keeper.missing():
             await self._keeper.shrink()
         if self.sync.lacks_quorum and self._replica.forcing.stands:

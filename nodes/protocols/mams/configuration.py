@@ -104,6 +104,11 @@ class ConfigurationKeeper:
             ConfigurationRequest(members if server in members else [*members, server], server)
         )
 
+    async def join(self) -> bool:
+        """Adds this server to the members, if it was elected as a server outside of them. Raises LostLock, ConnectionLoss."""
+        members, name = self.present.members, self._replica.name
+        return name in members or await self._change(ConfigurationRequest([*members, name]))
+
     async def granted(self, server: str, disk: int) -> bool:
         """Waits until this server grants the lease, so that reads go on when it counts (safety rule 26). False when it does not in time."""
         timeout_ns = self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
@@ -191,7 +196,7 @@ class ConfigurationKeeper:
         """Changes of the places in the view; None when one of the wish's `spares` has a place."""
         view, sn = self._replica.view, self._replica.log.last.sn
         if wish.standby:
-            return [view.place_change(wish.standby, ServerPlace(STANDBY, self._sync.epoch, sn))]
+            return [view.place_change(wish.standby, place_of(self._sync, wish.standby, STANDBY, sn))]
         places = await view.places()
         if any(server in places for server in wish.spares):
             return None
@@ -237,6 +242,12 @@ class ConfigurationKeeper:
 
     def _step(self, procedure: str, step: str, detail: str) -> None:
         self._replica.step(procedure, step, PAPER, detail, self._sync.epoch)
+
+
+def place_of(sync: Ssp, server: str, state: str, sn: int) -> ServerPlace:
+    """A server's place. One in step names the disk: the write may take effect when a life with another disk has begun (safety rule 23)."""
+    there = sync.participants.get(server) if state == STANDBY else None
+    return ServerPlace(state, sync.epoch, sn, 0 if there is None else there.disk)
 
 
 def _is_majority(members: list[str], configuration: Configuration) -> bool:

@@ -205,7 +205,7 @@ class Mams:
             await self._replica.view.drop_stale_lock(seen.session)
         elif not seen.owner and seen.place is None:
             await self._await_turn()
-        elif not seen.owner and seen.place is not None and seen.place.state == ACTIVE:
+        elif seen.place is not None and self._is_of_former_life(seen.place, seen.owner):
             await self._rejoin()
         elif not seen.owner:
             await self._compete()
@@ -231,6 +231,12 @@ class Mams:
         await self._following.changed(5 * self._draw_wait_ns)
         if not (await self._replica.view.lock_owner())[0]:
             await self._rejoin()
+
+    def _is_of_former_life(self, place: ServerPlace, owner: str) -> bool:
+        """Whether the place is of a life of this server that has ended: one that led, or was in step with another disk."""
+        if place.state == STANDBY:
+            return place.disk not in (0, self._replica.identity.id.instance)
+        return place.state == ACTIVE and not owner
 
     async def _rejoin(self) -> None:
         await self._following.take_place(JUNIOR, "has entered the view again")

@@ -59,6 +59,8 @@ class RenewingSessions:
         """Sn of the newest image when a junior began to wait for one, by name."""
         self._disks: dict[str, int] = {}
         """Disk instances of the registered servers, by name."""
+        self._imageless: set[str] = set()
+        """Juniors that could not read the image in their last session: it may lie on no server that is there."""
         self._reading = ""
         self._finishing = ""
         self._progress = asyncio.Event()
@@ -173,11 +175,19 @@ class RenewingSessions:
         came = imaging.taken_sn > self._awaited.setdefault(junior, imaging.taken_sn)
         return not (came and imaging.useful(common)) and imaging.coming(common)
 
+    def _reads_image(self, junior: str, keep_sn: int, pinned_sn: int | None) -> bool:
+        """Whether the junior begins from an image. After one that it could not read it continues with the journal, where this one is whole."""
+        whole = keep_sn >= self._replica.log.base.sn
+        if junior in self._imageless and whole:
+            self._imageless.discard(junior)
+            return False
+        return self._wants_image(keep_sn) and self._imaging.useful(keep_sn, pinned_sn)
+
     async def _let_read(self, junior: str, keep_sn: int) -> Mark | None:
         """The junior reads image and journal. Returns the end of its journal, None when it failed or fell silent."""
         replica = self._replica
         pinned_sn = self._imaging.pinned_sn if self._attempts[junior] <= COPY_TRIES else None
-        image = self._wants_image(keep_sn) and self._imaging.useful(keep_sn, pinned_sn)
+        image = self._reads_image(junior, keep_sn, pinned_sn)
         sources = [*self._sync.participants, replica.name]
         renew = Renew(self._epoch, keep_sn, replica.state.commit_sn, sources, image, pinned_sn or 0)
         replica.world.network.send(junior, renew)
@@ -193,6 +203,8 @@ class RenewingSessions:
             await self._progress.wait()
             timer.cancel()
         self._reading = ""
+        if image and self._renewed.phase == "failed":
+            self._imageless.add(junior)
         return self._renewed.mark if self._renewed.phase == "done" else None
 
     def _fall_silent(self) -> None:

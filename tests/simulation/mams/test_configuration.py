@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nodes.config import MILLISECOND, SECOND, one_group
+from nodes.config import MILLISECOND, SECOND, Knobs, one_group
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.mutations import Mutations
 from nodes.protocols.mams.messages import Prepared, Promise
@@ -16,7 +16,7 @@ from nodes.replicas.messages import Granted
 from nodes.sim.cluster import SimCluster
 from nodes.sim.ensemble import COORDINATION
 from nodes.sim.loop import Stuck
-from nodes.trace.events import Configured, Serving, Stamped, StepTaken
+from nodes.trace.events import Configured, Placed, Serving, Stamped, StepTaken
 from nodes.world import SetNode
 from tests.simulation.mams.lab import Lab
 from tests.simulation.mams.test_forcing import members
@@ -266,3 +266,51 @@ def test_an_idle_group_of_which_everybody_lives_stays_as_it_is() -> None:
     before = [each for each in lab.cluster.events if type(each.event) is Configured]
     lab.run_ms(60_000)
     assert before == [each for each in lab.cluster.events if type(each.event) is Configured]
+
+
+@pytest.mark.parametrize(("standbys", "least"), [(1, 0), (2, 3)])
+def test_a_life_that_begins_unfit_is_no_standby_by_the_place_of_a_former_one(
+    standbys: int, least: int
+) -> None:
+    """Its journal has rotted: it begins empty, answers no question about it, and as a standby it would not register."""
+    knobs = Knobs(segment_bytes=300, records_per_group=1)
+    lab = Lab(1, standbys=standbys, min_in_step=least, image_every=10, image_gap=10, knobs=knobs)
+    for first, last in (
+        (0, 60),
+        (60, 100),
+    ):  # The second image prunes what the first one has made unnecessary.
+        for number in range(first, last):
+            lab.ada.call(Mkdir(f"/a{number}"))
+        lab.run_ms(20_000)
+    junior = lab.standbys[0]
+    held = lab.cluster.hold_write(lab.active, partial(makes_standby, junior))
+    lab.faults.respawn(junior)
+    lab.cluster.run_until(lambda: bool(held.held), 60 * SECOND)
+    lab.faults.crash(junior)
+    lab.faults.do("corrupt", [junior], {"what": "journal"})
+    before = len(lab.cluster.events)
+    lab.faults.restart(junior)
+    lab.cluster.run_until(lambda: any(is_placed(junior, each) for each in lab.cluster.events[before:]))
+    held.release()
+    lab.run_ms(4_000)
+    lab.faults.heal_all()
+    for name in lab.standbys:
+        if name != junior:
+            lab.faults.crash(name)
+    written = lab.begin(lab.cluster.start_client("zed"), Mkdir("/b"))
+    lab.cluster.run_until(written.done, 60 * SECOND)
+    assert written.exception() is None
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def makes_standby(server: str, changes: list[Any]) -> bool:
+    return any(
+        type(change) is SetNode and change.path.endswith(f"/view/{server}") and b"standby" in change.data
+        for change in changes
+    )
+
+
+def is_placed(server: str, stamped: Stamped) -> bool:
+    event = stamped.event
+    return type(event) is Placed and event.server == server and event.state == "junior"
