@@ -121,12 +121,23 @@ class ProcessFabric(ClusterFabric):
         self.report(CONTROL, LockRemoved(self.home.servers()[name], name, "death", []))
 
     async def launch(self, name: str, role: str, config: msgspec.Struct, coordination: str = "") -> None:
-        if name in self.home.file.ports:
-            self.home.port_of(name)
+        port = self.home.file.ports.get(name)
+        moved = port is not None and self.home.port_of(name) != port
         file = launch.process_file(self.home, name, role, config, coordination)
         await self.ends.before_start(name)
         self.ends.watch(await self.children.spawn(name, role, "nodes", role, "--config", str(file)))
         await self.apply_rules([name])
+        if moved:
+            await self._report_address(name)
+
+    async def _report_address(self, name: str) -> None:
+        """Tells all running processes where to find one whose port another program has taken."""
+        address = self.peers()[name]
+        for other in (*self.home.servers(), *self.home.nodes(), CLIENT):
+            child = self.children.by_name.get(other)
+            if other != name and child is not None and child.running:
+                with contextlib.suppress(Unavailable):
+                    await self.ask(other, {"do": "peers", "peers": {name: address}})
 
     def coordination_of(self, name: str) -> str:
         return self.relays.address_of(name)

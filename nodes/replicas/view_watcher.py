@@ -16,7 +16,7 @@ from nodes.roles import FOLLOWING
 from nodes.trace.events import RoleChanged
 from nodes.trace.present import UNKNOWN
 from nodes.wire.messages import AskView, Mark, Refused, ViewCopy
-from nodes.world import World, wait_at_most
+from nodes.world import CoordinationError, World, wait_at_most
 
 
 class ViewServer(Protocol):
@@ -57,6 +57,10 @@ class ViewWatcher:
         self._woken_by = UNKNOWN
         self._forgets_watches = server.config.cluster.mutations.forgotten_watch
         self._watches = [OneShotWatch(self.wake, self._forgets_watches) for _ in range(3)]
+        self._registrations: dict[str, OneShotWatch] = {}
+        """Watches of the servers' addresses: a server that starts again may listen elsewhere."""
+        self._addresses_due = True
+        """Whether the addresses must be read again."""
 
     def wake(self) -> None:
         """Requests another look at the view."""
@@ -69,8 +73,13 @@ class ViewWatcher:
             self._server.world.trace.follows(self._woken_by)
 
     def forget_session(self) -> None:
-        for watch in self._watches:
+        for watch in (*self._watches, *self._registrations.values()):
             watch.forget()
+        self._addresses_due = True
+
+    def _moved(self) -> None:
+        self._addresses_due = True
+        self.wake()
 
     async def look(self, first: Callable[[], Awaitable[None]] | None = None) -> ViewSnapshot:
         """Reads the nodes of the three watchers. A change after `first` has begun wakes the server again. Raises CoordinationError."""
@@ -90,13 +99,22 @@ class ViewWatcher:
         return ViewSnapshot(owner, session, None if place is None else place[0])
 
     async def _know(self, epoch: int, active: str) -> None:
-        if (epoch, active) == (self.epoch, self.active):
-            return
-        self.epoch, self.active = epoch, active
+        if (epoch, active) != (self.epoch, self.active):
+            self.epoch, self.active, self._addresses_due = epoch, active, True
+        if self._addresses_due:
+            self._addresses_due = False
+            try:
+                await self._read_addresses()
+            except CoordinationError:
+                self._addresses_due = True
+                raise
+
+    async def _read_addresses(self) -> None:
         world, view = self._server.world, self._server.view
         for name in await view.known_servers():
             if name != world.name:
-                self._addresses[name] = await view.address(name)
+                watch = self._registrations.setdefault(name, OneShotWatch(self._moved))
+                self._addresses[name] = await view.address(name, watch)
                 world.network.know(name, self._addresses[name])
 
     async def changed(self, longest_ns: int = 0) -> None:

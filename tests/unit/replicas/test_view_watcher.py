@@ -39,6 +39,9 @@ class View:
         self.reading()
         return SimpleNamespace(epoch=0, active=""), 0
 
+    async def known_servers(self) -> list[str]:
+        return []
+
     async def lock_owner(self, watch: object) -> tuple[str, int]:
         return "", 0
 
