@@ -110,6 +110,9 @@ class KeptJournal:
         self._durably_finished_sn = self._kept.finished.sn
         if journal.doubtful is not None and self._log.last.sn < self._kept.finished.sn:
             self._kept.finished, self._changed = self._log.last, True
+        if self._kept.finished.sn < self._log.base.sn:
+            # A crash in the middle of setting the files aside left pruned segments without their state.
+            self._kept.finished, self._changed = self._log.base, True
         self._good_sn = max(self._good_sn, self._kept.finished.sn)
         if not self._log.holds(self._kept.finished):
             raise Damaged(
@@ -141,6 +144,8 @@ class KeptJournal:
             self._wanted.set()
 
     def _on_read(self, peer: str, message: ReadJournal) -> None:
+        if self._kept.base.sn > self._log.base.sn:
+            return  # The journal is being restarted: what it has is not what is finished.
         end = self._kept.finished.sn if message.finished_only else self._good_sn
         if message.epoch and message.epoch == self._kept.promised:
             end = self._log.last.sn
@@ -248,7 +253,8 @@ class KeptJournal:
         self._changed = True
 
     async def _start_segment(self, message: StartSegment) -> Message | None:
-        """Begins a segment. A node that missed part of the earlier segments first copies it from the others."""
+        """Begins a segment. A node that missed part of the earlier segments first copies it from the others. It acknowledges what it has then: with a
+        new disk it is recorded although nobody writes."""
         finished, is_late = self._kept.finished, message.epoch == self._kept.written_in
         if is_late and (message.previous.sn < finished.sn or message.previous == finished):
             return None
@@ -261,7 +267,7 @@ class KeptJournal:
         await self._log.cut(message.previous.sn)
         self._finished(message.previous)
         self._kept.written_in = message.epoch
-        return None
+        return JournalWritten(message.epoch, message.previous, self._identity.id.instance)
 
     async def _copy_up_to(self, last: Mark, sources: list[str], epoch: int) -> bool:
         """Makes this journal hold `last`: conflicting groups behind the finished part are cut, missing ones are fetched. False when no source

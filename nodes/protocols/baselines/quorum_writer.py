@@ -41,6 +41,8 @@ class JournalNodeProgress:
         """The recorded disk, 0 when none is known; groups on another disk do not count."""
         self.newcomer: tuple[int, int] | None = None
         """Another disk of the node that is in step, and the sn up to which it has everything."""
+        self.replaced: set[int] = set()
+        """Disks that were recorded earlier in this tenure: they are gone, and what they acknowledged comes too late."""
         self.in_step = False
         """Whether it has not been left out."""
         self.refused_sn = 0
@@ -147,7 +149,9 @@ class QuorumWriter:
         node = self._nodes[peer]
         if not self._is_ours(peer, message) or not self._local.log.holds(message.mark):
             return
-        if message.disk != node.disk:
+        if message.disk in node.replaced:
+            self._ignoring.report(peer, message, f"from disk {message.disk}, which was replaced")
+        elif message.disk != node.disk:
             node.newcomer = (message.disk, message.mark.sn)
         else:
             node.acknowledged_sn = max(node.acknowledged_sn, message.mark.sn)
@@ -234,6 +238,7 @@ class QuorumWriter:
         }
         for name in come:
             # The record may name the new disk at any time from now on. What the old one acknowledges late, the new one may lack.
+            self._nodes[name].replaced.add(self._nodes[name].disk)
             self._nodes[name].disk = 0
         if not come or not await self._name_disks({name: disk for name, (disk, _) in come.items()}):
             return

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.config import SECOND
+from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.operations import Mkdir, Stat
+from nodes.storage import journal_file
 from nodes.trace.journal_events import JournalStored
 from tests.simulation.baselines.lab import lab_of
 from tests.simulation.mams.lab import Lab
@@ -75,3 +76,46 @@ def test_a_replaced_node_is_taken_in_under_the_same_writer(seed: int, protocol: 
     lab.faults.crash(lab.active)
     lab.await_next_active()
     stat_after(lab, "/b")
+
+
+def rots(lab: Lab, name: str, part: str) -> None:
+    """One byte on the disk of this node has changed, in its state or in the middle of its journal."""
+    files = lab.cluster.servers[name].store.files
+    if part == "state":
+        files["journal-node"].data[30] ^= 1
+    else:
+        segments = segments_of(lab, name)
+        files[segments[len(segments) // 2]].data[60] ^= 1
+
+
+def segments_of(lab: Lab, name: str) -> list[str]:
+    return sorted(path for path in lab.cluster.servers[name].store.files if path.startswith("journal/"))
+
+
+@pytest.mark.parametrize(
+    ("part", "left"), [("state", 8), ("state", 4), ("state", 2), ("journal", 4), ("journal", 2)]
+)
+def test_a_node_that_crashes_while_it_sets_its_files_aside_starts_again(
+    monkeypatch: pytest.MonkeyPatch, part: str, left: int
+) -> None:
+    """The state goes first, then the segments; so many are `left`, and older ones have been pruned."""
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 1000)
+    lab, name = lab_of("qjm", 1, image_every=40), "jn3"
+    for turn, count in enumerate((100, 60, 60)):
+        for number in range(count):
+            lab.ada.call(Mkdir(f"/{turn}-{number}"))
+            lab.run_ms(30)
+        lab.cluster.run_for(35 * SECOND)
+    server = lab.cluster.servers[name]
+    lab.faults.crash(name)
+    assert len(segments_of(lab, name)) > 4
+    rots(lab, name, part)
+    server.store.slow_ns = 10 * MILLISECOND
+    lab.faults.restart(name)
+    lab.cluster.run_until(lambda: len(segments_of(lab, name)) <= left, 2 * SECOND)
+    lab.faults.crash(name)
+    server.store.slow_ns = 0
+    lab.faults.restart(name)
+    lab.cluster.run_for(1 * SECOND)
+    assert server.process == "running"
+    stat_after(lab, "/0-0", "/2-59")

@@ -1,0 +1,165 @@
+"""Journal nodes with new disks, and with journals that they begin anew: what they are counted for, and what they answer, is what they have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from nodes.config import MILLISECOND, SECOND
+from nodes.metadata.operations import Mkdir, Stat
+from nodes.storage import journal_file
+from nodes.trace.events import Applied, Committed, Renewing
+from nodes.wire.journal_messages import JournalWritten, WriteJournal
+from nodes.wire.messages import Message
+from tests.simulation.baselines.lab import lab_of
+from tests.simulation.mams.lab import Lab
+
+every_family = pytest.mark.parametrize("protocol", ["qjm", "hadoop-ha"])
+FIRST, REPLACED, LOST = "jn1", "jn2", "jn3"
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 1000)
+    yield
+
+
+def writes(lab: Lab, name: str, count: int, ms: int = 30) -> None:
+    for number in range(count):
+        lab.ada.call(Mkdir(f"/{name}{number}"), 60 * SECOND)
+        lab.run_ms(ms)
+
+
+def recorded(lab: Lab) -> int:
+    """The disk of the replaced node that takeovers count on."""
+    node = lab.cluster.ensemble.tree.nodes["/cloverlab/groups/g1/configuration"]
+    return int(msgspec.json.decode(node.data)["disks"][REPLACED])
+
+
+def replace(lab: Lab) -> None:
+    lab.faults.new_disk(REPLACED)
+    lab.faults.restart(REPLACED)
+
+
+def await_record(lab: Lab, old: int) -> None:
+    """Waits until another disk is recorded, which a segment's beginning brings about at the latest."""
+    lab.cluster.run_until(lambda: recorded(lab) != old, 40 * SECOND)
+
+
+def is_taken_over(lab: Lab, path: str) -> None:
+    """The group is taken over with the first and the replaced node."""
+    lab.faults.gone(LOST)
+    lab.faults.crash(lab.active)
+    lab.await_next_active()
+    assert lab.eve.call(Stat(path), 30 * SECOND).error == ""
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@every_family
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_new_disk_is_recorded_while_nobody_writes(seed: int, protocol: str) -> None:
+    lab = lab_of(protocol, seed, standbys=2)
+    writes(lab, "a", 5)
+    lab.run_ms(5_000)
+    old = recorded(lab)
+    replace(lab)
+    await_record(lab, old)
+    is_taken_over(lab, "/a0")
+
+
+@every_family
+@pytest.mark.parametrize("kept", ["held", "copied"])
+def test_what_a_replaced_disk_acknowledged_late_does_not_put_it_on_record_again(
+    kept: str, protocol: str
+) -> None:
+    """The first group of a segment is acknowledged by the replaced disk, by the new one, and, late, by the replaced one."""
+    lab = lab_of(protocol, 1, standbys=2)
+    writes(lab, "a", 3)
+    lab.run_ms(32_000)
+    late: list[tuple[str, str, Message]] = []
+
+    def acknowledged_late(sender: str, receiver: str, message: Message) -> bool:
+        if sender != REPLACED or late or not isinstance(message, JournalWritten):
+            return False
+        late.append((sender, receiver, message))
+        return kept == "held"
+
+    def acknowledges(sender: str, receiver: str, message: Message) -> bool:
+        return sender == LOST and isinstance(message, JournalWritten)
+
+    lab.cluster.hold(acknowledged_late)
+    slow = lab.cluster.hold(acknowledges)
+    writing = lab.begin(lab.ada, Mkdir("/first"))
+    lab.cluster.run_until(lambda: bool(late), 1 * SECOND)
+    old = recorded(lab)
+    replace(lab)
+    lab.cluster.run_until(writing.done, 10 * SECOND)
+    slow.release()
+    await_record(lab, old)
+    lab.run_ms(100)
+    lab.deliver(late[0])
+    lab.run_ms(5_000)
+    assert recorded(lab) != old
+    is_taken_over(lab, "/first")
+
+
+def forked(lab: Lab) -> tuple[str, str, int]:
+    """The last journal node and one standby know a group that nobody else has, and are cut off from the others, which commit another one with that
+    sn. Returns the standby, the writer, and the sn."""
+    old, (other, standby) = lab.active, lab.standbys
+    lost = lab.cluster.hold(
+        lambda sender, receiver, message: (
+            sender == old and receiver in (FIRST, REPLACED) and isinstance(message, WriteJournal)
+        )
+    )
+    lab.begin(lab.ada, Mkdir("/fork"))
+    lab.cluster.run_until(lambda: bool(lost.messages), 1 * SECOND)
+    sn = lost.messages[0][2].previous.sn + 1  # type: ignore[attr-defined]
+    lab.run_ms(100)
+    lab.faults.crash(old)
+    for name in (FIRST, REPLACED, old, other):
+        lab.faults.cut(LOST, name)
+    lost.drop()
+    lab.run_ms(1_500)
+    for name in (FIRST, REPLACED):
+        lab.faults.cut(standby, name)
+    lab.await_next_active()
+    lab.faults.restart(old)
+    return standby, lab.active, sn
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize(("protocol", "slow_ms"), [("qjm", 800), ("hadoop-ha", 400)])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_journal_that_begins_anew_is_not_read_from(seed: int, protocol: str, slow_ms: int) -> None:
+    """The node that has the group of no other journal begins behind what the others have pruned, on a slow disk."""
+    lab = lab_of(protocol, seed, standbys=2, image_every=40)
+    writes(lab, "a", 10)
+    lab.run_ms(4_000)
+    standby, writer, sn = forked(lab)
+    writes(lab, "b", 150)
+    for name in ("c", "d"):
+        lab.run_ms(40_000)
+        writes(lab, name, 60)
+    lab.run_ms(35_000)
+    assert lab.active == writer
+    lab.cluster.servers[LOST].store.slow_ns = slow_ms * MILLISECOND
+    for name in (FIRST, REPLACED, *lab.cluster.view()):
+        if name != standby:
+            lab.faults.heal(LOST, name)
+    writes(lab, "e", 30, 100)
+    lab.run_ms(35_000)
+    events = [(each.server, each.event) for each in lab.cluster.events]
+    assert any(server == standby and type(event) is Renewing for server, event in events)
+    committed = {event.epoch for _, event in events if type(event) is Committed and event.sn == sn}
+    applied = {
+        event.epoch
+        for server, event in events
+        if server == standby and type(event) is Applied and event.sn == sn
+    }
+    assert len(committed) == 1 and applied <= committed
+    lab.finish()
+    assert lab.broken() == {}
