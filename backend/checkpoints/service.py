@@ -17,6 +17,7 @@ from nodes.roles import SERVING
 MARK_S = 20.0
 COUNT_S = 20.0
 ANSWER_S = 10.0
+RECOVER_S = 20.0
 EVENTS_MOST = 5_000
 """Most events that the story of checkpoints is made from, the newest ones."""
 
@@ -127,9 +128,10 @@ async def delete(lab: Running, name: str) -> dict[str, Any]:
 
 
 async def recover(lab: Running, name: str, confirmed: bool) -> dict[str, Any]:
-    """Begins to roll the cluster back. Running servers do so at once, others when they return."""
+    """Rolls the cluster back, and returns when its groups serve again, or after a session. Servers that do not run follow when they return."""
     reported = await behind(lab, name)
     if not confirmed:
         raise Impossible(f"recovering to {name} sets {reported['operations']} operations aside: confirm it")
-    answer = await ask(lab, of_checkpoints(lab), {"do": "recover", "name": name}, ANSWER_S)
+    question = {"do": "recover", "name": name, "waits": True}
+    answer = await ask(lab, of_checkpoints(lab), question, RECOVER_S)
     return reported | {"incarnation": answer["incarnation"]}

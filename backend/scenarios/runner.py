@@ -33,7 +33,7 @@ from nodes.trace.events import FaultInjected, Serving, Stamped, StepTaken
 
 START_NS = 60_000_000_000
 ASK_NS = 250_000_000
-RECOVER_S = 10.0
+RECOVER_S = 20.0
 EVENTS_KEPT = 100_000
 """Number of newest events that the story of a failure is made from."""
 QUIET_NS = 30_000_000_000
@@ -264,7 +264,8 @@ class ScenarioRun:
 
     async def _recover(self, name: str, number: int) -> None:
         """Orders a recovery from any server; a refusal is recorded as a failed expectation."""
-        answer = await self.fabric.ask(anybody(self._situation), {"do": "recover", "name": name}, RECOVER_S)
+        question = {"do": "recover", "name": name, "waits": True}
+        answer = await self.fabric.ask(anybody(self._situation), question, RECOVER_S)
         refused = str(answer.get("refused", ""))
         self._verdicts.append(
             ExpectationVerdict(f"step {number}: recover {name}", not refused, refused or "begun")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from nodes.metadata_server.checkpoints.history import operations_in
 from nodes.metadata_server.checkpoints.ledger import (
     PENDING,
     Checkpoint,
+    Incarnation,
     LedgerRefused,
     checked_name,
 )
@@ -27,6 +29,8 @@ from nodes.world import CoordinationError
 ANSWER_NS = 12 * SECOND
 """Timeout for an answer; longer than all phases of a marking together."""
 LOOK_NS = 20 * MILLISECOND
+SERVES_NS = 50 * MILLISECOND
+"""Time between two looks whether all groups serve again."""
 COUNTED_AT_ONCE = 256
 
 Answer = dict[str, Any]
@@ -131,7 +135,21 @@ class CheckpointCommands:
         incarnation = await self._replica.ledger.recover(
             checked_name(str(question["name"])), self._reaching.require
         )
+        if question.get("waits"):
+            await self._await_service(incarnation)
         return {"incarnation": incarnation.number, "checkpoint": incarnation.checkpoint}
+
+    async def _await_service(self, incarnation: Incarnation) -> None:
+        """Waits until every group serves again, for at most a session: until then an active that has not read of the recovery answers under its
+        lease, and what it answers is rolled back."""
+        replica = self._replica
+        clock = replica.world.clock
+        end_ns = clock.monotonic_ns() + replica.world.coordination.session_timeout_ns
+        while clock.monotonic_ns() < end_ns:
+            with suppress(CoordinationError):
+                if await replica.ledger.serves(incarnation):
+                    return
+            await clock.sleep(SERVES_NS)
 
     async def _delete(self, question: Answer) -> Answer:
         name = checked_name(str(question["name"]))

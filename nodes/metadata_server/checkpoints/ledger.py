@@ -217,6 +217,13 @@ class CheckpointLedger:
             except ConnectionLoss:
                 await self._world.clock.sleep(READ_AGAIN_NS)
 
+    async def void_begun(self, name: str) -> None:
+        """Voids the checkpoint that this time server may have begun. Raises CoordinationError."""
+        await self._coordination.sync(ROOT)
+        found = await self._known(name)
+        if found is not None and found.time_server == self._world.name:
+            await self.void(name)
+
     async def void_pending(self) -> None:
         """Voids every pending checkpoint. An upgrading server calls this because its group has changed its epoch."""
         await self._coordination.sync(ROOT)
@@ -249,16 +256,15 @@ class CheckpointLedger:
 
     async def _has_arrived(self, incarnation: Incarnation) -> bool:
         """Whether a write quorum of every group has rolled back and is in step again."""
-        for group, view in self._views.items():
-            node, _ = await view.epoch()
+        for view in self._views.values():
             configuration, _ = await view.configuration()
             places = await view.places()
             there = [
                 name for name in configuration.members if name in places and places[name].state != JUNIOR
             ]
-            if node.epoch <= incarnation.epochs[group] or len(there) < configuration.write_quorum:
+            if len(there) < configuration.write_quorum:
                 return False
-        return True
+        return await self.serves(incarnation)
 
     # --- recovery --------------------------------------------------------------------------------------------------
 
@@ -298,10 +304,32 @@ class CheckpointLedger:
             except (BadVersion, NoNode, NodeExists):
                 continue
             except ConnectionLoss:
-                await self._world.clock.sleep(READ_AGAIN_NS)
-                if (await self.incarnation())[0] == new:
+                found = await self._known_incarnation()
+                if found == new:
                     return new
+                if found.number >= new.number:
+                    raise LedgerRefused(
+                        f"the cluster went back to {found.checkpoint} just now: ask again"
+                    ) from None
         raise LedgerRefused("the cluster keeps changing: ask again")
+
+    async def _known_incarnation(self) -> Incarnation:
+        """Reads until there is an answer."""
+        while True:
+            await self._world.clock.sleep(READ_AGAIN_NS)
+            try:
+                await self._coordination.sync(INCARNATION)
+                return (await self.incarnation())[0]
+            except ConnectionLoss:
+                continue
+
+    async def serves(self, incarnation: Incarnation) -> bool:
+        """Whether every group has begun an epoch of this incarnation."""
+        for group, view in self._views.items():
+            node, _ = await view.epoch()
+            if node.epoch <= incarnation.epochs[group]:
+                return False
+        return True
 
     async def _members(self) -> tuple[dict[str, Configuration], list[Change]]:
         """The members that count in every group, and the checks that fail when these have changed since."""

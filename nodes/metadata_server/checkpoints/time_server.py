@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from nodes.config import MILLISECOND, SECOND
 from nodes.metadata_server.checkpoints import messages as m
@@ -17,6 +17,7 @@ from nodes.metadata_server.checkpoints.ledger import (
     COMPLETE,
     VOID,
     Barrier,
+    Checkpoint,
     CheckpointLedger,
     EpochRead,
     LedgerRefused,
@@ -25,8 +26,9 @@ from nodes.metadata_server.replica import GroupReplica
 from nodes.slots import GroupLog
 from nodes.trace.checkpoints import CheckpointOutcome
 from nodes.wire.messages import Question, Reply
-from nodes.world import CoordinationError
+from nodes.world import ConnectionLoss, CoordinationError
 
+T = TypeVar("T")
 PAPER = "CFS §4.3, Alg. 3"
 ROUND_NS = 500 * MILLISECOND
 """A question without an answer is repeated after this time."""
@@ -57,7 +59,7 @@ class TimeServer:
     async def mark(self, name: str) -> None:
         """Algorithm 3 by its lines, from PENDING to the outcome. Raises LedgerRefused or CoordinationError when no marking is known to have begun."""
         groups = await self._ledger.groups()  # 1 to 6
-        pending = await self._ledger.begin(name, groups)
+        pending = await self._begin(name, groups)
         self._step("begin", name, f"time server of {len(groups)} groups")
         stamp_ns, barriers = 0, dict[str, Barrier]()
         try:
@@ -69,7 +71,7 @@ class TimeServer:
             if outcome == COMPLETE:
                 self._step("complete", name, "the coordination service has recorded it", outcome)
         except (GroupSilent, CoordinationError):
-            outcome = await self._void(name)
+            outcome = await self._until_known(self._ledger.void, name)
         for seen in groups.values():
             if seen.active != self._replica.name:
                 self._replica.world.network.send(seen.active, m.CheckpointDecided(name))
@@ -77,6 +79,14 @@ class TimeServer:
         marks = {group: barrier.mark.sn for group, barrier in barriers.items()} if outcome == COMPLETE else {}
         self._replica.world.trace.emit(CheckpointOutcome(name, outcome, stamp_ns, marks))
         self._step("decided", name, "reports it to all groups", outcome)
+
+    async def _begin(self, name: str, groups: dict[str, EpochRead]) -> Checkpoint:
+        """Begins the marking. One that may have begun unknown to all is void: as long as it is pending, no other command is taken."""
+        try:
+            return await self._ledger.begin(name, groups)
+        except ConnectionLoss:
+            await self._until_known(self._ledger.void_begun, name)
+            raise
 
     async def _unify_times(self, name: str, groups: dict[str, EpochRead]) -> int:
         times = await self._all(groups, lambda: m.TimeQuestion(0), self._report_time)
@@ -100,11 +110,11 @@ class TimeServer:
         )
         return {group: Barrier(each.mark, each.digest, each.next_block) for group, each in written.items()}
 
-    async def _void(self, name: str) -> str:
+    async def _until_known(self, void: Callable[[str], Awaitable[T]], name: str) -> T:
         """Retries until the outcome is known."""
         while True:
             try:
-                return await self._ledger.void(name)
+                return await void(name)
             except CoordinationError:
                 await self._replica.world.clock.sleep(READ_AGAIN_NS)
 
