@@ -340,6 +340,9 @@ class GroupHost(Protocol):
     def after_commit(self, step: Callable[[], None]) -> None:
         """Runs `step` once no state that the namespace shows now can be lost."""
 
+    def learn_moves(self, moves: int) -> None:
+        """Takes over another group's larger count of moves, which this one has lost."""
+
     def send_to(self, group: int, message: Message) -> None:
         """Sends to the server that is believed to be active there; the message is lost when there is none."""
 

@@ -312,6 +312,7 @@ class SmartClient:
             if not self._alone:
                 request.seen_ns, request.leg = self._seen_ns, pending.leg
                 pending.resolved_at[pending.group] = pending.resolved_ns
+                request.moves = self._paths.moves
                 if any(start is not TOP for start in pending.starts):
                     request.starts, request.moves = pending.starts, pending.moves
             self._world.network.send(pending.server, request)

@@ -123,6 +123,12 @@ class Crossing:
             undo.append((self._number_from, self.next_seq))
         self._number_from(max(self.next_seq, number << INCARNATION_SHIFT))
 
+    def pass_over(self, numbers: int, undo: Undo) -> None:
+        """Operations that a forced group may have begun get no number again."""
+        if undo is not None:
+            undo.append((self._number_from, self.next_seq))
+        self._number_from(self.next_seq + numbers)
+
     def _number_from(self, next_seq: int) -> None:
         self.digest = (self.digest + (next_seq - self.next_seq) * BEGUN_TERM) & MASK
         self.next_seq = next_seq

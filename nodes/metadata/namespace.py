@@ -36,6 +36,7 @@ from nodes.metadata.records import (
     MakeRecord,
     MoveRecord,
     OpenSessionRecord,
+    PassOverRecord,
     ReclaimRecord,
     Record,
     RefuseRecord,
@@ -97,6 +98,7 @@ class Namespace:
             ReclaimRecord: lambda record, undo: self.tree.drop(record.inode, undo),
             BarrierRecord: lambda record, undo: None,
             IncarnationRecord: self._begin_incarnation,
+            PassOverRecord: self._pass_over,
             **self.crossing.appliers,
             **file_appliers(self.tree),
         }
@@ -225,6 +227,10 @@ class Namespace:
     def _begin_incarnation(self, record: IncarnationRecord, undo: Undo) -> None:
         self.tree.begin_incarnation(record.number, undo)
         self.crossing.begin_incarnation(record.number, undo)
+
+    def _pass_over(self, record: PassOverRecord, undo: Undo) -> None:
+        self.tree.pass_over(record.numbers, record.moves, undo)
+        self.crossing.pass_over(record.numbers, undo)
 
     def _alter(self, record: AlterRecord, undo: Undo) -> None:
         given = {name: getattr(record, name) for name in ALTERABLE}

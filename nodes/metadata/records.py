@@ -213,6 +213,15 @@ class IncarnationRecord(_InnerRecord, array_like=True, tag=True, gc=False):
     barrier_crc: int = 0
 
 
+class PassOverRecord(_InnerRecord, array_like=True, tag=True, gc=False):
+    """The group was forced: it may have lost numbers that it had given out, and moves that it had counted. It gives none of them out again."""
+
+    numbers: int
+    """How many numbers of inodes, blocks and operations are passed over, each."""
+    moves: int
+    """The count of moves is at least this from here on."""
+
+
 # --- symmetric members ---------------------------------------------------------------------------------------------------
 
 
@@ -235,7 +244,7 @@ Record = (
     | EndSessionRecord
     | AppendRecord | GrowRecord | RestampRecord
     | BeginRecord | DecideRecord | EndRecord | VoteRecord | PromiseRecord | OutcomeRecord | FinishRecord | ReclaimRecord
-    | BarrierRecord | IncarnationRecord | CallRecord | AtimeRecord
+    | BarrierRecord | IncarnationRecord | PassOverRecord | CallRecord | AtimeRecord
 )  # fmt: skip
 
 CROSS_GROUP = (BeginRecord, DecideRecord, VoteRecord, PromiseRecord, OutcomeRecord, FinishRecord)

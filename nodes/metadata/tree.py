@@ -260,17 +260,23 @@ class Tree:
 
     def begin_incarnation(self, number: int, undo: Undo) -> None:
         """Raises the numbers of inodes and blocks, and the count of moves, above all that earlier incarnations can have used."""
-        if undo is not None:
-            numbers = self.next_number, self.bodies.next_block, self.moves
-            undo.append((self._end_incarnation, *numbers, self.digest))
         share = number << INCARNATION_SHIFT
-        self.bodies.next_block = max(self.bodies.next_block, self.group << GROUP_SHIFT | share)
-        self.next_number = max(self.next_number, self.group << GROUP_SHIFT | share)
-        moves = max(self.moves, share)
+        first = self.group << GROUP_SHIFT | share
+        self._raise_to(max(self.next_number, first), max(self.bodies.next_block, first), share, undo)
+
+    def pass_over(self, numbers: int, moves: int, undo: Undo) -> None:
+        """Raises the numbers of inodes and blocks, and the count of moves, above those that a forced group may have lost."""
+        self._raise_to(self.next_number + numbers, self.bodies.next_block + numbers, moves, undo)
+
+    def _raise_to(self, next_number: int, next_block: int, moves: int, undo: Undo) -> None:
+        if undo is not None:
+            undo.append((self._lower_to, self.next_number, self.bodies.next_block, self.moves, self.digest))
+        self.next_number, self.bodies.next_block = next_number, next_block
+        moves = max(self.moves, moves)
         self.digest = (self.digest + (moves - self.moves) * MOVE_TERM) & MASK
         self.moves = moves
 
-    def _end_incarnation(self, next_number: int, next_block: int, moves: int, digest: int) -> None:
+    def _lower_to(self, next_number: int, next_block: int, moves: int, digest: int) -> None:
         self.next_number, self.moves, self.digest = next_number, moves, digest
         self.bodies.next_block = next_block
 

@@ -18,14 +18,14 @@ from nodes.metadata.new_names import check_new_names
 from nodes.metadata.operations import WRITES, Absent, Failed, Result
 from nodes.metadata.placement import Placement
 from nodes.metadata.plans import ALONE, Look, ResolutionContext, Split
-from nodes.metadata.records import EndSessionRecord, RefuseRecord
+from nodes.metadata.records import EndSessionRecord, PassOverRecord, RefuseRecord
 from nodes.metadata_server.backlog import Backlog, Calls
 from nodes.metadata_server.idle_sessions import IdleSessions, check_fresh
 from nodes.metadata_server.record_clock import RecordClock
 from nodes.replicas.lease import Lease
 from nodes.replicas.state import ReplicatedState
 from nodes.slots import CrossGroup, Position, RecordWriter
-from nodes.units import OpId
+from nodes.units import INCARNATION_SHIFT, OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Referred, Refused, Request
 from nodes.world import World
 
@@ -34,7 +34,10 @@ AGAIN_NS = 5 * MILLISECOND
 
 
 class RequestHandler:
-    """Admission of one tenure. Its backlog decides from when on requests are admitted and sequenced."""
+    """Admission of one tenure. Its backlog decides from when on requests are admitted and sequenced.
+
+    Many methods: a call is met when it arrives, when it is planned and when it is committed, and reads, writes and repeated calls differ in each.
+    """
 
     def __init__(
         self,
@@ -102,6 +105,7 @@ class RequestHandler:
             return
         if self._placement is not None:
             self._times.received(request.seen_ns)
+            self.learn_moves(request.moves)
         writes = type(request.operation) in WRITES
         moved = bool(request.starts) and request.moves != self._state.namespace.tree.moves
         if moved and self._mutations.retry_across_moved_directory:
@@ -116,6 +120,14 @@ class RequestHandler:
             self._on_write(peer, request)
         else:
             self._on_read(peer, request)
+
+    def learn_moves(self, moves: int) -> None:
+        """Takes over another group's larger count of moves. Every group promises a move before any counts it: a larger count without a promise here
+        shows that a person forced a group, which may have lost some. A count of another incarnation is none of these."""
+        tree, writer = self._state.namespace.tree, self._writer
+        lost = moves > tree.moves and moves >> INCARNATION_SHIFT == tree.moves >> INCARNATION_SHIFT
+        if lost and not (tree.locks.moves or writer.stalled or writer.full or self.draining):
+            writer.apply(PassOverRecord(self.now_ns(), 0, moves))
 
     def _is_repeated(self, peer: str, request: Request) -> bool:
         """Whether this call is under way or already settled. The check comes before the path is resolved (safety rule 25)."""

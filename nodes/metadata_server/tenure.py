@@ -15,7 +15,7 @@ from nodes.config import MILLISECOND
 from nodes.ignored_messages import Ignoring
 from nodes.metadata.pages import Crossed, counters_of
 from nodes.metadata.placement import placement
-from nodes.metadata.records import IncarnationRecord
+from nodes.metadata.records import IncarnationRecord, PassOverRecord
 from nodes.metadata_server.checkpoints.barrier import GroupBarrier
 from nodes.metadata_server.checkpoints.time_server import TimeServer, as_time_server
 from nodes.metadata_server.messages import ImageGoesOn, ImageTaken
@@ -39,6 +39,9 @@ from nodes.slots import (
 )
 from nodes.wire.messages import CheckOperation, Mark, Message, Request
 from nodes.world import CoordinationError
+
+PASSED_OVER = 1 << 20
+"""More numbers than a group can have given out in the groups that it lost when it was forced."""
 
 
 class ChosenMechanisms(NamedTuple):
@@ -246,6 +249,8 @@ class JournalLeader(ServingLeader):
 
     _replica: Replica
     writer: JournalWriter | None
+    forced = False
+    """Whether a person ordered this tenure, so that groups which gave out numbers may be lost."""
 
     def _open_writer(self, sync: JournalSync, takers: ImageTakers) -> JournalWriter:
         replica = self._replica
@@ -261,5 +266,8 @@ class JournalLeader(ServingLeader):
         replica = self._replica
         if replica.log.last.incarnation < replica.origin.incarnation:
             writer.apply(IncarnationRecord(self.answering.now_ns(), replica.origin.incarnation))
+        if self.forced:
+            moves = replica.state.namespace.tree.moves + PASSED_OVER
+            writer.apply(PassOverRecord(self.answering.now_ns(), PASSED_OVER, moves))
         writer.close_group()
         return replica.log.last.sn

@@ -107,6 +107,9 @@ class TenureHost:
     def again(self, op_id: OpId) -> Callable[[], None]:
         return self._answering.again(op_id)
 
+    def learn_moves(self, moves: int) -> None:
+        self._answering.learn_moves(moves)
+
     def resolve_anew(self, op_id: OpId) -> None:
         self._answering.resolve_anew(op_id)
 

@@ -187,6 +187,10 @@ class Coordinated:
     def on_outcome_req(self, message: OutcomeReq) -> None:
         if message.seq in self._host.namespace.crossing.decided:
             self._host.after_commit(lambda: self._report(message.seq))
+        elif message.seq not in self._host.namespace.crossing.begun:
+            # Nothing waits for an operation that has ended. This one was never begun, or a forced group has lost its beginning.
+            lost = Decision(self._host.group, message.seq, False, [], self._host.now_ns())
+            self._host.after_commit(lambda: self._host.send_to(message.voter, lost))
 
     # --- participant -----------------------------------------------------------------------------------------------
 
@@ -203,6 +207,7 @@ class Coordinated:
         error, numbers = (BUSY, []) if host.draining else promise(host.namespace.tree, message.changes)
         if host.namespace.tree.moves != message.moves:
             error = MOVED
+            host.learn_moves(message.moves)
         elif error == BUSY and any(isinstance(change, CountMove) for change in message.changes):
             self._drains_until_ns = host.world.clock.monotonic_ns() + DRAIN_NS
         if error:

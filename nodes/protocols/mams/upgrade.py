@@ -11,6 +11,7 @@ from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
 from nodes.metadata_server.tenure import ChosenMechanisms, JournalLeader
 from nodes.protocols.mams.active import Active
+from nodes.protocols.mams.configuration import place_of
 from nodes.protocols.mams.handover import Handovers
 from nodes.protocols.mams.members_lease import MembersLease
 from nodes.protocols.mams.messages import Promise
@@ -182,6 +183,7 @@ class Elected(JournalLeader):
             self._too_few(f"could not copy the journal of {source}")
         if not received:
             recovery.force()
+            self.forced = True
         if not replica.reaches_barrier:
             self._too_few(f"no server that answered holds checkpoint {replica.origin.checkpoint}")
         promised = ", ".join(sorted(recovery.promises)) or "no other server"
@@ -253,11 +255,11 @@ class Elected(JournalLeader):
         replica, view = self._replica, self._replica.view
         while True:
             places = await view.places()
-            in_step = active.in_step()
+            sn, in_step = replica.log.last.sn, active.in_step()
             others = {name: place.state for name, place in places.items() if name != replica.name}
             states = {name: STANDBY if name in in_step else JUNIOR for name in others}
             changes: list[Change] = [
-                view.place_change(name, ServerPlace(state, self.epoch, replica.log.last.sn))
+                view.place_change(name, place_of(active.sync, name, state, sn))
                 for name, state in states.items()
                 if others[name] != state
             ]

@@ -17,7 +17,7 @@ from nodes.protocols.symmetric.flush import Settling
 from nodes.protocols.symmetric.images import BeginningFromImage
 from nodes.protocols.symmetric.member import ViewMember
 from nodes.protocols.symmetric.messages import Installed, JoinView, Leaving, Welcome
-from nodes.protocols.symmetric.outsiders import Outsiders
+from nodes.protocols.symmetric.outsiders import Invitations, Outsiders
 from nodes.protocols.symmetric.replica import SymmetricReplica
 from nodes.protocols.symmetric.requests import Requests
 from nodes.protocols.symmetric.service import ViewService
@@ -36,8 +36,6 @@ from nodes.world import CoordinationError
 
 LOOK_NS = 20 * MILLISECOND
 RETRY_NS = 100 * MILLISECOND
-PATIENCE_MAX = 8
-"""Most leases for which a joiner that is left out again and again does not ask to be invited."""
 
 
 class Membership:
@@ -71,12 +69,7 @@ class Membership:
         self._changing_since: tuple[int, int] = (0, 0)
         """The newest attempt and the time at which this server first read it."""
         self._wanted_since: int | None = None
-        self._left_out = 0
-        """Number of views in a row that were made without this server, though it was asked for its journal's end: it is too slow."""
-        self._left_out_of = 0
-        """The last of them."""
-        self._ready_ns = 0
-        """Time from which this joiner asks to be invited."""
+        self._invitations = Invitations(self.lease_ns)
         self._closer = Closer(replica)
         self._asked = False
         """Whether an operator wants a new view."""
@@ -163,7 +156,7 @@ class Membership:
             self.member.tick()
         elif self.prepared:
             now_ns = self._now_ns()
-            hears = self._outside.hears(now_ns) if now_ns >= self._ready_ns else []
+            hears = self._outside.hears(now_ns) if self._invitations.wanted(now_ns) else []
             tails = self._replica.log.tails()
             join = JoinView(self.view_number, tails, hears, self._replica.rules, self._replica.disk)
             for name in sorted({*self._group.members, *self._agreement.agreed.members} - {self._world.name}):
@@ -221,16 +214,9 @@ class Membership:
         else:
             if member is not None:
                 self._fall_out(f"view {agreed.number} is without this server")
-            if agreed.number == self.settling.flushed != self._left_out_of:
-                self._wait_longer(agreed.number)
+            if agreed.number == self.settling.flushed:
+                self._invitations.came_to_nothing(agreed.number, self._now_ns())
         self._believe()
-
-    def _wait_longer(self, view: int) -> None:
-        """Delays the next invitation of a joiner that was too slow for this view: writes wait while a view changes."""
-        self._left_out_of = view
-        leases = min(2 ** min(self._left_out, PATIENCE_MAX) - 1, PATIENCE_MAX)
-        self._left_out += 1
-        self._ready_ns = self._now_ns() + leases * self.lease_ns
 
     def _install(self, agreed: Agreed) -> None:
         """Begins a view. This server's journal ends where the view begins, and so does every other member's."""
@@ -240,7 +226,7 @@ class Membership:
         replica = self._replica
         self._outside.forget()
         self._asked = False
-        self._left_out = self._ready_ns = 0
+        self._invitations = Invitations(self.lease_ns)
         self.forcing.end("done", f"serves in view {agreed.number}: {' '.join(agreed.members)}")
         self._requests.view = agreed.number
         member = self.member = ViewMember(replica, agreed, self._requests, lambda: list(self._joining()))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from nodes.protocols.symmetric.messages import JoinView, Welcome
 
 KNOWN_MAX = 64
+PATIENCE_MAX = 8
+"""Most leases for which a joiner does not ask to be invited."""
 
 
 class Outsiders:
@@ -48,6 +50,29 @@ class Outsiders:
             at_ns >= since_ns and welcome.member and welcome.view == view
             for at_ns, welcome in self._welcomes.values()
         )
+
+
+class Invitations:
+    """When a joiner asks to be invited. Writes wait while a view changes, so one that is too slow for every change asks less and less often."""
+
+    def __init__(self, lease_ns: int):
+        self._lease_ns = lease_ns
+        self._in_vain = 0
+        """Number of views that were made without this server, though it was asked for its journal's end."""
+        self._view = 0
+        """The last of them."""
+        self._from_ns = 0
+
+    def wanted(self, now_ns: int) -> bool:
+        return now_ns >= self._from_ns
+
+    def came_to_nothing(self, view: int, now_ns: int) -> None:
+        """The view was made without this server."""
+        if view == self._view:
+            return
+        leases = min(2 ** min(self._in_vain, PATIENCE_MAX) - 1, PATIENCE_MAX)
+        self._view, self._from_ns = view, now_ns + leases * self._lease_ns
+        self._in_vain += 1
 
 
 def fit_to_join(join: JoinView, stay: list[str]) -> bool:
