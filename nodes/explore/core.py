@@ -49,15 +49,18 @@ def without_last_known(left: list[str], label: str, members: list[str], config: 
     return [name for name in left if name != known[0]]
 
 
-def leaders_to_lose(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
-    """A serving server of each group that may lose one more. All but those that are gone for ever are there and count, on whatever disk."""
+def members_to_lose(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
+    """A member of each set that may lose one more: in half of the draws one that serves, in the others one that counts without serving. All but those
+    that are gone for ever are there and count, on whatever disk."""
     lost: list[str] = []
     for label, members in sets_of(cluster, config).items():
         serving = [name for name in members if cluster.places.get(name) in SERVING]
+        others = [name for name in members if name not in serving and not cluster.servers[name].gone]
         gone = sum(cluster.servers[name].gone for name in members)
         count = min(atlas.survives(label), spared(label, len(members), config))
-        if serving and count > gone:
-            lost += without_last_known([rng.choice(serving)], label, members, config)
+        candidates = serving if serving and (not others or rng.random() < 0.5) else others
+        if candidates and count > gone:
+            lost += without_last_known([rng.choice(candidates)], label, members, config)
     return lost
 
 

@@ -16,7 +16,7 @@ from nodes.explore.atlas import Atlas
 from nodes.explore.block_history import BlockHistory
 from nodes.explore.branches import EVERY, Arcs
 from nodes.explore.checkpoint_audit import oldest_complete, restore_oldest
-from nodes.explore.core import disturbed_still, heal_all, heal_core, leaders_to_lose
+from nodes.explore.core import disturbed_still, heal_all, heal_core, members_to_lose
 from nodes.explore.coverage import Coverage
 from nodes.explore.deeds import as_of_now
 from nodes.explore.file_holds import awaits_hold, check_hold_ends, leave_hold
@@ -38,6 +38,8 @@ from nodes.trace import story
 from nodes.trace.events import Configured, Stamped
 
 START_NS = 120 * SECOND
+SEGMENT_NS = 30 * SECOND
+"""The longest segment of a quorum journal."""
 RESTORED_SHARE = 0.75
 """Share of the trials with a complete checkpoint and whole disks that go back to it after the first audit."""
 WHEN_FORCED = (OneActive.name, SameState.name)
@@ -145,7 +147,7 @@ class Trial:
             if not (self.failures or awaits) and self._restores_checkpoint():
                 before = audit.read_back(self)
             if not self.failures:
-                self._leaders_are_replaced()
+                self._members_are_spared()
             if not self.failures:
                 self._restart_from_disks(before)
             if not self.failures and shrinks_soon(self.plan.cluster):
@@ -215,15 +217,14 @@ class Trial:
         left_out = heal_core(self.cluster, self.atlas, self.plan.cluster, self._rng)
         self._can_be_written("core", left_out, "prober")
 
-    def _leaders_are_replaced(self) -> None:
-        """A cluster at rest goes on without a leader of each group: every server in step must count."""
-        rng = random.Random(f"{self.plan.seed}/leaders")
-        lost = leaders_to_lose(self.cluster, self.atlas, self.plan.cluster, rng)
+    def _members_are_spared(self) -> None:
+        """A cluster at rest goes on without one member of each group, and one journal node: every server in step must count."""
+        rng = random.Random(f"{self.plan.seed}/members")
+        lost = members_to_lose(self.cluster, self.atlas, self.plan.cluster, rng)
         if lost:
-            # A leader records disks that it does not know yet once per scan.
-            self.cluster.run_for(2 * self.plan.cluster.timing.renew_scan_ms * MILLISECOND)
+            self.cluster.run_for(recording_ns(self.plan.cluster, self.atlas))
             self.cluster.faults.do("crash", lost)
-            self._can_be_written("leaders", lost, "prober2")
+            self._can_be_written("members", lost, "prober2")
 
     def _can_be_written(self, place: str, missing: list[str], client: str) -> None:
         """Whether every group takes writes of this client without these servers."""
@@ -320,3 +321,8 @@ def place_of(bug: BaseException) -> str:
 
 def run(plan: Plan) -> PlanOutcome:
     return Trial(plan).run()
+
+
+def recording_ns(config: ClusterConfig, atlas: Atlas) -> int:
+    """Time in which a leader records disks that it does not know yet: once per scan, those of journal nodes once per segment."""
+    return 2 * SEGMENT_NS if atlas.damaged("journal") else 2 * config.timing.renew_scan_ms * MILLISECOND

@@ -74,9 +74,9 @@ def test_a_cluster_at_rest_loses_a_leader_where_it_may(standbys: int, faults: li
 
 
 def test_servers_that_cannot_go_on_without_the_leader_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trial_module, "leaders_to_lose", lambda *_: ["mds1", "mds2"])
+    monkeypatch.setattr(trial_module, "members_to_lose", lambda *_: ["mds1", "mds2"])
     [failure] = run(Plan(1, one_group(2), span_ms=1)).failures
-    assert (failure.invariant, failure.place) == ("service", "leaders")
+    assert (failure.invariant, failure.place) == ("service", "members")
     assert "without mds1, mds2" in failure.explanation
 
 
