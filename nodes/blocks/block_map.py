@@ -5,13 +5,15 @@ Pure: each step is given the report and its time, and returns the result. Times 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import msgspec
 
 from nodes.wire.data_messages import DAMAGED, FINAL, Changes, FullReport, Heartbeat, ReplicaRow
 
 PARTS_MAX = 1 << 16
+PAST_MAX = 64
+"""Number of a data node's former lives that are remembered."""
 LATER_MAX = 1_000
 """Incremental reports kept while a full one is arriving; with more, the full report is requested again."""
 
@@ -28,6 +30,8 @@ class IncomingReport(msgspec.Struct):
 class DataNodeState(msgspec.Struct):
     name: str
     boot: int = 0
+    past: list[int] = []
+    """Boots of its former lives, of which messages may still arrive."""
     version: int = -1
     """Version of the known replicas; -1 before the first full report."""
     received_ns: int = 0
@@ -71,10 +75,13 @@ class BlockMap:
         """Whether a full report must be requested. A node that has just started sends it unrequested."""
         node = self.nodes.get(name)
         if node is None:
-            node = self.nodes[name] = DataNodeState(name, replicas={})
+            node = self.nodes[name] = DataNodeState(name, replicas={}, past=[])
+        if beat.boot in node.past:
+            return False
         started = node.boot != beat.boot
         if started:
             self._forget(node)
+            node.past = [*node.past, node.boot][-PAST_MAX:]
             node.boot = beat.boot
         node.received_ns, node.address = now_ns, beat.address
         node.capacity, node.used, node.epoch = beat.capacity, beat.used, max(node.epoch, beat.epoch)
@@ -205,14 +212,18 @@ def judge(wanted: WantedBlock, holders: dict[str, ReplicaRow]) -> BlockVerdict:
 
 
 def excess(
-    verdict: BlockVerdict, wanted: WantedBlock, nodes: dict[str, DataNodeState], epoch: int
+    verdict: BlockVerdict,
+    wanted: WantedBlock,
+    nodes: dict[str, DataNodeState],
+    epoch: int,
+    ordered: Collection[str],
 ) -> list[str]:
-    """Nodes whose good replicas are excess, the fullest nodes first. None before every holder obeys exactly this epoch, because an earlier
-    active may have ordered the removal of some already."""
+    """Nodes whose good replicas are excess: those that were `ordered` to remove theirs, then the fullest. None before every holder obeys exactly this
+    epoch, because an earlier active may have ordered the removal of some already."""
     many = len(verdict.good) - wanted.replication
     if many <= 0 or any(nodes[name].epoch != epoch for name in verdict.good):
         return []
-    return sorted(verdict.good, key=lambda name: (-nodes[name].used, name))[:many]
+    return sorted(verdict.good, key=lambda name: (name not in ordered, -nodes[name].used, name))[:many]
 
 
 def targets(

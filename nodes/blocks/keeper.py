@@ -118,6 +118,8 @@ class BlockKeeper:
         """Blocks that are not whole, each with the time since when."""
         self._copies: dict[int, dict[str, int]] = {}
         """Copies under way: the targets by block, each with the time when the copy is given up."""
+        self._removing: dict[int, set[str]] = {}
+        """Nodes that were ordered to remove an excess replica of a block, and may do so at any time: no other is chosen in their place."""
         self._absent: dict[int, int] = {}
         """Blocks that the namespace does not have, each with the sn by which its absence is committed."""
         self._sweep: Iterator[int] = iter(())
@@ -225,6 +227,7 @@ class BlockKeeper:
             self._unhealthy.clear()
             self._doubted.clear()
             self._copies.clear()
+            self._removing.clear()
             self._absent.clear()
         if not epoch:
             self._forget_suspects()
@@ -287,6 +290,7 @@ class BlockKeeper:
         """Judges a block. Returns whether it must be judged again soon."""
         wanted, holders = wanted_of(self._metadata.namespace.tree, block), self.map.holders(block)
         if wanted is None:
+            self._removing.pop(block, None)
             self._report_freed(block)
             if not holders:
                 self._absent.pop(block, None)
@@ -306,11 +310,25 @@ class BlockKeeper:
         health = verdict.health(wanted)
         if health == "whole":
             self._copies.pop(block, None)
+            self._forget_removals(block, holders)
         elif now - self._doubted.setdefault(block, now) >= DOUBT_NS and verdict.good:
-            _remove(removals, holders, excess(verdict, wanted, self.map.nodes, self._epoch), "excess")
+            ordered = self._removing.get(block, set())
+            names = excess(verdict, wanted, self.map.nodes, self._epoch, ordered)
+            if names:
+                self._removing[block] = ordered.union(names)
+                _remove(removals, holders, names, "excess")
             self._copy(block, wanted, verdict, now)
         self._report(block, wanted, verdict, now)
         return health != "whole" or bool(verdict.damaged or verdict.stale)
+
+    def _forget_removals(self, block: int, holders: dict[str, ReplicaRow]) -> None:
+        """Forgets the removals that were carried out. A node that is silent may still carry one out."""
+        nodes, ordered = self.map.nodes, self._removing.get(block, set())
+        left = {name for name in ordered if name in holders or not nodes[name].alive}
+        if left:
+            self._removing[block] = left
+        else:
+            self._removing.pop(block, None)
 
     def _is_freed(self, block: int, quiet: bool) -> bool:
         """Whether the block is freed. A block whose absence is committed never returns; a deletion that a failover undoes must not cost a replica."""

@@ -163,20 +163,26 @@ ROWS = st.dictionaries(
 )
 
 
-@given(ROWS, st.integers(1, 4), st.dictionaries(st.sampled_from(["dn1", "dn2"]), st.integers(0, 1)))
+@given(
+    ROWS,
+    st.integers(1, 4),
+    st.dictionaries(st.sampled_from(["dn1", "dn2"]), st.integers(0, 1)),
+    st.sets(st.sampled_from(["dn1", "dn3", "dn5"])),
+)
 def test_a_verdict_never_takes_what_is_needed(
-    holders: dict[str, ReplicaRow], replication: int, behind: dict[str, int]
+    holders: dict[str, ReplicaRow], replication: int, behind: dict[str, int], ordered: set[str]
 ) -> None:
     wanted = WantedBlock(2, 5, replication)
     verdict = judge(wanted, holders)
     assert sorted(verdict.good + verdict.stale + verdict.damaged) == sorted(holders)
     assert all(holders[name] == ReplicaRow(7, 2, 5, FINAL) for name in verdict.good)
     nodes = {name: DataNodeState(name, epoch=3 - behind.get(name, 0), used=len(name)) for name in holders}
-    taken = excess(verdict, wanted, nodes, 3)
+    taken = excess(verdict, wanted, nodes, 3, ordered)
     assert set(taken) <= set(verdict.good)
     many = max(0, len(verdict.good) - replication)
     obeyed = all(nodes[name].epoch == 3 for name in verdict.good)
     assert len(taken) == (many if obeyed else 0)
+    assert not obeyed or len(ordered & set(taken)) == min(many, len(ordered & set(verdict.good)))
     healths = {"missing": 0, "under": replication - 1, "whole": replication, "over": 9}
     assert len(verdict.good) <= healths[verdict.health(wanted)]
 
