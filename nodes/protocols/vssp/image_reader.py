@@ -41,8 +41,17 @@ SYNC_BYTES = 1 << 20
 class PoolImageReader:
     """One image that this server is reading."""
 
-    def __init__(self, world: World, local_images: LocalImageDirectory, calls: Calls, files: asyncio.Lock):
+    def __init__(
+        self,
+        world: World,
+        local_images: LocalImageDirectory,
+        calls: Calls,
+        files: asyncio.Lock,
+        changes: Callable[[str], None],
+    ):
+        """`changes` is called with an image before its files change on this disk."""
         self._world = world
+        self._changes = changes
         self._local_images = local_images
         self._calls = calls
         self._files = files
@@ -59,10 +68,12 @@ class PoolImageReader:
     async def _read_best(
         self, sources: list[str], progress: Callable[[], None], most_sn: int
     ) -> tuple[Namespace, Mark] | None:
+        await self._local_images.set_refused_aside("aside/images")
         offers = await self._offers(sources, most_sn)
         self.image = best_offer(offers, self._local_images)
         if not self.image:
             return None
+        self._changes(self.image)
         having = [source for source in sources if self.image in offers[source]]
         try:
             manifest = await self._manifest(having)

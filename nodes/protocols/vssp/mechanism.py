@@ -53,11 +53,11 @@ class PoolImageStore:
         self.rollbacks: dict[int, int] = {}
         self._tidying = world.scope.child("tidy")
         self._sending = Sending(world, local_images, acknowledging, partitions)
-        self._receiving = Receiving(world, local_images, self._tidy)
+        self._receiving = Receiving(world, local_images, self._tidy, self._comes_otherwise)
         self._looking = Looking(world, local_images)
         self._serving = ImageServer(world, local_images, journal_first)
         files = asyncio.Lock()
-        self._reading = PoolImageReader(world, local_images, calls, files)
+        self._reading = PoolImageReader(world, local_images, calls, files, self._before_repair)
         self._repairs = Repairs(world, local_images, calls, files, self._sending.writes, self._before_repair)
         self._reporting = Reporting(world, local_images, calls, journals, self._busy)
         self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
@@ -85,6 +85,9 @@ class PoolImageStore:
         here = {self._reading.image, self._looking.image, outgoing.image if outgoing else ""}
         incoming = (image for image, each in self._receiving.incoming.items() if not each.shelved)
         return {*here, *incoming} - {""}
+
+    def _comes_otherwise(self, image: str) -> bool:
+        return image in (self._reading.image, self._repairs.image)
 
     def _before_repair(self, image: str) -> None:
         """Prepares a repair. Its sender knows that the image is whole elsewhere, so that no pipeline is delivering it any more."""

@@ -77,10 +77,18 @@ class IncomingImage:
 class Receiving:
     """Receives images. One procedure writes, so that packets that arrive during a sync share the next one."""
 
-    def __init__(self, world: World, local_images: LocalImageDirectory, tidy: Callable[[], None]):
+    def __init__(
+        self,
+        world: World,
+        local_images: LocalImageDirectory,
+        tidy: Callable[[], None],
+        comes_otherwise: Callable[[str], bool],
+    ):
+        """`comes_otherwise`: whether an image is being read or repaired here, so that its files belong to that procedure."""
         self._world = world
         self._local_images = local_images
         self._tidy = tidy
+        self._comes_otherwise = comes_otherwise
         self.incoming: dict[str, IncomingImage] = {}
         self._inbox: Inbox[Message] = Inbox()
         self._replies: list[tuple[str, Message]] = []
@@ -155,6 +163,8 @@ class Receiving:
         known = self.incoming.get(message.image)
         if known is None and message.image in self._local_images.images():
             return "it is here already"
+        if self._comes_otherwise(message.image):
+            return "it comes another way"
         if known is not None and known.opened.partitions != message.partitions:
             return "it was opened with another number of partitions"
         return ""

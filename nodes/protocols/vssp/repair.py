@@ -46,6 +46,8 @@ class Repairs:
     _writes: Callable[[str], bool]
     _changes: Callable[[str], None]
     """Called with an image before its files change on this disk."""
+    image: str = field(default="", init=False)
+    """The image that is being repaired."""
     _commands: list[m.RecoverFile | m.RemoveFile] = field(default_factory=list, init=False)
     _wanted: Wake = field(default_factory=Wake, init=False)
 
@@ -77,6 +79,7 @@ class Repairs:
         if isinstance(command, m.RemoveFile):
             self._local_images.remove(command.file)
             return
+        self.image = image
         try:
             if partition is None:
                 await self._shelve(image, command.source)
@@ -84,6 +87,8 @@ class Repairs:
                 await self._recover(image, command)
         except (ImageDamaged, NotFetched) as error:
             self._world.trace.emit(ImageRefused(image, str(error)))
+        finally:
+            self.image = ""
 
     async def _recover(self, image: str, command: m.RecoverFile) -> None:
         """Makes this replica equal to the source's; until then the image does not count. Raises NotFetched, OSError."""
