@@ -226,6 +226,11 @@ def excess(
     return sorted(verdict.good, key=lambda name: (name not in ordered, -nodes[name].used, name))[:many]
 
 
+def not_obeyed(ordered: set[str], holders: Collection[str], nodes: dict[str, DataNodeState]) -> set[str]:
+    """Those of the nodes that may still remove their replica: they have it, or are silent."""
+    return {name for name in ordered if name in holders or not nodes[name].alive}
+
+
 def targets(
     nodes: Iterable[DataNodeState], count: int, exclude: Iterable[str], size: int, rank: dict[str, float]
 ) -> list[str]:

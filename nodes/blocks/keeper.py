@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from nodes.blocks.block_map import BlockMap, BlockVerdict, WantedBlock, excess, judge, targets
+from nodes.blocks.block_map import BlockMap, BlockVerdict, WantedBlock, excess, judge, not_obeyed, targets
 from nodes.blocks.credibility import validate_heartbeat, wrong_row
 from nodes.config import MILLISECOND, SECOND, DataConfig, GroupConfig
 from nodes.metadata.namespace import Namespace
@@ -310,7 +310,9 @@ class BlockKeeper:
         health = verdict.health(wanted)
         if health == "whole":
             self._copies.pop(block, None)
-            self._forget_removals(block, holders)
+            left = not_obeyed(self._removing.pop(block, set()), holders, self.map.nodes)
+            if left:
+                self._removing[block] = left
         elif now - self._doubted.setdefault(block, now) >= DOUBT_NS and verdict.good:
             ordered = self._removing.get(block, set())
             names = excess(verdict, wanted, self.map.nodes, self._epoch, ordered)
@@ -320,15 +322,6 @@ class BlockKeeper:
             self._copy(block, wanted, verdict, now)
         self._report(block, wanted, verdict, now)
         return health != "whole" or bool(verdict.damaged or verdict.stale)
-
-    def _forget_removals(self, block: int, holders: dict[str, ReplicaRow]) -> None:
-        """Forgets the removals that were carried out. A node that is silent may still carry one out."""
-        nodes, ordered = self.map.nodes, self._removing.get(block, set())
-        left = {name for name in ordered if name in holders or not nodes[name].alive}
-        if left:
-            self._removing[block] = left
-        else:
-            self._removing.pop(block, None)
 
     def _is_freed(self, block: int, quiet: bool) -> bool:
         """Whether the block is freed. A block whose absence is committed never returns; a deletion that a failover undoes must not cost a replica."""
