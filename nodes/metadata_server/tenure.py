@@ -140,7 +140,8 @@ class ServingLeader(Leader):
             return
         cross_group = self.answering.cross_group
         ready = self.writer is not None and not self.writer.stalled and not self.answering.still
-        if cross_group is not None and self.serving and ready:
+        # Without a lease another leader may have changed what this one would report.
+        if cross_group is not None and self.serving and ready and self.lease.holds:
             cross_group.on_message(peer, message)
 
     def on_marking(self, peer: str, message: Message) -> None:

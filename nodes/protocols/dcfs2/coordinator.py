@@ -95,15 +95,15 @@ class Coordinated:
         begun = host.namespace.crossing.begun[seq]
         deadline_ns = host.world.clock.monotonic_ns() + PATIENCE_NS
         numbers: list[int] = []
-        error, seen_ns = "", 0
+        error, seen_ns, theirs = "", 0, 0
         for group in sorted(begun.peers):
             vote = await self._vote_of(seq, group, begun.peers[group], moves, deadline_ns)
             numbers += vote.numbers
             if not vote.yes:
-                error, seen_ns = vote.error, vote.at_ns
+                error, seen_ns, theirs = vote.error, vote.at_ns, vote.moves
                 break
         await host.can_commit()
-        self._decide(seq, begun, numbers, error, seen_ns)
+        self._decide(seq, begun, numbers, error, seen_ns, theirs)
 
     async def _vote_of(
         self, seq: int, group: int, changes: list[Change], moves: int, deadline_ns: int
@@ -140,7 +140,9 @@ class Coordinated:
     def on_reply(self, message: Vote | Found) -> None:
         self._calls.on_reply("", message)
 
-    def _decide(self, seq: int, begun: Begun, numbers: list[int], error: str, seen_ns: int = 0) -> None:
+    def _decide(
+        self, seq: int, begun: Begun, numbers: list[int], error: str, seen_ns: int = 0, theirs: int = 0
+    ) -> None:
         """Decides. A refusal has the stamp at which another group saw the error: by now the operation may be valid."""
         host = self._host
         commit = not error
@@ -150,11 +152,12 @@ class Coordinated:
         result = outcome(numbers, error, reported)
 
         def logged() -> None:
+            self._report(seq)  # This ends the own promise, which may count a move.
             if error in (BUSY, MOVED):
+                host.learn_moves(theirs)
                 again()
             else:
                 host.answer(begun.op_id, result, error, reported)
-            self._report(seq)
 
         host.record(
             DecideRecord(begun.op_id, begun.lowest_open, at.at_ns, result, seq, commit, numbers), logged
@@ -188,9 +191,13 @@ class Coordinated:
         if message.seq in self._host.namespace.crossing.decided:
             self._host.after_commit(lambda: self._report(message.seq))
         elif message.seq not in self._host.namespace.crossing.begun:
-            # Nothing waits for an operation that has ended. This one was never begun, or a forced group has lost its beginning.
+            # Nothing waits for an operation that has ended. This one was never begun, or a forced group has lost its beginning. A record that is
+            # committed now proves that no later leader has begun it.
             lost = Decision(self._host.group, message.seq, False, [], self._host.now_ns())
-            self._host.after_commit(lambda: self._host.send_to(message.voter, lost))
+            self._host.record(
+                EndRecord(lost.at_ns, message.seq), lambda: self._host.send_to(message.voter, lost)
+            )
+            self._host.wake()
 
     # --- participant -----------------------------------------------------------------------------------------------
 
@@ -220,7 +227,17 @@ class Coordinated:
     def _vote(self, asked: VoteReq, yes: bool, numbers: list[int], error: str, seen_ns: int = 0) -> None:
         host = self._host
         at_ns = seen_ns or host.now_ns()
-        vote = Vote(asked.call, asked.group, asked.seq, host.group, yes, numbers, error, at_ns)
+        vote = Vote(
+            asked.call,
+            asked.group,
+            asked.seq,
+            host.group,
+            yes,
+            numbers,
+            error,
+            at_ns,
+            host.namespace.tree.moves,
+        )
         if asked.group == host.group:
             self.on_reply(vote)
         else:

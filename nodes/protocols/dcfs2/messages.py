@@ -77,6 +77,8 @@ class Vote(CrossGroupMessage, array_like=True, tag=True, gc=False):
     error: str
     """POSIX name and text; `busy` when the vote may be requested again; `moved` when the paths must be resolved again."""
     at_ns: int
+    moves: int = 0
+    """The voter's count of moves."""
 
 
 class Decision(CrossGroupMessage, array_like=True, tag=True, gc=False):

@@ -54,6 +54,18 @@ def test_a_lost_move_of_a_directory_stops_no_group(group: int) -> None:
     result_of(lab, Rename("/d2/f", "/d3/g"))
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_move_learns_the_larger_count_of_a_forced_group(seed: int) -> None:
+    """The group that coordinates it counts fewer moves, and no client has learned of more."""
+    lab = Groups(seed, 2, 2, placement="random")
+    for number in range(6):
+        lab.ada.call(Mkdir(f"/d{number}"))
+        lab.ada.call(Create(f"/d{number}/f"))
+    forced_without_the_newest(lab, 2, lambda: lab.ada.call(Create("/d0/lost")))
+    result_of(lab, Rename("/d1", "/e1"))
+    lab.cluster.run_until(lambda: not any(page.open for page in lab.pages()), 30 * SECOND)
+
+
 def test_a_lost_operation_of_the_coordinator_gives_its_number_to_no_other() -> None:
     """The other group has finished the lost operations, and would take the new ones for late copies of them."""
     lab = Groups(1, 2, 2, placement="random")
