@@ -256,18 +256,21 @@ class KeptJournal:
         """Begins a segment. A node that missed part of the earlier segments first copies it from the others. It acknowledges what it has then: with a
         new disk it is recorded although nobody writes."""
         finished, is_late = self._kept.finished, message.epoch == self._kept.written_in
-        if is_late and (message.previous.sn < finished.sn or message.previous == finished):
+        written = JournalWritten(message.epoch, message.previous, self._identity.id.instance)
+        if is_late and message.previous == finished:
+            return written  # The first answer may be lost.
+        if is_late and message.previous.sn < finished.sn:
             return None
         if is_late and self._log.holds(message.previous) and not self._mutations.late_start_cuts:
             # Later groups here belong to this writer, and were acknowledged.
             self._finished(message.previous)
-            return None
+            return written
         if not await self._copy_up_to(message.previous, self._others, 0):
             return OutOfStep(message.epoch, message.previous.sn + 1)
         await self._log.cut(message.previous.sn)
         self._finished(message.previous)
         self._kept.written_in = message.epoch
-        return JournalWritten(message.epoch, message.previous, self._identity.id.instance)
+        return written
 
     async def _copy_up_to(self, last: Mark, sources: list[str], epoch: int) -> bool:
         """Makes this journal hold `last`: conflicting groups behind the finished part are cut, missing ones are fetched. False when no source

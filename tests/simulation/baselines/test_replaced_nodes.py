@@ -60,12 +60,24 @@ def is_taken_over(lab: Lab, path: str) -> None:
 
 @every_family
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_new_disk_is_recorded_while_nobody_writes(seed: int, protocol: str) -> None:
+@pytest.mark.parametrize("first_lost", [False, True])
+def test_a_new_disk_is_recorded_while_nobody_writes(seed: int, protocol: str, first_lost: bool) -> None:
     lab = lab_of(protocol, seed, standbys=2)
     writes(lab, "a", 5)
     lab.run_ms(5_000)
     old = recorded(lab)
+    lost: list[Message] = []
+
+    def is_lost(sender: str, receiver: str, message: Message) -> bool:
+        if not first_lost or lost or sender != REPLACED or type(message) is not JournalWritten:
+            return False
+        lost.append(message)
+        return True
+
+    lab.cluster.hold(is_lost)
     replace(lab)
+    if first_lost:
+        lab.cluster.run_until(lambda: bool(lost), 60 * SECOND)
     await_record(lab, old)
     is_taken_over(lab, "/a0")
 
