@@ -22,6 +22,7 @@ from nodes.metadata_server.checkpoints.ledger import (
 from nodes.metadata_server.checkpoints.reachability import Reaching
 from nodes.metadata_server.checkpoints.states import CheckpointStates
 from nodes.metadata_server.replica import GroupReplica
+from nodes.replicas.lease import lock_term
 from nodes.slots import GroupLog
 from nodes.wire.messages import Message
 from nodes.world import CoordinationError
@@ -144,7 +145,10 @@ class CheckpointCommands:
         lease, and what it answers is rolled back."""
         replica = self._replica
         clock = replica.world.clock
-        end_ns = clock.monotonic_ns() + replica.world.coordination.session_timeout_ns
+        session_ns = replica.world.coordination.session_timeout_ns
+        end_ns = clock.monotonic_ns() + session_ns
+        # An epoch is written before its promises are there and before earlier leases have run out.
+        await clock.sleep(lock_term(session_ns, replica.config.cluster.mutations).outlived_ns)
         while clock.monotonic_ns() < end_ns:
             with suppress(CoordinationError):
                 if await replica.ledger.serves(incarnation):

@@ -34,14 +34,20 @@ def goes_on(lab: Checkpoints) -> None:
     lab.finish()
 
 
+@pytest.mark.parametrize("far", [3, 2])
 @pytest.mark.parametrize("how", ["cut", "slow"])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_what_is_acknowledged_after_the_answer_to_recover_stays(seed: int, how: str) -> None:
-    """The second group learns late of the recovery: its active would answer under its lease."""
+def test_what_is_acknowledged_after_the_answer_to_recover_stays(seed: int, how: str, far: int) -> None:
+    """The second group learns late of the recovery: its active would answer under its lease. Or only one of its standbys learns of it at once, and
+    begins an epoch."""
     lab = marked(seed)
     for number in range(3):
         lab.eve.call(Create(f"/a/d{number}/known"))
-    for name in lab.servers(2):
+    active = lab.active(2)
+    standbys = [name for name in lab.servers(2) if name != active]
+    for name in [active, *standbys][:far]:
+        if far == 2:
+            lab.cluster.faults.delay(name, standbys[-1], ms=50)
         if how == "cut":
             lab.cluster.faults.cut(name, COORDINATION)
         else:
