@@ -96,6 +96,20 @@ def test_a_standby_of_a_shared_journal_must_read_on(protocol: str, reads: bool) 
     assert [failure.place for failure in trial.failures] == ([] if reads else ["standby"])
 
 
+def test_a_group_without_writes_has_nothing_to_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A placement may keep all writes of the check from it."""
+
+    async def elsewhere(prober: Prober, number: int) -> None:
+        pass
+
+    journal = JournalConfig(family_named("qjm").journal_names())
+    trial = Trial(Plan(1, one_group(1, protocol="qjm", journal=journal)))
+    trial.cluster.run_until(trial.cluster.settled, 60 * SECOND)
+    monkeypatch.setattr(audit, "nudge", elsewhere)
+    audit.check_following(trial, Prober(trial.cluster, "prober"))
+    assert not trial.failures
+
+
 def test_clients_whose_sessions_keep_replicas_apart_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     class Client:
         ended = False
