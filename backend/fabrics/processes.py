@@ -71,12 +71,16 @@ class ProcessFabric(ClusterFabric):
         await self.relays.start(leftovers, list(self.home.servers()), self.ensemble.hosts)
         await self.ends.connect()
         names = [*self.home.servers(), *self.home.nodes()]
+        before = dict(self.home.file.ports)
         for name in names:
             self._follow(name)
             self.home.port_of(name, in_use=name in leftovers)
         self._follow(CLIENT)
         self.watch()
         await asyncio.gather(*(self._server(name, leftovers.get(name)) for name in names))
+        for name in names:
+            if name in before and self.home.file.ports[name] != before[name]:
+                await self._report_address(name)
         if self.workload is not None:
             await self.start_client()
 

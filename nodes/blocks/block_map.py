@@ -9,9 +9,12 @@ from collections.abc import Collection, Iterable
 
 import msgspec
 
+from nodes.config import SECOND
 from nodes.wire.data_messages import DAMAGED, FINAL, Changes, FullReport, Heartbeat, ReplicaRow
 
 PARTS_MAX = 1 << 16
+RETURN_NS = 5 * SECOND
+"""Time after which a life that was taken for a former one counts again. Late messages do not come for so long."""
 PAST_MAX = 64
 """Number of a data node's former lives that are remembered."""
 LATER_MAX = 1_000
@@ -32,6 +35,8 @@ class DataNodeState(msgspec.Struct):
     boot: int = 0
     past: list[int] = []
     """Boots of its former lives, of which messages may still arrive."""
+    returns_ns: int = 0
+    """Time since when one of these beats while the present life is silent; 0 while none does."""
     version: int = -1
     """Version of the known replicas; -1 before the first full report."""
     received_ns: int = 0
@@ -76,13 +81,13 @@ class BlockMap:
         node = self.nodes.get(name)
         if node is None:
             node = self.nodes[name] = DataNodeState(name, replicas={}, past=[])
-        if beat.boot in node.past:
+        if beat.boot in node.past and not is_back(node, now_ns):
             return False
         started = node.boot != beat.boot
         if started:
             self._forget(node)
-            node.past = [*node.past, node.boot][-PAST_MAX:]
-            node.boot = beat.boot
+            node.past = [*(boot for boot in node.past if boot != beat.boot), node.boot][-PAST_MAX:]
+            node.boot, node.returns_ns = beat.boot, 0
         node.received_ns, node.address = now_ns, beat.address
         node.capacity, node.used, node.epoch = beat.capacity, beat.used, max(node.epoch, beat.epoch)
         if not node.alive:
@@ -195,6 +200,16 @@ class BlockVerdict(msgspec.Struct, frozen=True):
             return "missing"
         many = len(self.good) - wanted.replication
         return "whole" if not many else "over" if many > 0 else "under"
+
+
+def is_back(node: DataNodeState, now_ns: int) -> bool:
+    """Whether a life that was taken for a former one is the present one: a late message of another life was heard after it. It beats on, and the
+    other one is silent."""
+    if node.alive:
+        node.returns_ns = 0
+        return False
+    node.returns_ns = node.returns_ns or now_ns
+    return now_ns - node.returns_ns >= RETURN_NS
 
 
 def judge(wanted: WantedBlock, holders: dict[str, ReplicaRow]) -> BlockVerdict:

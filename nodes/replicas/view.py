@@ -195,6 +195,8 @@ class GlobalView:
         try:
             data, _ = await self._coordination.get(path, callback)
         except NoNode:
+            if watch is not None:
+                watch.forget()
             return ""
         return decoded(path, data, Registration).address
 

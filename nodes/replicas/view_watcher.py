@@ -16,7 +16,7 @@ from nodes.roles import FOLLOWING
 from nodes.trace.events import RoleChanged
 from nodes.trace.present import UNKNOWN
 from nodes.wire.messages import AskView, Mark, Refused, ViewCopy
-from nodes.world import CoordinationError, World, wait_at_most
+from nodes.world import World, wait_at_most
 
 
 class ViewServer(Protocol):
@@ -105,7 +105,7 @@ class ViewWatcher:
             self._addresses_due = False
             try:
                 await self._read_addresses()
-            except CoordinationError:
+            except BaseException:  # Also when a leader's look is cancelled: it stands down.
                 self._addresses_due = True
                 raise
 

@@ -191,8 +191,8 @@ class Coordinated:
         if message.seq in self._host.namespace.crossing.decided:
             self._host.after_commit(lambda: self._report(message.seq))
         elif message.seq not in self._host.namespace.crossing.begun:
-            # Nothing waits for an operation that has ended. This one was never begun, or a forced group has lost its beginning. A record that is
-            # committed now proves that no later leader has begun it.
+            # Nothing waits for an operation that has ended, unless a forced group has lost what it knew of it. Nor was this one begun here, unless
+            # this group was forced. A record that is committed now proves that no later leader has begun it.
             lost = Decision(self._host.group, message.seq, False, [], self._host.now_ns())
             self._host.record(
                 EndRecord(lost.at_ns, message.seq), lambda: self._host.send_to(message.voter, lost)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from backend.scenarios.reader import read
-from nodes.config import one_group
+from nodes.config import SECOND, one_group
 from nodes.explore import trial as trial_module
-from nodes.explore.core import spared
+from nodes.explore.core import members_to_lose, spared
 from nodes.explore.plan import Failure, Fault, Plan
 from nodes.explore.trial import Trial, run
 from nodes.trace.events import FaultInjected
@@ -68,9 +69,20 @@ def crashed_last(trial: Trial) -> list[str]:
         (2, [Fault("gone", ["standby of g1"])], 0),
     ],
 )
-def test_a_cluster_at_rest_loses_a_leader_where_it_may(standbys: int, faults: list[Fault], lost: int) -> None:
+def test_a_cluster_at_rest_loses_a_member_where_it_may(standbys: int, faults: list[Fault], lost: int) -> None:
     trial = Trial(Plan(1, one_group(standbys), faults=faults, span_ms=1_000))
     assert trial.run().clean and len(crashed_last(trial)) == lost
+
+
+def test_leaders_and_others_are_lost() -> None:
+    """A server that counts without serving shows a leader that is no member."""
+    config = one_group(2)
+    trial = Trial(Plan(1, config, span_ms=1))
+    cluster = trial.cluster
+    cluster.run_until(cluster.settled, 60 * SECOND)
+    lost = [members_to_lose(cluster, trial.atlas, config, Random(seed)) for seed in range(16)]
+    assert all(len(names) == 1 for names in lost)
+    assert {cluster.places[name] for [name] in lost} == {"active", "standby"}
 
 
 def test_servers_that_cannot_go_on_without_the_leader_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -199,3 +199,32 @@ def test_targets_have_room_and_are_not_barred(used: list[int], count: int, seed:
 
 def test_an_empty_verdict_is_missing() -> None:
     assert BlockVerdict([], ["dn1"], []).health(WantedBlock(1, 1, 1)) == "missing"
+
+
+def test_late_reports_of_a_former_life_change_nothing() -> None:
+    block_map, node = BlockMap(), DataNode("dn1")
+    node.change(7, ReplicaRow(7, 1, 4, FINAL))
+    late = node.full()
+    for message in late:
+        take(block_map, "dn1", message, SECOND)
+    node.restart()
+    node.rows.clear()
+    for message in [*node.full(), *late]:
+        take(block_map, "dn1", message, 2 * SECOND)
+    assert block_map.blocks() == [] and block_map.nodes["dn1"].boot == node.boot
+
+
+def test_a_life_that_was_taken_for_a_former_one_counts_again() -> None:
+    """A server without earlier reports hears the present life first, and then a late beat of the former one."""
+    block_map, node = BlockMap(), DataNode("dn1")
+    late = node.beat()
+    node.restart()
+    node.change(7, ReplicaRow(7, 1, 4, FINAL))
+    take(block_map, "dn1", node.beat(), SECOND)
+    take(block_map, "dn1", late, SECOND)
+    for second in range(2, 20):
+        block_map.expire(second * SECOND, SILENCE)
+        if take(block_map, "dn1", node.beat(), second * SECOND):
+            for message in node.full():
+                take(block_map, "dn1", message, second * SECOND)
+    assert block_map.blocks() == [7] and block_map.nodes["dn1"].boot == node.boot

@@ -10,6 +10,7 @@ import pytest
 
 from nodes.replicas.view_watcher import ViewServer, ViewWatcher
 from nodes.trace.present import UNKNOWN, Cause
+from nodes.world import ConnectionLoss
 
 TIMER: Cause = ("mds1", 1)
 CHANGE: Cause = ("control", 7)
@@ -34,13 +35,23 @@ class View:
     def __init__(self) -> None:
         self.reading = lambda: None
         self.confirmations = SimpleNamespace(follow=lambda owner: None)
+        self.addresses: dict[str, str] = {}
+        self.watching: dict[str, Any] = {}
+        self.failing: BaseException | None = None
 
     async def epoch(self, watch: object) -> tuple[Any, int]:
         self.reading()
         return SimpleNamespace(epoch=0, active=""), 0
 
     async def known_servers(self) -> list[str]:
-        return []
+        return [*self.addresses]
+
+    async def address(self, name: str, watch: Any) -> str:
+        failing, self.failing = self.failing, None
+        if failing is not None:
+            raise failing
+        self.watching[name] = watch.arm() or self.watching[name]
+        return self.addresses[name]
 
     async def lock_owner(self, watch: object) -> tuple[str, int]:
         return "", 0
@@ -49,16 +60,22 @@ class View:
         return None
 
 
-@pytest.mark.parametrize("during", [True, False], ids=["during the look", "before the look"])
-def test_a_change_that_a_poll_reads_first_is_the_cause_of_what_follows(during: bool) -> None:
-    trace, view = Trace(), View()
+def watcher(view: View, trace: Trace, known: dict[str, str]) -> ViewWatcher:
+    """`known`: where the addresses are noted that the network learns."""
     mutations = SimpleNamespace(forgotten_watch=False)
+    network = SimpleNamespace(know=known.__setitem__)
     server = SimpleNamespace(
-        world=SimpleNamespace(trace=trace, name="mds1"),
+        world=SimpleNamespace(trace=trace, name="mds1", network=network),
         view=view,
         config=SimpleNamespace(cluster=SimpleNamespace(mutations=mutations)),
     )
-    following = ViewWatcher(cast(ViewServer, server))
+    return ViewWatcher(cast(ViewServer, server))
+
+
+@pytest.mark.parametrize("during", [True, False], ids=["during the look", "before the look"])
+def test_a_change_that_a_poll_reads_first_is_the_cause_of_what_follows(during: bool) -> None:
+    trace, view = Trace(), View()
+    following = watcher(view, trace, {})
 
     def fires() -> None:
         trace.cause = CHANGE
@@ -75,3 +92,29 @@ def test_a_change_that_a_poll_reads_first_is_the_cause_of_what_follows(during: b
         return trace.at()
 
     assert asyncio.run(look()) == CHANGE
+
+
+def test_an_address_that_changes_is_read_again() -> None:
+    view, known = View(), dict[str, str]()
+    following = watcher(view, Trace(), known)
+    view.addresses = {"mds1": "own", "mds2": "a:1"}
+    asyncio.run(following.look())
+    assert known == {"mds2": "a:1"}
+    for port in (2, 3):
+        view.addresses["mds2"] = f"a:{port}"
+        asyncio.run(following.look())
+        assert known == {"mds2": f"a:{port - 1}"}
+        view.watching["mds2"]("")
+        asyncio.run(following.look())
+        assert known == {"mds2": f"a:{port}"}
+
+
+@pytest.mark.parametrize("error", [ConnectionLoss(), asyncio.CancelledError()])
+def test_addresses_whose_reading_ended_early_are_read_again(error: BaseException) -> None:
+    view, known = View(), dict[str, str]()
+    following = watcher(view, Trace(), known)
+    view.addresses, view.failing = {"mds2": "a:1"}, error
+    with pytest.raises(type(error)):
+        asyncio.run(following.look())
+    asyncio.run(following.look())
+    assert known == {"mds2": "a:1"}
