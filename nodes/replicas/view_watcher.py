@@ -57,10 +57,8 @@ class ViewWatcher:
         self._woken_by = UNKNOWN
         self._forgets_watches = server.config.cluster.mutations.forgotten_watch
         self._watches = [OneShotWatch(self.wake, self._forgets_watches) for _ in range(3)]
-        self._registrations: dict[str, OneShotWatch] = {}
-        """Watches of the servers' addresses: a server that starts again may listen elsewhere."""
-        self._addresses_due = True
-        """Whether the addresses must be read again."""
+        self._addresses_due = False
+        """Whether the addresses of this epoch have yet to be read."""
 
     def wake(self) -> None:
         """Requests another look at the view."""
@@ -73,13 +71,8 @@ class ViewWatcher:
             self._server.world.trace.follows(self._woken_by)
 
     def forget_session(self) -> None:
-        for watch in (*self._watches, *self._registrations.values()):
+        for watch in self._watches:
             watch.forget()
-        self._addresses_due = True
-
-    def _moved(self) -> None:
-        self._addresses_due = True
-        self.wake()
 
     async def look(self, first: Callable[[], Awaitable[None]] | None = None) -> ViewSnapshot:
         """Reads the nodes of the three watchers. A change after `first` has begun wakes the server again. Raises CoordinationError."""
@@ -113,8 +106,7 @@ class ViewWatcher:
         world, view = self._server.world, self._server.view
         for name in await view.known_servers():
             if name != world.name:
-                watch = self._registrations.setdefault(name, OneShotWatch(self._moved))
-                self._addresses[name] = await view.address(name, watch)
+                self._addresses[name] = await view.address(name)
                 world.network.know(name, self._addresses[name])
 
     async def changed(self, longest_ns: int = 0) -> None:
