@@ -253,7 +253,7 @@ class ContainerFabric(ClusterFabric):
     async def ask(self, name: str, question: dict[str, Any], timeout_s: float = 2.0) -> dict[str, Any]:
         if name not in self.hosts:
             raise Unavailable(f"{name} has no container")
-        return await self.hosts[name].ask("ask", {"question": question}, timeout_s)
+        return await self.hosts[name].ask("ask", {"question": question, "within_s": timeout_s}, timeout_s)
 
     def check_links(self, links: list[LinkFault]) -> None:
         """A ZooKeeper server's own packets can be delayed only where the kernel does it, and cannot be damaged."""

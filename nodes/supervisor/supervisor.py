@@ -40,6 +40,9 @@ from nodes.trace.reader import TraceReader
 from nodes.wire.keys import WeakToken
 
 BEAT_S = 1.0
+ANSWER_S = 2.0
+"""Time in which a server answers a question, unless the control plane asks for more, up to `ANSWER_MAX_S`."""
+ANSWER_MAX_S = 60.0
 FOLLOW_S = 0.01
 EVENTS_MOST = 5_000
 SEND_AHEAD_BYTES = 4 << 20
@@ -382,12 +385,14 @@ class Supervisor:
 
     async def _ask(self, connection: PeerConnection, args: dict[str, Any]) -> dict[str, Any]:
         """Passes a question on to the server's own control socket."""
-        return await self._to_process(args["question"])
+        return await self._to_process(
+            args["question"], min(float(args.get("within_s", ANSWER_S)), ANSWER_MAX_S)
+        )
 
-    async def _to_process(self, question: dict[str, Any]) -> dict[str, Any]:
+    async def _to_process(self, question: dict[str, Any], within_s: float = ANSWER_S) -> dict[str, Any]:
         if self.settings.ensemble or not self.keeper.pid:
             raise BadQuestion(f"{self.settings.name} does not run a server now")
-        async with asyncio.timeout(2.0):
+        async with asyncio.timeout(within_s):
             reader, writer = await asyncio.open_unix_connection(str(self._socket), limit=32 * LINE_MAX)
             try:
                 writer.write(msgspec.json.encode(question) + b"\n")
