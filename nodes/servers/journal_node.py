@@ -254,7 +254,7 @@ class KeptJournal:
 
     async def _start_segment(self, message: StartSegment) -> Message | None:
         """Begins a segment. A node that missed part of the earlier segments first copies it from the others. It acknowledges what it has then: with a
-        new disk it is recorded although nobody writes."""
+        new disk it is recorded although there are no writes."""
         finished, is_late = self._kept.finished, message.epoch == self._kept.written_in
         written = JournalWritten(message.epoch, message.previous, self._identity.id.instance)
         if is_late and message.previous == finished:

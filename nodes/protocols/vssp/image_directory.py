@@ -23,6 +23,8 @@ from nodes.protocols.vssp.packets import PACKET_BYTES
 from nodes.protocols.vssp.retention import kept_images
 from nodes.world import Disk
 
+ASIDE = "aside/images"
+"""Directory of quarantined images."""
 DISCARD_BYTES = 4 << 20
 PARTIAL_KEPT = 2
 """Number of unfinished images that stay: their reading may be continued."""
@@ -133,16 +135,16 @@ class LocalImageDirectory:
                 for file in [manifest_file(image), *files]:
                     self.remove(file)
 
-    async def set_refused_aside(self, directory: str) -> None:
+    async def set_refused_aside(self) -> None:
         """Quarantines damaged images, their manifests first, so that a person can examine them. Raises OSError."""
         async with self._moving:
             for image in sorted(self.refused):
-                await self._move(image, directory)
+                await self._move(image)
 
-    async def _move(self, image: str, directory: str) -> None:
+    async def _move(self, image: str) -> None:
         for file in [manifest_file(image), *self._all_files().get(image, [])]:
             try:
-                await self._disk.move(path_of(file), f"{directory}/{file}")
+                await self._disk.move(path_of(file), f"{ASIDE}/{file}")
             except FileNotFoundError:
                 continue
         self.refused.discard(image)

@@ -68,7 +68,7 @@ class PoolImageReader:
     async def _read_best(
         self, sources: list[str], progress: Callable[[], None], most_sn: int
     ) -> tuple[Namespace, Mark] | None:
-        await self._local_images.set_refused_aside("aside/images")
+        await self._local_images.set_refused_aside()
         offers = await self._offers(sources, most_sn)
         self.image = best_offer(offers, self._local_images)
         if not self.image:

@@ -13,7 +13,7 @@ from nodes.metadata.namespace import Namespace
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.acknowledgement import Acknowledging
-from nodes.protocols.vssp.image_directory import LocalImageDirectory
+from nodes.protocols.vssp.image_directory import ASIDE, LocalImageDirectory
 from nodes.protocols.vssp.image_reader import PoolImageReader
 from nodes.protocols.vssp.image_server import ImageServer
 from nodes.protocols.vssp.lookup import Looking
@@ -27,9 +27,6 @@ from nodes.slots import SeenInImage, StoredFile, StoredImage
 from nodes.trace.pool_events import ImageRefused
 from nodes.wire.messages import Mark, Message
 from nodes.world import World
-
-ASIDE = "aside/images"
-"""Directory of quarantined images."""
 
 
 class PoolImageStore:
@@ -57,8 +54,8 @@ class PoolImageStore:
         self._looking = Looking(world, local_images)
         self._serving = ImageServer(world, local_images, journal_first)
         files = asyncio.Lock()
-        self._reading = PoolImageReader(world, local_images, calls, files, self._before_repair)
-        self._repairs = Repairs(world, local_images, calls, files, self._sending.writes, self._before_repair)
+        self._reading = PoolImageReader(world, local_images, calls, files, self._before_change)
+        self._repairs = Repairs(world, local_images, calls, files, self._sending.writes, self._before_change)
         self._reporting = Reporting(world, local_images, calls, journals, self._busy)
         self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
             m.OpenImage: self._receiving.on_message,
@@ -89,8 +86,8 @@ class PoolImageStore:
     def _comes_otherwise(self, image: str) -> bool:
         return image in (self._reading.image, self._repairs.image)
 
-    def _before_repair(self, image: str) -> None:
-        """Prepares a repair. Its sender knows that the image is whole elsewhere, so that no pipeline is delivering it any more."""
+    def _before_change(self, image: str) -> None:
+        """Prepares a repair or a reading. The image is whole elsewhere, so that no pipeline is delivering it any more."""
         self._receiving.forget(image)
         self._reporting.forget(image)
 
@@ -128,7 +125,7 @@ class PoolImageStore:
                 self._local_images.refused.add(image)
                 self._receiving.forget(image)
                 self._reporting.forget(image)
-                self._tidying.spawn(self._local_images.set_refused_aside(ASIDE), "set aside")
+                self._tidying.spawn(self._local_images.set_refused_aside(), "set aside")
         return None
 
     async def look(self, start: int, names: list[str], sn: int) -> SeenInImage:

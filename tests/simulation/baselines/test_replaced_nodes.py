@@ -119,7 +119,7 @@ def test_what_a_replaced_disk_acknowledged_late_does_not_put_it_on_record_again(
 
 
 def forked(lab: Lab) -> tuple[str, str, int]:
-    """The last journal node and one standby know a group that nobody else has, and are cut off from the others, which commit another one with that
+    """The last journal node and one standby know a group that no other has, and are cut off from the others, which commit another one with that
     sn. Returns the standby, the writer, and the sn."""
     old, (other, standby) = lab.active, lab.standbys
     lost = lab.cluster.hold(

@@ -97,7 +97,7 @@ def returned(lab: Checkpoints, task: asyncio.Task[Any]) -> Any:
 def test_recover_says_that_the_cluster_went_back_though_the_answer_of_coordination_was_lost(
     seed: int,
 ) -> None:
-    """Who is told to ask again goes back a second time, and loses what was acknowledged since."""
+    """A person who is asked to try again goes back a second time, and loses what was acknowledged since."""
     lab = marked(seed)
     asked = lab.active(1)
 
