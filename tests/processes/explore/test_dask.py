@@ -35,6 +35,14 @@ SECONDS = slower(30)
 TARGET = Target(("single",))
 
 
+def is_written(reported: Path) -> bool:
+    """Whether the scheduler's file is there and whole; it appears empty."""
+    try:
+        return "address" in json.loads(reported.read_text())
+    except (FileNotFoundError, json.JSONDecodeError):
+        return False
+
+
 class Cluster:
     """A scheduler and workers, each a process that was started outside of this project."""
 
@@ -47,7 +55,7 @@ class Cluster:
     def start(self, workers: int, root: Path | None = ROOT) -> Cluster:
         reported = self.directory / "scheduler.json"
         self.scheduler = self.dask("scheduler", "--port", "0", "--scheduler-file", str(reported))
-        until(reported.exists, START_S)
+        until(lambda: is_written(reported), START_S)
         self.address = json.loads(reported.read_text())["address"]
         for _ in range(workers):
             self.add(root)
