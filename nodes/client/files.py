@@ -12,7 +12,8 @@ from nodes.client.smart_client import SmartClient
 from nodes.config import MILLISECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.metadata.files import check_block_size
-from nodes.metadata.operations import BLOCK_SIZE, Append, Block, Contents, Create, Open, Opened
+from nodes.metadata.operations import BLOCK_SIZE, Append, Block, Contents, Create, Made, Open, Opened
+from nodes.metadata.paths import shown
 from nodes.wire.data_messages import (
     LOCATED_MAX,
     BlockRead,
@@ -68,8 +69,9 @@ class FileClient:
     ) -> int:
         """Creates a file from the source's content; returns its length. Raises FsError; EEXIST when the name is taken."""
         check_block_size(block_size)
-        await self._smart.call(Create(path))
-        return await self.append(path, source, block_size=block_size, on_opened=on_opened)
+        made = (await self._smart.call(Create(path))).result
+        assert isinstance(made, Made)
+        return await self._append(path, source, False, block_size, on_opened, made.inode)
 
     async def append(
         self,
@@ -86,10 +88,23 @@ class FileClient:
         Content that was written before the source or the cluster failed stays in the file. Raises FsError; EBUSY while another writer holds
         the file, unless `force` takes it over.
         """
+        return await self._append(path, source, force, block_size, on_opened)
+
+    async def _append(
+        self,
+        path: str,
+        source: AsyncIterator[bytes],
+        force: bool,
+        block_size: int,
+        on_opened: Callable[[int, int], None] | None,
+        made: int = 0,
+    ) -> int:
+        """`made`: the inode that the path must still name; 0 for any."""
         answer = await self._smart.call(Append(path, block_size, force))
         opened = answer.result
         assert isinstance(opened, Opened)
-        if on_opened is not None:
+        is_other = made not in (0, opened.inode)
+        if on_opened is not None and not is_other:
             on_opened(opened.inode, answer.number)
         writer = FileWriter(
             self._world, self._smart, self._questions, self._placing, opened, answer.number, self._patience_ns
@@ -98,6 +113,9 @@ class FileClient:
         try:
             if opened.unfinished is not None:
                 await writer.take_over(opened.unfinished, force)
+            if is_other:
+                await writer.close()
+                raise FsError("ESTALE", f"{shown(path)} is another file now")
             await self._pour(source, writer)
         finally:
             del self._writers[answer.number]

@@ -50,6 +50,10 @@ class Paths:
         """The count of directory moves under which the cache is valid."""
         return self._dentries.moves
 
+    def learn_moves(self, moves: int) -> None:
+        """A single group was rolled back."""
+        self._dentries.forget_all(moves)
+
     def learn_result(self, operation: Operation, answer: Answer, moves: int) -> None:
         """Learns from an answer. The operation may have been carried out as early as the call was first sent."""
         if type(operation) is Mkdir and isinstance(answer.result, Made):
@@ -76,7 +80,7 @@ class Paths:
                 except FsError as error:
                     if error.name == "ETIMEDOUT":
                         return None
-                    return Answer(pending.number, 0, 0, 0, None, str(error))
+                    return Answer("", pending.number, 0, 0, 0, None, str(error))
             pending.moves = self._dentries.moves
             pending.starts = [
                 self._dentries.start(path, self._upto(path, operation)),
@@ -100,6 +104,9 @@ class Paths:
     async def follow(self, pending: PendingCall, referred: Referred) -> bool:
         """Whether the call continues at the referred place; otherwise its resolution begins again."""
         operation, start = pending.operation, referred.start
+        if isinstance(operation, AddBlock | Complete | Restamp):
+            self._dentries.forget_all(referred.moves)
+            return False
         paths = (operation.old, operation.new) if isinstance(operation, Rename | Link) else (operation.path,)  # type: ignore[union-attr]
         path = paths[min(referred.path, len(paths) - 1)]
         if start is None or not self._dentries.learn(path, start, referred.moves):

@@ -20,14 +20,22 @@ async def mkdir_parents(run: Run, operation: Mkdir) -> Answer:
         except FsError as error:
             if error.name != "EEXIST":
                 raise
-    try:
-        return await run(Mkdir(operation.path, False, operation.mode))
-    except FsError as error:
-        answer = await run(Stat(operation.path)) if error.name == "EEXIST" else None
-        if answer is None or answer.result.kind != "directory":  # type: ignore[union-attr]
-            raise
-        answer.result = Made(answer.result.inode)  # type: ignore[union-attr]
-        return answer
+    while True:
+        try:
+            return await run(Mkdir(operation.path, False, operation.mode))
+        except FsError as error:
+            if error.name != "EEXIST":
+                raise
+            try:
+                answer = await run(Stat(operation.path))
+            except FsError as gone:
+                if gone.name == "ENOENT":
+                    continue  # It was removed meanwhile.
+                raise
+            if answer.result.kind != "directory":  # type: ignore[union-attr]
+                raise
+            answer.result = Made(answer.result.inode)  # type: ignore[union-attr]
+            return answer
 
 
 async def summary(run: Run, path: str) -> Answer:
@@ -43,7 +51,12 @@ async def summary(run: Run, path: str) -> Answer:
         listed = (await run(List(path, after))).result
         assert isinstance(listed, Listing)
         for name in listed.names:
-            below = (await summary(run, f"{path.rstrip('/')}/{name}")).result
+            try:
+                below = (await summary(run, f"{path.rstrip('/')}/{name}")).result
+            except FsError as error:
+                if error.name in ("ENOENT", "ENOTDIR"):
+                    continue  # It was removed or replaced meanwhile.
+                raise
             assert isinstance(below, Summary)
             directories += below.directories
             files += below.files

@@ -43,7 +43,7 @@ class Keeping:
         if opening is None:
             opening = self._opening[group] = self._scope.spawn(self._open(group), "session")
         if not opening.done():
-            await opening
+            await asyncio.shield(opening)  # Other calls wait for it, too.
 
     def open_anew(self, group: int) -> None:
         """The group does not know the session. The present call is refused, and the next call opens the session again."""

@@ -101,6 +101,8 @@ class SmartClient:
     def on_message(self, peer: str, message: Message) -> None:
         if isinstance(message, Answer | Refused | Referred | Checked):
             pending = self._open.get(message.number)
+            if isinstance(message, Answer | Referred) and message.session != self._session:
+                return
             if pending is not None and not pending.overtaken(peer, message):
                 pending.reply(peer, message)
         elif isinstance(message, ViewCopy):
@@ -169,7 +171,7 @@ class SmartClient:
             )
         if answer.error:
             name, _, explanation = answer.error.partition(": ")
-            if name == "ESTALE":
+            if name == "ESTALE" and answer.forgotten:
                 self._keeping.open_anew(pending.group)
             raise FsError(name, explanation)
         if not self._alone:
@@ -257,8 +259,11 @@ class SmartClient:
                 continue
             if isinstance(reply, Referred) and routes.accept(peer, reply.epoch):
                 pending.leg += 1
+                pending.copies = 0  # That group carries none of them out: it has recorded this.
                 self._seen_ns = max(self._seen_ns, reply.at_ns)
-                if not await self._paths.follow(pending, reply):
+                if self._alone:
+                    self._paths.learn_moves(reply.moves)
+                elif not await self._paths.follow(pending, reply):
                     error = await self._paths.resolve_path(pending)
                     if error is not None:
                         return error
@@ -309,10 +314,9 @@ class SmartClient:
             self._world.network.send(pending.server, CheckOperation(self._session, number))
         else:
             request = self._request(pending)
+            request.seen_ns, request.leg, request.moves = self._seen_ns, pending.leg, self._paths.moves
             if not self._alone:
-                request.seen_ns, request.leg = self._seen_ns, pending.leg
                 pending.resolved_at[pending.group] = pending.resolved_ns
-                request.moves = self._paths.moves
                 if any(start is not TOP for start in pending.starts):
                     request.starts, request.moves = pending.starts, pending.moves
             self._world.network.send(pending.server, request)
@@ -325,7 +329,8 @@ class SmartClient:
         operation = pending.operation
         if isinstance(operation, OpenSession):
             if not pending.copies or self._mutations.opened_by_fresh_stamps:
-                operation = pending.operation = OpenSession(operation.since, self._seen_ns)
+                since = max(operation.since, self._groups[pending.group].sent + 1)
+                operation = pending.operation = OpenSession(since, self._seen_ns)
         elif type(operation) in WRITES:
             routes = self._groups[pending.group]
             routes.sent = max(routes.sent, pending.number)

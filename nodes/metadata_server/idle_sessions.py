@@ -19,7 +19,11 @@ class IdleSessions:
         self._clock = clock
         self._never = cluster.mutations.sessions_never_end
         self.ttl_ns = cluster.session_ttl_ms * MILLISECOND
-        self._from_ns = clock.monotonic_ns() + self.ttl_ns // 2
+        self.wait_anew()
+
+    def wait_anew(self) -> None:
+        """Gives clients time, because the group took no renewals."""
+        self._from_ns = self._clock.monotonic_ns() + self.ttl_ns // 2
 
     @property
     def round_ns(self) -> int:

@@ -45,6 +45,11 @@ class RecordClock:
         self._read_ns, self._at_ns = wall_ns, at_ns
         return wall_ns
 
+    @property
+    def latest_ns(self) -> int:
+        """The clock, or the latest received stamp if that is later."""
+        return max(self.read_ns(), self._received_ns)
+
     def next_ns(self, newest_ns: int) -> int:
         """A stamp later than `newest_ns`, the stamp of the group's newest record, and later than every stamp before."""
         last_ns = self._last_ns

@@ -7,6 +7,7 @@ request is sequenced.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from functools import partial
 
@@ -15,7 +16,7 @@ from nodes.errors import FsError
 from nodes.metadata.effects import Busy
 from nodes.metadata.lookup import TOP, Elsewhere, Gone, Start
 from nodes.metadata.new_names import check_new_names
-from nodes.metadata.operations import WRITES, Absent, Failed, Result
+from nodes.metadata.operations import WRITES, Absent, CloseSession, Failed, OpenSession, Result
 from nodes.metadata.placement import Placement
 from nodes.metadata.plans import ALONE, Look, ResolutionContext, Split
 from nodes.metadata.records import EndSessionRecord, PassOverRecord, RefuseRecord
@@ -31,6 +32,9 @@ from nodes.world import World
 
 DRAIN_NS = 10 * MILLISECOND
 AGAIN_NS = 5 * MILLISECOND
+
+OF_SESSIONS = (OpenSession, CloseSession)
+"""Writes that concern a session alone."""
 
 
 class RequestHandler:
@@ -103,11 +107,12 @@ class RequestHandler:
         if self.backlog.is_held:
             self.backlog.keep(peer, request)
             return
+        self._times.received(request.seen_ns)
         if self._placement is not None:
-            self._times.received(request.seen_ns)
             self.learn_moves(request.moves)
         writes = type(request.operation) in WRITES
         moved = bool(request.starts) and request.moves != self._state.namespace.tree.moves
+        moved = moved or (writes and self._is_rolled_back(request))
         if moved and self._mutations.retry_across_moved_directory:
             self._send_elsewhere(peer, request, 0, None)
         elif writes and self._is_repeated(peer, request):
@@ -129,6 +134,12 @@ class RequestHandler:
         if lost and not (tree.locks.moves or writer.stalled or writer.full or self.draining):
             writer.apply(PassOverRecord(self.now_ns(), 0, moves))
 
+    def _is_rolled_back(self, request: Request) -> bool:
+        """Whether a write was sent before the last recovery, or by a client that does not know of it: it may have been answered then, and the
+        memory of that went with it. A client that still waits sends it again."""
+        incarnation = self._state.namespace.tree.moves >> INCARNATION_SHIFT
+        return request.moves >> INCARNATION_SHIFT < incarnation and type(request.operation) not in OF_SESSIONS
+
     def _is_repeated(self, peer: str, request: Request) -> bool:
         """Whether this call is under way or already settled. The check comes before the path is resolved (safety rule 25)."""
         namespace, op_id = self._state.namespace, OpId(request.session, request.number)
@@ -142,16 +153,16 @@ class RequestHandler:
         elif type(recorded) is Absent:
             self._send_elsewhere(peer, request, 0, None)
         else:
-            self._report_recorded(peer, request.number, recorded)
+            self._report_recorded(peer, op_id, recorded)
         return True
 
     def _on_read(self, peer: str, request: Request) -> None:
-        number, operation = request.number, request.operation
+        session, number, operation = request.session, request.number, request.operation
         try:
             start = request.starts[0] if request.starts else TOP
-            answer = self._answer(number, self._state.namespace.read(operation, start), "")  # type: ignore[arg-type]
+            answer = self._answer(session, number, self._state.namespace.read(operation, start), "")  # type: ignore[arg-type]
         except FsError as error:
-            answer = self._answer(number, None, str(error))
+            answer = self._answer(session, number, None, str(error))
         except (Elsewhere, Gone, Busy) as other:
             self._on_other(peer, request, other)
             return
@@ -183,29 +194,28 @@ class RequestHandler:
             self._share(peer, request, op_id, plan)
             return
         sn, place = writer.apply(plan)
-        answer = Answer(request.number, self.epoch, sn, place, plan.result, "", plan.at_ns)  # type: ignore[union-attr]
+        answer = Answer(request.session, request.number, self.epoch, sn, place, plan.result, "", plan.at_ns)  # type: ignore[union-attr]
         writer.after_executed(lambda: self._report(peer, answer))
 
     def _refuse(self, peer: str, request: Request, op_id: OpId, error: str) -> None:
         """Records the error, too. Its answer may cross a retry of the same call, which must then not be carried out."""
         writer, namespace = self._writer, self._state.namespace
         if not namespace.remembers(request.operation, op_id, request.lowest_open):
-            answer = self._answer(request.number, None, error)
+            answer = self._answer(op_id.client, op_id.number, None, error)
             answer.forgotten = True
             self._when_safe(lambda: self._report(peer, answer))
             return
         at = self.position()
         failed = Failed(error, *at)
         writer.apply(RefuseRecord(op_id, request.lowest_open, at.at_ns, failed))
-        self._report_recorded(peer, request.number, failed)
+        self._report_recorded(peer, op_id, failed)
 
-    def _report_recorded(self, peer: str, number: int, recorded: Result) -> None:
+    def _report_recorded(self, peer: str, op_id: OpId, recorded: Result) -> None:
         if isinstance(recorded, Failed):
-            answer = Answer(
-                number, self.epoch, recorded.sn, recorded.place, None, recorded.error, recorded.at_ns
-            )
+            sn, place, error = recorded.sn, recorded.place, recorded.error
+            answer = Answer(op_id.client, op_id.number, self.epoch, sn, place, None, error, recorded.at_ns)
         else:
-            answer = self._answer(number, recorded, "")
+            answer = self._answer(op_id.client, op_id.number, recorded, "")
         self._when_safe(lambda: self._report(peer, answer), executed=True)
 
     def position(self) -> Position:
@@ -214,12 +224,21 @@ class RequestHandler:
 
     async def end_idle_sessions(self) -> None:
         """Ends the sessions of dead clients by records, without end. A client with a call under way keeps its session."""
-        idle = self._idle_sessions
+        idle, refused = self._idle_sessions, False
+        idle.wait_anew()
+        safe = asyncio.Event()
+        safe.set()
         while True:
             await self._world.clock.sleep(idle.round_ns)
             writer, namespace = self._writer, self._state.namespace
-            if self.backlog.is_held or self.still or self.draining or writer.stalled or self.full():
+            behind, safe = not safe.is_set(), asyncio.Event()
+            writer.after_commit(safe.set)
+            if behind or self.backlog.is_held or self.still or self.draining or writer.stalled or self.full():
+                if refused:
+                    idle.wait_anew()
+                refused = True
                 continue
+            refused = False
             busy = {op_id.client for op_id in (*self.shared, *namespace.crossing.calls)}
             now_ns = self.now_ns()
             for client in idle.due(namespace.sessions, now_ns):
@@ -251,8 +270,10 @@ class RequestHandler:
     def _send_elsewhere(self, peer: str, request: Request, path: int, start: Start | None) -> None:
         """Redirects the call once the dentry or move count that it shows is safe from loss."""
         moves = self._state.namespace.tree.moves
-        referred = Referred(request.number, self.epoch, path, start, moves, self.now_ns(), request.leg)
-        self._writer.after_commit(lambda: self._send(peer, referred))
+        referred = Referred(
+            request.session, request.number, self.epoch, path, start, moves, self.now_ns(), request.leg
+        )
+        self._writer.after_commit(lambda: self._report(peer, referred))
 
     def _share(self, peer: str, request: Request, op_id: OpId, plan: Split | Look) -> None:
         assert self.cross_group is not None
@@ -268,7 +289,7 @@ class RequestHandler:
         """The groups' decision is committed. The client is answered if it asked this server. In such a cluster no other server answers reads."""
         shared = self.shared.pop(op_id, None)
         if shared is not None:
-            answer = self._answer(op_id.number, None if error else result, error)
+            answer = self._answer(op_id.client, op_id.number, None if error else result, error)
             if at is not None:
                 answer.sn, answer.place, answer.at_ns = at
             self._report(shared[0], answer)
@@ -289,10 +310,10 @@ class RequestHandler:
         if shared is not None:
             self._refer(*shared, 0, None)
 
-    def _answer(self, number: int, result: object, error: str) -> Answer:
+    def _answer(self, session: str, number: int, result: object, error: str) -> Answer:
         writer = self._writer
         at_ns = (writer.stalled_at_ns if writer.stalled else 0) or self.now_ns()
-        return Answer(number, self.epoch, writer.open_sn, writer.open_place, result, error, at_ns)  # type: ignore[arg-type]
+        return Answer(session, number, self.epoch, writer.open_sn, writer.open_place, result, error, at_ns)  # type: ignore[arg-type]
 
     def _when_safe(self, report: Callable[[], None], executed: bool = False) -> None:
         """Sends the answer when it is safe. `executed`: the answer reports an executed operation, which every later read must show, whichever
@@ -305,7 +326,8 @@ class RequestHandler:
         else:
             writer.after_commit(report)
 
-    def _report(self, peer: str, answer: Answer) -> None:
+    def _report(self, peer: str, answer: Answer | Referred) -> None:
+        """Without a lease a successor may have changed what the answer shows, or the dentry or move count of a referral (safety rule 16)."""
         if self._lease.may_reply(self.epoch):
             self._send(peer, answer)
 
@@ -321,7 +343,8 @@ class RequestHandler:
         if self.backlog.is_held:
             self._send(peer, Checked(message.number, self.epoch, "pending", self.now_ns()))
             return
-        recorded = self._state.namespace.sessions.recorded(OpId(message.session, message.number))
+        op_id = OpId(message.session, message.number)
+        recorded = self._state.namespace.sessions.recorded(op_id)
         if type(recorded) is Absent:
             recorded = None
         self._send(
@@ -329,7 +352,7 @@ class RequestHandler:
             Checked(message.number, self.epoch, "absent" if recorded is None else "recorded", self.now_ns()),
         )
         if recorded is not None:
-            self._report_recorded(peer, message.number, recorded)
+            self._report_recorded(peer, op_id, recorded)
 
 
 def start_of(request: Request, path: int) -> Start:

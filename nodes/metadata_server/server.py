@@ -68,7 +68,7 @@ class MetadataServer:
         self.snapshot_writer = SnapshotWriter(replica)
         self._commands = CheckpointCommands(replica, self._begin_marking)
         self.blocks = BlockKeeper(
-            world, self.group, config.cluster.data, replica.state, self._commands_data_nodes,
+            world, self.group, config.cluster, replica.state, self._commands_data_nodes,
             lambda: replica.pins.blocks_below, lambda: replica.void, lambda: self.session.behind,
         )  # fmt: skip
         self.agreement = make(self)

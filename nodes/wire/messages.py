@@ -87,7 +87,7 @@ class Request(Message, array_like=True, tag=True, gc=False):
     starts: list[Start] = []
     """Start of the walk along each of the call's paths; the root when empty."""
     moves: int = 0
-    """Count of directory moves under which the starts were resolved."""
+    """Count of directory moves that the client knows, and under which the starts were resolved. Its upper half counts the recoveries."""
     seen_ns: int = 0
     """The latest `at_ns` among the answers to the client."""
     leg: int = 0
@@ -95,6 +95,8 @@ class Request(Message, array_like=True, tag=True, gc=False):
 
 
 class Answer(Message, array_like=True, tag=True, gc=False):
+    session: str
+    """Session of the call: a client that starts again under its name has another one, and may be sent an answer to its former life."""
     number: int
     epoch: int
     sn: int
@@ -121,6 +123,7 @@ class Refused(Message, array_like=True, tag=True, gc=False):
 class Referred(Message, array_like=True, tag=True, gc=False):
     """This group did not execute the call: the path continues at `start`, whose inode names its home."""
 
+    session: str
     number: int
     epoch: int
     path: int

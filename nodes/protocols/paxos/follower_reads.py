@@ -121,6 +121,7 @@ class FollowerReads:
             self.refuse(peer, request.number)
             return
         answer = Answer(
+            request.session,
             request.number,
             ballot,
             member.queue.success,

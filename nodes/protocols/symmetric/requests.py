@@ -88,10 +88,10 @@ class Requests:
         try:
             check_new_names(request.operation)
         except FsError as error:
-            self._answer(peer, request.number, None, str(error))
+            self._answer(peer, op_id, None, str(error))
             return
-        at_ns = self._replica.times.read_ns()
-        record = CallRecord(at_ns, op_id, request.lowest_open, request.operation)  # type: ignore[arg-type]
+        self._replica.times.received(request.seen_ns)
+        record = CallRecord(self._replica.times.latest_ns, op_id, request.lowest_open, request.operation)  # type: ignore[arg-type]
         write = self._writes[op_id] = Write(record)
         write.job = ScheduledCall(peer, request.number, self._write(write))
         self._scheduler.add(write.job)
@@ -122,9 +122,10 @@ class Requests:
         assert write.job is not None
         outcome, at_ns = write.outcome, self._replica.execution.namespace.newest_ns
         sn, place = outcome.sn, outcome.place
-        answer = Answer(op_id.number, self.view, sn, place, outcome.result, outcome.error, at_ns)
+        error = outcome.error
+        answer = Answer(op_id.client, op_id.number, self.view, sn, place, outcome.result, error, at_ns)
         namespace = self._replica.namespace
-        answer.forgotten = bool(outcome.error) and not namespace.remembers(
+        answer.forgotten = bool(error) and not namespace.remembers(
             write.record.operation, op_id, write.record.lowest_open
         )
         self._send(write.job.peer, answer)
@@ -216,21 +217,24 @@ class Requests:
             error = str(refused)
         while not self._may_answer():
             yield LEASE
-        self._answer_read(self._reads.pop(op_id), operation, result, error)
+        self._answer_read(self._reads.pop(op_id), op_id, operation, result, error)
 
-    def _answer_read(self, job: ScheduledCall, operation: Read, result: Result | None, error: str) -> None:
+    def _answer_read(
+        self, job: ScheduledCall, op_id: OpId, operation: Read, result: Result | None, error: str
+    ) -> None:
         if isinstance(operation, Open) and isinstance(result, Contents):
             self._touch(result.inode)
         elif isinstance(operation, Stat) and isinstance(result, Attributes):
             read_ns = max(result.atime_ns, self._atimes.get(result.inode, 0))
             result = msgspec.structs.replace(result, atime_ns=read_ns)
-        self._answer(job.peer, job.number, result, error)
+        self._answer(job.peer, op_id, result, error)
 
-    def _answer(self, peer: str, number: int, result: Result | None, error: str) -> None:
+    def _answer(self, peer: str, op_id: OpId, result: Result | None, error: str) -> None:
         """Answers a call that has no place in the total order."""
         execution = self._replica.execution
         at_ns = execution.namespace.newest_ns
-        self._send(peer, Answer(number, self.view, *execution.position, result, error, at_ns))
+        position = execution.position
+        self._send(peer, Answer(op_id.client, op_id.number, self.view, *position, result, error, at_ns))
 
     def _touch(self, inode: int) -> None:
         if inode in self._atimes or len(self._atimes) < ATIMES_MAX:

@@ -114,7 +114,7 @@ class Wire:
 def test_reads_and_what_was_refused_are_no_writes() -> None:
     counts = Counts()
     network = CountedNetwork(Wire(), REPLICATING["mams"], counts)
-    answer = partial(Answer, epoch=1, sn=1, place=1)
+    answer = partial(Answer, "c1.1", epoch=1, sn=1, place=1)
     network.send("ada", answer(1, result=Made(7), error=""))
     network.send("ada", answer(2, result=Done(), error=""))
     assert counts.operations == 2
