@@ -58,7 +58,7 @@ def check_links(inode: Inode) -> None:
 def _check_dentry(tree: Tree, change: AddDentry | RemoveDentry | Keep) -> None:
     parent = tree.inodes.get(change.parent)
     if parent is None or parent.entries is None:
-        raise FsError("ENOENT", "the directory is gone")
+        raise Changed(f"inode {change.parent} is gone: its path may lead to another directory now")
     if (change.parent, change.name) in tree.locks.names or change.parent in tree.locks.exclusive:
         raise Busy(f"{change.name} in inode {change.parent}")
     if tree.locks.keep_names:

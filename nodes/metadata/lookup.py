@@ -127,9 +127,11 @@ def _end_elsewhere(path: str, number: int, parents: bool) -> None:
 
 def still_holds(tree: Tree, place: NamePlace, moves: int) -> bool:
     """Whether a name that was found under this count of moves is decided and still that of the same inode."""
-    locks, parent = tree.locks, place.parent
+    locks, parent = tree.locks, tree.inodes.get(place.parent.number)
+    if parent is None:
+        return False  # It was removed with all that was in it: no move was counted.
     undecided = locks.moves or (parent.number, place.name) in locks.names
-    return tree.moves == moves and not undecided and (parent.entries or {}).get(place.name) == place.number
+    return tree.moves == moves and not undecided and (parent.entries or {}).get(place.name, 0) == place.number
 
 
 def _begin(tree: Tree, start: Start, names: list[str]) -> Inode:

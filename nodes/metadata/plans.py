@@ -89,6 +89,8 @@ class Look(NamedTuple):
     place: NamePlace
     to_parent: int
     to_name: str
+    changed_ns: int
+    """When the old parent last changed: a name that went and came back is not the one that was planned."""
 
 
 Plan = Record | Split | Look
@@ -183,10 +185,8 @@ def _elsewhere(operation: Rename | LinkTo, old: NamePlace, target: Start) -> Loo
         raise FsError("EINVAL", "the root has no name that could change")
     if target.depth != len(names) - 1:
         raise Elsewhere(target, 1)
-    if not old.number:
-        raise FsError("ENOENT", shown(operation.old))
-    # Further errors are not reported here: the new parent, as the client knows it, may be gone.
-    return Look(operation, old, target.inode, names[-1])
+    # No error is reported here, ENOENT of the old name included: the new parent, as the client knows it, may be gone, or a file by now.
+    return Look(operation, old, target.inode, names[-1], old.parent.mtime_ns)
 
 
 def _check_below(operation: Rename) -> None:
@@ -207,6 +207,8 @@ def split_rename(old: NamePlace, to_parent: int, to_name: str, over: int) -> Spl
 def split_found(plan: Look, there: int) -> Split:
     """The plan after a look has found the object `there` under the new name. Raises FsError."""
     operation, old = plan.operation, plan.place
+    if not old.number:
+        raise FsError("ENOENT", shown(operation.old))
     if isinstance(operation, LinkTo):
         _check_linked(operation, old.number, there)
         return split_link(old, plan.to_parent, plan.to_name)

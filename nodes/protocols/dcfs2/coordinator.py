@@ -97,12 +97,17 @@ class Coordinated:
         numbers: list[int] = []
         error, seen_ns, theirs = "", 0, 0
         for group in sorted(begun.peers):
+            deadline_ns = host.world.clock.monotonic_ns() + PATIENCE_NS
             vote = await self._vote_of(seq, group, begun.peers[group], moves, deadline_ns)
             numbers += vote.numbers
             if not vote.yes:
                 error, seen_ns, theirs = vote.error, vote.at_ns, vote.moves
                 break
         await host.can_commit()
+        if error not in ("", BUSY, MOVED) and group < host.group and host.group in begun.peers:
+            # Nothing kept the old name here until the other group saw the error: if it has changed, that error may be right at no time.
+            own, _ = promise(host.namespace.tree, begun.peers[host.group])
+            error, seen_ns = (MOVED if own == BUSY else own, 0) if own else (error, seen_ns)
         self._decide(seq, begun, numbers, error, seen_ns, theirs)
 
     async def _vote_of(
@@ -116,7 +121,7 @@ class Coordinated:
             await host.can_commit()
             head = (host.group, seq, host.epoch, host.namespace.crossing.finished_below)
             request = VoteReq(0, *head, moves, changes, host.now_ns())
-            reply = await self._ask(group, request, min(left_ns, RESEND_NS))
+            reply = await self._ask(group, request, left_ns)
             if not isinstance(reply, Vote):
                 continue
             last = reply
@@ -127,15 +132,23 @@ class Coordinated:
         return last
 
     async def _ask(self, group: int, question: VoteReq | LookUp, timeout_ns: int) -> Any:
-        """The reply to one question, None when there is none in time. Any active of that group may reply."""
+        """The reply to one question, None when there is none in time. Any active of that group may reply. Each copy has the same number: a reply to
+        any of them counts, however long a message is under way."""
+        clock, own = self._host.world.clock, group == self._host.group
+        timers: list[Any] = []
 
         def send() -> None:
-            if group == self._host.group:
+            if own:
                 self.on_vote_req(question)  # type: ignore[arg-type]
-            else:
-                self._host.send_to(group, question)
+                return
+            self._host.send_to(group, question)
+            timers[:] = [clock.call_later(RESEND_NS, send)]
 
-        return await self._calls.ask_through(send, question, timeout_ns)
+        try:
+            return await self._calls.ask_through(send, question, timeout_ns)
+        finally:
+            for timer in timers:
+                timer.cancel()
 
     def on_reply(self, message: Vote | Found) -> None:
         self._calls.on_reply("", message)
@@ -271,10 +284,12 @@ class Coordinated:
         host = self._host
         question = LookUp(0, host.group, plan.to_parent, plan.to_name, host.now_ns())
         found = None
-        for _ in range(PATIENCE_NS // RESEND_NS):
-            found = await self._ask(home_group(plan.to_parent), question, RESEND_NS)
+        deadline_ns = host.world.clock.monotonic_ns() + PATIENCE_NS
+        while (left_ns := deadline_ns - host.world.clock.monotonic_ns()) > 0:
+            found = await self._ask(home_group(plan.to_parent), question, left_ns)
             if found is not None and found.error != BUSY:
                 break
+            await host.world.clock.sleep(BUSY_NS + host.world.rng.randrange(BUSY_NS))
         await host.can_commit()
         holds = still_holds(host.namespace.tree, plan.place, moves)
         if found is None or found.error == BUSY or not holds or host.draining:
@@ -287,6 +302,9 @@ class Coordinated:
         try:
             split = split_found(plan, found.child)
         except FsError as refused:
+            if host.namespace.tree.inodes[plan.place.parent.number].mtime_ns != plan.changed_ns:
+                host.again(op_id)()
+                return
             self._refuse(op_id, lowest_open, str(refused), found.at_ns)
             return
         self.begin(op_id, lowest_open, split, moves)

@@ -170,6 +170,7 @@ class S2pc:
         key = (message.group, message.seq)
         if key in self._host.namespace.crossing.voted:
             self._host.record(FinishRecord(self._host.now_ns(), *key), lambda: None)
+            self._host.wake()
 
     # --- recovery and lost messages --------------------------------------------------------------------------------
 

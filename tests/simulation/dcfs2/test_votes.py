@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from nodes.config import SECOND
-from nodes.metadata.operations import Create, Delete, Link, Mkdir, Stat
+from nodes.metadata.operations import Create, Delete, Mkdir, Rename, Stat
+from nodes.units import home_group
 from tests.simulation.dcfs2.lab import Groups
-from tests.simulation.dcfs2.schedules import directory_of, held, until_held
+from tests.simulation.dcfs2.schedules import held, until_held
+from tests.simulation.dcfs2.test_late_copies import make_at
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -42,20 +44,24 @@ def test_a_vote_for_an_earlier_coordinator_is_none_for_its_successor(seed: int) 
 
 
 def test_a_refusal_is_reported_as_of_the_vote() -> None:
-    """The new parent is missing when its group is asked, and created again before the answer is decided."""
+    """The directory that is to be replaced is full when its group is asked, and empty again before the answer is decided."""
     lab = Groups(1, 2, 1, placement="random", cross_group="two_phase")
-    old, new = directory_of(lab, 2), directory_of(lab, 1)
-    lab.ada.call(Create(f"{old}/f"))
-    lab.ada.call(Stat(new))
+    make_at(lab, "/d", 2)
+    make_at(lab, "/y", 1)
+    make_at(lab, "/d/sub", 2)
+    make_at(lab, "/y/g", 1)
+    while home_group(lab.eve.call(Create("/y/h")).result.inode) != 1:  # type: ignore[union-attr]
+        lab.eve.call(Delete("/y/h"))
+    lab.ada.call(Stat("/y/g"))
     questions = held(lab, "VoteReq", lab.servers(1))
-    refused = lab.ada.spawn(Link(f"{old}/f", f"{new}/g"))
+    refused = lab.ada.spawn(Rename("/d/sub", "/y/g", True))
     until_held(lab, questions)
-    lab.eve.call(Delete(new))
+    lab.eve.call(Rename("/y/h", "/y/g/h"))
     votes = held(lab, "Vote", lab.servers(2))
     questions.release()
     until_held(lab, votes)
-    lab.eve.call(Mkdir(new))
+    lab.eve.call(Delete("/y/g/h"))
     votes.release()
     lab.cluster.run_until(refused.done, 30 * SECOND)
-    assert "ENOENT" in str(refused.exception())
+    assert "ENOTEMPTY" in str(refused.exception())
     lab.finish()
