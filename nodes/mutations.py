@@ -123,6 +123,13 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     checkpoint_copies_thin_out: bool = False
     """A recovery begins without checking which servers can still reach the checkpoint."""
 
+    # --- replicas of blocks ---
+
+    excess_orders_forgotten: bool = False
+    """An order to remove an excess replica is forgotten once it is sent: another one is chosen while it is on its way."""
+    former_lives_believed: bool = False
+    """A late report of a data node's former life counts as one of its present life."""
+
     # --- journals, images, disks ---
 
     off_by_one_quorum: bool = False

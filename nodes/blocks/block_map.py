@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 import msgspec
 
 from nodes.config import SECOND
+from nodes.metadata.tree import Tree
 from nodes.wire.data_messages import DAMAGED, FINAL, Changes, FullReport, Heartbeat, ReplicaRow
 
 PARTS_MAX = 1 << 16
@@ -39,6 +40,8 @@ class DataNodeState(msgspec.Struct):
     """Time since when one of these beats while the present life is silent; 0 while none does."""
     version: int = -1
     """Version of the known replicas; -1 before the first full report."""
+    reported: int = -1
+    """Version of the replicas in its last heartbeat. While it is later than `version`, what is known of them may be over."""
     received_ns: int = 0
     alive: bool = True
     capacity: int = 0
@@ -49,11 +52,16 @@ class DataNodeState(msgspec.Struct):
     replicas: dict[int, ReplicaRow] = {}
     incoming: IncomingReport | None = None
 
+    def has_reported(self, epoch: int) -> bool:
+        """Whether the node obeys exactly this epoch, and all that it did before is known."""
+        return self.epoch == epoch and self.version >= self.reported
+
 
 class BlockMap:
     """Replicas by node and by block; those of dead nodes do not count."""
 
-    def __init__(self) -> None:
+    def __init__(self, former_lives_believed: bool = False) -> None:
+        self._former_lives_believed = former_lives_believed
         self.nodes: dict[str, DataNodeState] = {}
         self._holders: dict[int, dict[str, ReplicaRow]] = {}
         self.suspects: dict[int, None] = {}
@@ -81,7 +89,7 @@ class BlockMap:
         node = self.nodes.get(name)
         if node is None:
             node = self.nodes[name] = DataNodeState(name, replicas={}, past=[])
-        if beat.boot in node.past and not is_back(node, now_ns):
+        if beat.boot in node.past and not is_back(node, now_ns) and not self._former_lives_believed:
             return False
         started = node.boot != beat.boot
         if started:
@@ -89,6 +97,7 @@ class BlockMap:
             node.past = [*(boot for boot in node.past if boot != beat.boot), node.boot][-PAST_MAX:]
             node.boot, node.returns_ns = beat.boot, 0
         node.received_ns, node.address = now_ns, beat.address
+        node.reported = beat.version if started else max(node.reported, beat.version)
         node.capacity, node.used, node.epoch = beat.capacity, beat.used, max(node.epoch, beat.epoch)
         if not node.alive:
             node.alive = True
@@ -212,6 +221,14 @@ def is_back(node: DataNodeState, now_ns: int) -> bool:
     return now_ns - node.returns_ns >= RETURN_NS
 
 
+def wanted_of(tree: Tree, block: int) -> WantedBlock | None:
+    """The block as the namespace has it: None when it is free; length 0 while it is being written."""
+    body, found = tree.bodies.owner(block), tree.bodies.block(block)
+    if body is None or found is None:
+        return None
+    return WantedBlock(found.stamp, found.length, tree.inodes[body.inode].replication)
+
+
 def judge(wanted: WantedBlock, holders: dict[str, ReplicaRow]) -> BlockVerdict:
     """Classifies the replicas. Only a whole replica with exactly this stamp and length is good."""
     verdict = BlockVerdict([], [], [])
@@ -232,13 +249,18 @@ def excess(
     nodes: dict[str, DataNodeState],
     epoch: int,
     ordered: Collection[str],
+    not_before_ns: int,
 ) -> list[str]:
     """Nodes whose good replicas are excess: those that were `ordered` to remove theirs, then the fullest. None before every holder obeys exactly this
-    epoch, because an earlier active may have ordered the removal of some already."""
+    epoch and has reported all until then, because an earlier active may have ordered the removal of some already; nor while one that would keep
+    its replica is silent, because its disk may have been replaced."""
     many = len(verdict.good) - wanted.replication
-    if many <= 0 or any(nodes[name].epoch != epoch for name in verdict.good):
+    if many <= 0 or any(not nodes[name].has_reported(epoch) for name in verdict.good):
         return []
-    return sorted(verdict.good, key=lambda name: (name not in ordered, -nodes[name].used, name))[:many]
+    names = sorted(verdict.good, key=lambda name: (name not in ordered, -nodes[name].used, name))
+    if any(nodes[name].received_ns < not_before_ns for name in names[many:]):
+        return []
+    return names[:many]
 
 
 def not_obeyed(ordered: set[str], holders: Collection[str], nodes: dict[str, DataNodeState]) -> set[str]:

@@ -11,12 +11,21 @@ from typing import Any, Protocol
 
 import msgspec
 
-from nodes.blocks.block_map import BlockMap, BlockVerdict, WantedBlock, excess, judge, not_obeyed, targets
+from nodes.blocks.block_map import (
+    BlockMap,
+    BlockVerdict,
+    WantedBlock,
+    excess,
+    judge,
+    not_obeyed,
+    targets,
+    wanted_of,
+)
 from nodes.blocks.credibility import validate_heartbeat, wrong_row
-from nodes.config import MILLISECOND, SECOND, DataConfig, GroupConfig
+from nodes.blocks.removals import Removals
+from nodes.config import MILLISECOND, SECOND, ClusterConfig, GroupConfig
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import BLOCK_SIZE_MAX
-from nodes.metadata.tree import Tree
 from nodes.trace.block_events import BlockHealth, DataNodeLost
 from nodes.trace.events import Warned
 from nodes.units import home_group
@@ -32,8 +41,6 @@ from nodes.wire.data_messages import (
     Locate,
     Located,
     Location,
-    Removal,
-    Remove,
     ReplicaRow,
     Replicate,
     Void,
@@ -52,14 +59,12 @@ SWEPT = 200
 COPY_NS = 10 * SECOND
 """Time for which a commanded copy counts as made."""
 ASK_AGAIN_NS = 1 * SECOND
+KEPT_HEARTBEATS = 2
+"""Heartbeats within which a data node was heard that keeps its replica when others are removed as excess."""
 DOUBT_NS = 1 * SECOND
 """Time for which a block must lack replicas, or have too many, before the active acts: reports may be under way."""
-Removals = dict[tuple[str, Removal], list[tuple[int, int, int]]]
-"""Removals by data node and reason: (block, stamp, state)."""
 COPIES_MAX = 64
 """Largest number of copies under way."""
-REMOVED_MAX = 1_000
-"""Largest number of blocks in one command."""
 
 
 class Metadata(Protocol):
@@ -89,7 +94,7 @@ class BlockKeeper:
         self,
         world: World,
         group: GroupConfig,
-        config: DataConfig,
+        cluster: ClusterConfig,
         metadata: Metadata,
         command: Command,
         kept_below: Callable[[], int],
@@ -98,7 +103,8 @@ class BlockKeeper:
     ):
         self._world = world
         self._group = group
-        self._config = config
+        self._config = cluster.data
+        self._mutations = cluster.mutations
         self._metadata = metadata
         self._command = command
         self._kept_below = kept_below
@@ -107,7 +113,7 @@ class BlockKeeper:
         """Blocks that data nodes quarantine themselves once they learn of the rollback; no command removes them."""
         self._behind = behind
         """Whether another server may have sent answers that this namespace does not reflect yet: replicas may be newer than it."""
-        self.map = BlockMap()
+        self.map = BlockMap(cluster.mutations.former_lives_believed)
         self._began_ns = world.clock.monotonic_ns()
         self._asked: dict[str, int] = {}
         self._warned_ns = -ASK_AGAIN_NS
@@ -118,6 +124,10 @@ class BlockKeeper:
         """Blocks that are not whole, each with the time since when."""
         self._copies: dict[int, dict[str, int]] = {}
         """Copies under way: the targets by block, each with the time when the copy is given up."""
+        self._turns: dict[int, int] = {}
+        """By block that lacks replicas: the number that selects the source of the next copy, so that one that fails is followed by another."""
+        self._ordered_in = 0
+        """The epoch of the orders in `_removing`."""
         self._removing: dict[int, set[str]] = {}
         """Nodes that were ordered to remove an excess replica of a block, and may do so at any time: no other is chosen in their place."""
         self._absent: dict[int, int] = {}
@@ -227,11 +237,15 @@ class BlockKeeper:
             self._unhealthy.clear()
             self._doubted.clear()
             self._copies.clear()
-            self._removing.clear()
+            self._turns.clear()
             self._absent.clear()
         if not epoch:
             self._forget_suspects()
             return
+        if epoch != self._ordered_in:
+            # Orders of this epoch are obeyed although the lease was lost meanwhile.
+            self._ordered_in = epoch
+            self._removing.clear()
         for name in died:
             self._world.trace.emit(DataNodeLost(self._group.name, name))
         if now - self._began_ns > silence_ns:
@@ -263,15 +277,13 @@ class BlockKeeper:
         suspects = self.map.suspects
         for block in self._swept():
             suspects[block] = None
-        removals: Removals = {}
+        removals = Removals()
         for block in list(islice(suspects, LOOKED_AT)):
             del suspects[block]
             if self._judge(block, now, quiet, removals):
                 suspects[block] = None
-        for (node, removal), blocks in removals.items():
-            for start in range(0, len(blocks), REMOVED_MAX):
-                command = Remove(self._epoch, blocks[start : start + REMOVED_MAX], removal)
-                self._world.network.send(node, command)
+        for node, command in removals.commands(self._epoch, self.map.nodes):
+            self._world.network.send(node, command)
 
     def _swept(self) -> list[int]:
         """The next blocks of the sweep over all blocks of the namespace and of data nodes."""
@@ -297,16 +309,16 @@ class BlockKeeper:
             elif block in self._void() or block < self._kept_below():
                 return False
             elif self._is_freed(block, quiet):
-                _remove(removals, holders, list(holders), "freed")
+                removals.add(holders, list(holders), "freed")
             return bool(holders)
         self._absent.pop(block, None)
         if not wanted.length:
             return False
         verdict = judge(wanted, holders)
         if verdict.good:
-            _remove(removals, holders, verdict.damaged, "damaged")
+            removals.add(holders, verdict.damaged, "damaged")
             if not self._behind():
-                _remove(removals, holders, verdict.stale, "stale")
+                removals.add(holders, verdict.stale, "stale")
         health = verdict.health(wanted)
         if health == "whole":
             self._copies.pop(block, None)
@@ -315,10 +327,12 @@ class BlockKeeper:
                 self._removing[block] = left
         elif now - self._doubted.setdefault(block, now) >= DOUBT_NS and verdict.good:
             ordered = self._removing.get(block, set())
-            names = excess(verdict, wanted, self.map.nodes, self._epoch, ordered)
+            not_before_ns = now - KEPT_HEARTBEATS * self._config.heartbeat_ms * MILLISECOND
+            names = excess(verdict, wanted, self.map.nodes, self._epoch, ordered, not_before_ns)
             if names:
-                self._removing[block] = ordered.union(names)
-                _remove(removals, holders, names, "excess")
+                if not self._mutations.excess_orders_forgotten:
+                    self._removing[block] = ordered.union(names)
+                removals.add(holders, names, "excess")
             self._copy(block, wanted, verdict, now)
         self._report(block, wanted, verdict, now)
         return health != "whole" or bool(verdict.damaged or verdict.stale)
@@ -342,9 +356,10 @@ class BlockKeeper:
         if lacking > 0 and room > 0:
             barred = [*self.map.holders(block), *copies]
             names = self._targets(min(lacking, room), barred, wanted.length)
-        for place, name in enumerate(names):
+        for name in names:
             copies[name] = now + COPY_NS
-            source = verdict.good[(block + place) % len(verdict.good)]
+            turn = self._turns[block] = self._turns.get(block, block - 1) + 1
+            source = verdict.good[turn % len(verdict.good)]
             address = self.map.nodes[name].address
             self._world.network.send(source, Replicate(self._epoch, block, wanted.stamp, name, address))
         if not copies:
@@ -375,18 +390,5 @@ class BlockKeeper:
 
     def _forget_health(self, block: int) -> BlockHealth | None:
         self._doubted.pop(block, None)
+        self._turns.pop(block, None)
         return self._unhealthy.pop(block, None)
-
-
-def wanted_of(tree: Tree, block: int) -> WantedBlock | None:
-    """The block as the namespace has it: None when it is free; length 0 while it is being written."""
-    body, found = tree.bodies.owner(block), tree.bodies.block(block)
-    if body is None or found is None:
-        return None
-    return WantedBlock(found.stamp, found.length, tree.inodes[body.inode].replication)
-
-
-def _remove(removals: Removals, holders: dict[str, ReplicaRow], names: list[str], removal: Removal) -> None:
-    for name in names:
-        row = holders[name]
-        removals.setdefault((name, removal), []).append((row.block, row.stamp, row.state))

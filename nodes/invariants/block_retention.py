@@ -3,6 +3,7 @@ was acknowledged (docs/data-nodes.md)."""
 
 from __future__ import annotations
 
+from nodes.faults.table import BY_NAME
 from nodes.invariants.checker import PATIENCE_NS, Check, place_in_trace
 from nodes.invariants.replicas import Replicas, ReportedReplica
 from nodes.trace.block_events import (
@@ -14,7 +15,7 @@ from nodes.trace.block_events import (
     ReplicaStored,
 )
 from nodes.trace.checkpoints import TakenBack
-from nodes.trace.events import Serving, Stamped
+from nodes.trace.events import FaultInjected, Serving, Stamped
 
 NEEDS_ANOTHER = ("excess", "stale", "damaged")
 """Reasons that allow a removal only while another node has the whole block."""
@@ -42,6 +43,7 @@ class BlocksKept(Check):
             Serving: self._on_serving,
             FileCalled: self._on_file,
             TakenBack: self._on_taken_back,
+            FaultInjected: self._on_fault,
         }
         self.replicas = replicas
         self._removals: list[tuple[Stamped, ReplicaRemoved]] = []
@@ -55,6 +57,8 @@ class BlocksKept(Check):
         self._short: list[tuple[Stamped, FileCalled]] = []
         """Reads that returned too little; a recovery may have quarantined the rest."""
         self._taken_back_ns = 0
+        self._disk_lost_ns: dict[str, int] = {}
+        """By data node: the time when a fault last made its disk lose data."""
 
     # --- events of data nodes --------------------------------------------------------------------------------------
 
@@ -81,6 +85,21 @@ class BlocksKept(Check):
     def _has_another(self, event: ReplicaRemoved) -> bool:
         """Whether another node has a replica as new as the removed one."""
         return any(held.stamp >= event.stamp for held in self.replicas.holders(event.block).values())
+
+    def _lost_meanwhile(self, stamped: Stamped, event: ReplicaRemoved) -> bool:
+        """Whether a fault has just made a disk lose the replica that was to stay: the command may have been on its way."""
+        return any(
+            node in self._disk_lost_ns
+            and 0 <= stamped.at_ns - self._disk_lost_ns[node] <= PATIENCE_NS
+            and held.stamp >= event.stamp
+            for node, held in self.replicas.lost(event.block).items()
+            if node != stamped.server
+        )
+
+    def _on_fault(self, stamped: Stamped, event: FaultInjected) -> None:
+        if event.verb in BY_NAME and BY_NAME[event.verb].damages:
+            for node in event.targets:
+                self._disk_lost_ns[node] = stamped.at_ns
 
     # --- events of actives -----------------------------------------------------------------------------------------
 
@@ -140,6 +159,8 @@ class BlocksKept(Check):
         for stamped, removed in removals:
             if self._has_another(removed):
                 self.checked += 1
+            elif self._lost_meanwhile(stamped, removed):
+                continue
             elif stamped.at_ns > oldest_ns:
                 self._removals.append((stamped, removed))
             else:

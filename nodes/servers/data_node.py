@@ -71,6 +71,8 @@ class DataNode:
         self._views: dict[int, ViewCopy] = {}
         """The copy of each group's view, as part of the pool."""
         self._reported = (-1, -1, -1)
+        self._reports = False
+        """Whether what was found at the start is durable, and may be reported."""
         self._table: dict[type[Message], Callable[[str, Any], None]] = {
             WriteBlock: self._on_write,
             Packet: self._stages.on_packet,
@@ -89,8 +91,7 @@ class DataNode:
         world = self._world
         self._report_found()
         world.network.receive(self.on_message)
-        for reporter in self._reporters.values():
-            world.scope.spawn(reporter.run(), "reports")
+        world.scope.spawn(self._report(), "names")
         world.scope.spawn(self._scrub(), "scrubber")
         world.scope.spawn(self._report_holdings(), "holdings")
 
@@ -183,7 +184,7 @@ class DataNode:
 
     def _on_want(self, peer: str, message: WantReport) -> None:
         reporter = self._reporters.get(message.group)
-        if reporter is not None:
+        if reporter is not None and self._reports:
             reporter.on_want(peer)
 
     def _on_received(self, peer: str, message: HeartbeatAck) -> None:
@@ -209,7 +210,8 @@ class DataNode:
             row = self._row(block)
             if row is None or not self._authorizer.command(peer, block, message.epoch):
                 continue
-            same = (row.stamp, row.state) == (stamp, state) and not self._stages.writing(block)
+            known = self._reporters[home_group(block)].is_as_known(block, message.boot, message.version)
+            same = known and (row.stamp, row.state) == (stamp, state) and not self._stages.writing(block)
             if message.removal == "freed" or same:
                 self._remove(row, message.removal)
 
@@ -222,6 +224,23 @@ class DataNode:
             return
         self._world.trace.emit(ReplicaRemoved(row.block, row.stamp, removal))
         self._changed(row.block)
+
+    async def _report(self) -> None:
+        """Begins to report when what was found at the start is durable."""
+        warned = False
+        while True:
+            try:
+                await self._store.keep_found()
+                break
+            except OSError as error:
+                if not warned:
+                    line = f"{error}: what was found at the start is reported once the disk can keep it"
+                    self._world.trace.emit(Warned(line))
+                warned = True
+                await self._world.clock.sleep(HOLDS_NS)
+        self._reports = True
+        for reporter in self._reporters.values():
+            self._world.scope.spawn(reporter.run(), "reports")
 
     # --- rounds ----------------------------------------------------------------------------------------------------
 

@@ -23,10 +23,19 @@ class ReplicaLedger:
         self.boot = boot
         self.version = 0
         self._fresh: dict[int, ReplicaRow | None] = {}
+        self._changed_in: dict[int, int] = {}
+        """By block: the version with which its replica last changed."""
+
+    def is_as_known(self, block: int, boot: int, version: int) -> bool:
+        """Whether the replica is still as it was reported by this life with this version."""
+        return boot == self.boot and self._changed_in.get(block, 0) <= version
 
     def changed(self, block: int, row: ReplicaRow | None) -> None:
         """Notes a changed replica; None for a removed one."""
         self._fresh[block] = row
+        self._changed_in[block] = self.version + 1
+        if row is None:
+            del self._changed_in[block]
 
     def take(self) -> Changes | None:
         """The changes since the last call; None when there are none."""
@@ -83,6 +92,9 @@ class Reporter:
             self._gathering = True
             self._world.clock.call_later(CHANGES_NS, self._report_changes)
 
+    def is_as_known(self, block: int, boot: int, version: int) -> bool:
+        return self._ledger.is_as_known(block, boot, version)
+
     def _report_changes(self) -> None:
         self._gathering = False
         changes = self._ledger.take()
@@ -133,6 +145,7 @@ class Reporter:
             self.beat()
 
     def beat(self) -> None:
+        self._report_changes()  # So that the version stands for all that was done in the epoch before.
         for server in self.servers:
             self._world.network.send(server, self._beat())
 

@@ -27,6 +27,7 @@ from nodes.storage.block_file import (
     woven,
 )
 from nodes.storage.chunks import first_bad
+from nodes.storage.found_names import keep_names
 from nodes.units import home_group
 from nodes.world import AppendFile, Disk
 
@@ -118,6 +119,10 @@ class BlockStore:
         if size > self.room(given_up):
             line = f"no room: the data node takes {self.capacity} bytes, and leaves {self.reserve} of its disk free"
             raise OSError(errno.ENOSPC, line, path)
+
+    async def keep_found(self) -> None:
+        """Makes durable what was found at opening. Raises OSError."""
+        await keep_names(self._disk, DIRECTORY)
 
     # --- writing ---------------------------------------------------------------------------------------------------
 

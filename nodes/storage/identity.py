@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from random import Random
 
+from nodes.storage.found_names import keep_names
 from nodes.storage.journal_file import Journal
 from nodes.storage.sealed_file import seal, unseal
 from nodes.trace.events import Warned
@@ -18,6 +19,7 @@ from nodes.units import DiskId
 from nodes.world import World
 
 DISK_FILE = "disk"
+IMAGES = "image"
 MAGIC = b"CLVRDISK"
 FORMAT = 1
 DOUBTS = "this server counts again when its disk is recorded anew"
@@ -34,6 +36,7 @@ class DiskIdentity:
         self._disk = world.disk
         self._journal = journal
         self._file = file
+        self._names_kept = False
         try:
             stored = unseal(file, MAGIC, FORMAT, world.disk.read(file), DiskId)
         except FileNotFoundError:
@@ -52,9 +55,12 @@ class DiskIdentity:
         return DiskId(instance, before[-BEFORE_MAX:])
 
     async def keep(self) -> None:
-        """Makes the identity durable, and the records that the journal read back. From then on the journal's own mark of doubt is not needed.
-        Raises OSError."""
+        """Makes the identity durable, the names of images that the journal may continue, and the records that the journal read back. From then on
+        the journal's own mark of doubt is not needed. Raises OSError."""
         if not self._is_kept:
             await self._disk.replace(self._file, seal(MAGIC, FORMAT, self.id))
             self._is_kept = True
+        if not self._names_kept:
+            await keep_names(self._disk, IMAGES)
+            self._names_kept = True
         await self._journal.renewed()

@@ -104,6 +104,10 @@ class Remove(Message, array_like=True, tag=True, gc=False):
     epoch: int
     blocks: list[tuple[int, int, int]]
     removal: Removal
+    boot: int = 0
+    """The life of the data node that reported them."""
+    version: int = 0
+    """Version of the replicas as the active knows them: one that has changed later stays."""
 
 
 # --- where blocks lie -----------------------------------------------------------------------------------------------

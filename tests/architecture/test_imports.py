@@ -96,6 +96,7 @@ ALLOWED: dict[str, set[str]] = {
         "nodes.units",
         "nodes.config",
         "nodes.families",
+        "nodes.faults.table",
         "nodes.invariants",
     },
     "nodes.real": FLOOR

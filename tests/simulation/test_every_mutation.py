@@ -24,6 +24,8 @@ SCHEDULED = (baselines, client, dcfs2, leases, members, mams, paxos, recovery, b
 OF_THEIR_OWN = {
     "cut_off_leader_stays": "leases/test_giving_way.py",
     "dropped_ledger_awaited": "baselines/test_truncation.py",
+    "excess_orders_forgotten": "data/test_late_orders.py",
+    "former_lives_believed": "data/test_late_orders.py",
     "joins_ignored_while_redoing": "paxos/test_takeover.py",
     "leads_without_counting": "mams/test_outside_leaders.py",
     "registers_while_elected": "mams/test_configuration.py",

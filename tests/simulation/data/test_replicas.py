@@ -15,6 +15,7 @@ from nodes.wire.data_messages import (
     WRITING,
     Changes,
     FullReport,
+    Heartbeat,
     Packet,
     Remove,
     WriteBlock,
@@ -193,18 +194,28 @@ def test_a_deletion_that_a_failover_takes_back_costs_no_replica() -> None:
 
 def test_commands_of_an_earlier_epoch_and_about_another_state_are_void() -> None:
     lab = stored(11)
+    beats = {name: lab.copies(Heartbeat, name) for name in lab.cluster.view()}
     lab.faults.crash(lab.active)
     lab.await_next_active()
     lab.run_ms(3_000)
+    lives = {name: beat for copied in beats.values() for name, _, beat in copied}
     path, holders = next(iter(lab.replicas().items()))
     block = int(path[7:23], 16)
-    for epoch, stamp, state in ((1, 1, FINAL), (2, 1, WRITING), (2, 2, FINAL)):
-        command = Remove(epoch, [(block, stamp, state)], "excess")
-        for name in holders:
-            lab.cluster.net.carry("mds1", name, [command])
+
+    def order(name: str, epoch: int = 2, stamp: int = 1, state: int = FINAL, **life: int) -> None:
+        """As the active would order it now, except for what is given."""
+        known = {"boot": lives[name].boot, "version": lives[name].version} | life
+        lab.cluster.net.carry("mds1", name, [Remove(epoch, [(block, stamp, state)], "excess", **known)])
+
+    for name in holders:
+        order(name, epoch=1)
+        order(name, state=WRITING)
+        order(name, stamp=2)
+        order(name, boot=lives[name].boot + 1)
+        order(name, version=0)
     lab.run_ms(1_000)
     assert lab.counts() == [3] * 5 and lab.health() == {}
-    lab.cluster.net.carry("mds1", holders[0], [Remove(2, [(block, 1, FINAL)], "excess")])
+    order(holders[0])
     lab.until(lambda: reasons(lab) == {"excess"} and lab.counts() == [3] * 5)
 
 

@@ -19,7 +19,7 @@ from nodes.trace.block_events import (
     ReplicaStored,
 )
 from nodes.trace.checkpoints import TakenBack
-from nodes.trace.events import Serving, Stamped
+from nodes.trace.events import FaultInjected, Serving, Stamped
 from tests.unit.invariants.story import Story
 from tests.unit.invariants.test_good_histories import merged
 
@@ -122,6 +122,15 @@ def test_a_replica_that_was_not_found_again_is_gone() -> None:
     story.report("dn4", ReplicasFound([], False))
     story.report("dn2", ReplicaRemoved(BLOCK, 1, "excess"))
     assert verdict(story.events)[0] == "red"
+
+
+@pytest.mark.parametrize(("node", "state"), [("dn4", "green"), ("dn9", "red")])
+def test_the_replica_that_was_to_stay_may_be_lost_with_its_disk_meanwhile(node: str, state: str) -> None:
+    story = written()
+    story.report("control", FaultInjected(1, "new_disk", [node], {}))
+    story.report("dn4", ReplicasFound([], False))
+    story.report("dn2", ReplicaRemoved(BLOCK, 1, "excess"))
+    assert verdict(story.events)[0] == state
 
 
 @pytest.mark.parametrize(
