@@ -99,6 +99,19 @@ class LocalImageDirectory:
         except FileNotFoundError:
             return 0
 
+    async def write_anew(self, file: str, length: int) -> None:
+        """Makes what lies here without a manifest durable: an earlier attempt may have ended before its sync, or by a failed one, after which no
+        later sync writes the old file. Raises OSError."""
+        data = memoryview(self._disk.read(path_of(file), 0, length))
+        out = self._disk.open_append(path_of(file))
+        try:
+            await out.truncate(0)
+            for start in range(0, length, DISCARD_BYTES):
+                out.append(bytes(data[start : start + DISCARD_BYTES]))
+                await out.sync()
+        finally:
+            out.close()
+
     async def shelve(self, manifest: Manifest) -> None:
         """Writes the manifest. From then on the image counts. Raises OSError."""
         await self._disk.replace(path_of(manifest_file(manifest.image)), encode(manifest))

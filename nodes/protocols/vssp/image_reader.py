@@ -127,9 +127,11 @@ class PoolImageReader:
         progress: Callable[[], None],
     ) -> None:
         file, entry = partition_file(manifest.image, partition), manifest.partitions[partition]
+        offset = began = await self._good_beginning(file, entry.length)
+        if offset and self.image not in self._local_images.images():
+            await self._local_images.write_anew(file, offset)
         out = self._world.disk.open_append(path_of(file))
         try:
-            offset = began = await self._good_beginning(file, entry.length)
             if out.size > offset:
                 await out.truncate(offset)
             checksum = await self._feed_stored(loader, partition, file, offset)

@@ -73,7 +73,7 @@ class Repairs:
         known = image_of(command.file)
         assert known is not None
         image, partition = known
-        if self._writes(image):
+        if self._writes(image) or self._became_whole(image, command):
             return
         self._changes(image)
         if isinstance(command, m.RemoveFile):
@@ -90,13 +90,22 @@ class Repairs:
         finally:
             self.image = ""
 
+    def _became_whole(self, image: str, command: m.RecoverFile | m.RemoveFile) -> bool:
+        """Whether partitions are to be removed that a manifest of this disk names by now. An image that may go loses its manifest first."""
+        partial = isinstance(command, m.RemoveFile) and command.file != manifest_file(image)
+        return partial and image in self._local_images.images()
+
     async def _recover(self, image: str, command: m.RecoverFile) -> None:
         """Makes this replica equal to the source's; until then the image does not count. Raises NotFetched, OSError."""
         file, size, sources = command.file, command.size, [command.source]
         theirs = await fetch_sums(self._calls, command.source, file, size)
+        offset = began = (
+            min(size, await self._first_bad(file, theirs)) if self._local_images.size(file) else 0
+        )
+        if offset and image not in self._local_images.images():
+            await self._local_images.write_anew(file, offset)
         out = self._world.disk.open_append(path_of(file))
         try:
-            offset = began = min(size, await self._first_bad(file, theirs))
             if offset == size == out.size:
                 return
             self._local_images.remove(manifest_file(image))
