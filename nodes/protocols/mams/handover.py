@@ -17,7 +17,7 @@ from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
 from nodes.metadata_server.tenure import JournalLeader
 from nodes.protocols.mams.messages import HandOver, HandOverReply
-from nodes.replicas.view import STANDBY
+from nodes.replicas.view import STANDBY, ServerPlace
 from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Tenure
 from nodes.wire.messages import Mark
@@ -150,9 +150,10 @@ class Succession:
         self._epoch = 0
         self._until_ns = 0
 
-    @property
-    def stands(self) -> bool:
-        return self._following.epoch == self._epoch and self._clock.monotonic_ns() < self._until_ns
+    def stands(self, place: ServerPlace) -> bool:
+        """`place`: this server's in the view. A junior would take the lock again and again, and give it up each time (CFS §4.2.2 step 1)."""
+        ordered = self._following.epoch == self._epoch and self._clock.monotonic_ns() < self._until_ns
+        return ordered and place.state == STANDBY
 
     def on_ask(self, peer: str, message: HandOver, free: bool) -> None:
         """Accepts if this server is a standby of that epoch with an equal journal. `free`: neither leads nor reads other servers' groups."""

@@ -203,16 +203,14 @@ class Mams:
         seen = await following.look(self._incarnations.keep_up)
         if seen.owner == name:
             await self._replica.view.drop_stale_lock(seen.session)
-        elif not seen.owner and seen.place is None:
+        elif seen.place is None and not seen.owner:
             await self._await_turn()
-        elif seen.place is not None and self._is_of_former_life(seen.place, seen.owner):
-            await self._rejoin()
-        elif not seen.owner:
-            await self._compete()
         elif seen.place is None and following.active == name:
             await following.changed(REGISTER_NS)
-        elif seen.place is None:
+        elif seen.place is None or self._is_of_former_life(seen.place, seen.owner):
             await self._rejoin()
+        elif not seen.owner:
+            await self._compete(seen.place)
         else:
             self._follow(seen.place)
             await following.changed(self._look_again_ns(seen.place))
@@ -266,7 +264,7 @@ class Mams:
 
     # --- lock -----------------------------------------------------------------------------------------------------
 
-    async def _compete(self) -> None:
+    async def _compete(self, place: ServerPlace) -> None:
         replica, following = self._replica, self._following
         if replica.unfit is not None:
             await following.changed(REGISTER_NS)
@@ -275,7 +273,7 @@ class Mams:
             await await_members(self._world, replica.view, self._group.members)
         self._step("draw", "the lock is free")
         last = NOTHING if self._by_number_alone else replica.log.last
-        ordered = replica.forcing.stands or self._succession.stands
+        ordered = replica.forcing.stands or self._succession.stands(place)
         if not await self._election.run(last, ordered):
             await following.changed(self._draw_wait_ns)
             return

@@ -26,7 +26,7 @@ from nodes.replicas.messages import Granted
 from nodes.replicas.view import ACTIVE, JUNIOR, STANDBY, Configuration, EpochNode, ServerPlace, ViewMoved
 from nodes.scope import Tenure
 from nodes.wire.messages import Mark, Message
-from nodes.world import Change, ConnectionLoss
+from nodes.world import Change, CheckNode, ConnectionLoss
 
 PAPER = "CFS §4.2.2"
 TRY_AGAIN_NS = 10 * MILLISECOND
@@ -119,6 +119,8 @@ class Elected(JournalLeader):
         recovery = await self._recover()  # 2b
         self._hold_requests()  # 3
         active, sn = await self._flush(recovery)  # 4
+        if self.grants.needed:  # No configuration changes before: R of the next one may have granted an earlier holder nothing (safety rule 26).
+            await wait_out_old_leases(self._replica, recovery.unsure, recovery.grants_end_ns)
         await self._regain_quorum(active, sn)  # 4b
         await active.name_disks()  # safety rule 23
         standbys = await self._register(active)  # 5
@@ -254,6 +256,7 @@ class Elected(JournalLeader):
         """CFS §4.2.2 step 5: members with the same journal are standbys, all others juniors. Raises LostLock, CoordinationError."""
         replica, view = self._replica, self._replica.view
         while True:
+            _, version = await view.configuration()
             places = await view.places()
             sn, in_step = replica.log.last.sn, active.in_step()
             others = {name: place.state for name, place in places.items() if name != replica.name}
@@ -264,8 +267,8 @@ class Elected(JournalLeader):
                 if others[name] != state
             ]
             try:
-                if changes:
-                    await view.guarded(changes)
+                if changes:  # A late copy must not call a server a standby that has been removed since: it would be sent nothing.
+                    await view.guarded([CheckNode(view.path("configuration"), version), *changes])
                 break
             except (ViewMoved, ConnectionLoss):
                 await replica.world.clock.sleep(TRY_AGAIN_NS)
