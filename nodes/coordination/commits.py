@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 
 from nodes.coordination.log import Logged, TransactionLog, image_bytes
 from nodes.coordination.tree import ZnodeTree
@@ -23,6 +24,7 @@ class CommitQueue:
         self._made = 0
         self._held: deque[tuple[int, Step]] = deque()
         self._syncing: asyncio.Task[None] | None = None
+        self._settling: list[asyncio.Future[None]] = []
 
     def append(self, change: Logged) -> None:
         self._queued.append(change)
@@ -50,6 +52,8 @@ class CommitQueue:
                 self._release(made)
         except OSError as error:
             self._on_failure(error)
+            for settled in self._settling:
+                _end(settled)
             return
         self._syncing = None
         self._release(self._made)
@@ -59,6 +63,20 @@ class CommitQueue:
             self._held.popleft()[1]()
 
     async def settled(self) -> None:
-        """Returns when all changes made so far are durable."""
-        while self._syncing is not None:
+        """Returns when all changes made so far are durable, or when the disk has failed."""
+        if self._syncing is None or self._syncing.done():
+            return
+        settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._settling.append(settled)
+        self._held.append((self._made, partial(_end, settled)))
+        await settled
+
+    async def ended(self) -> None:
+        """Returns when no change is being written any more. No further ones may be made."""
+        if self._syncing is not None:
             await self._syncing
+
+
+def _end(settled: asyncio.Future[None]) -> None:
+    if not settled.done():
+        settled.set_result(None)

@@ -100,6 +100,7 @@ async def serve(settings: EnsembleSettings) -> None:
         await service.commits.settled()
         for line in list(service.lines.values()):
             line.close()
+    await service.commits.ended()
     log.close()
 
 

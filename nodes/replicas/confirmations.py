@@ -119,13 +119,13 @@ class Confirmations:
             await self._wanted.wait()
             self._wanted.clear()
             for server in list(self._due):
+                self._due.pop(server, None)  # Before the look: a change during it is due again.
                 try:
                     await self._look(server, clock)
-                    self._due.pop(server, None)
                 except CoordinationError:
                     self._watches.pop(server, None)
                     await clock.sleep(RETRY_NS)
-                    self._wanted.set()
+                    self._want(server)
 
     async def look_around(self, clock: Clock) -> None:
         """Reads all nodes, each no older than this call. Raises CoordinationError."""
