@@ -134,8 +134,9 @@ class Follower:
         if executed < self.reported:
             self._send(self.name, Success(self._ballot, self.reported))
 
-    def on_tick(self) -> None:
-        """Overdue records and decisions count as unsent, so that they are sent again."""
-        if self._waiting_since_ns and self._clock.monotonic_ns() - self._sent_at_ns > RESEND_NS:
+    def on_tick(self, timeout_ns: int) -> None:
+        """Overdue records and decisions count as unsent, so that they are sent again before the member counts as silent."""
+        overdue_ns = min(RESEND_NS, timeout_ns // 3)
+        if self._waiting_since_ns and self._clock.monotonic_ns() - self._sent_at_ns > overdue_ns:
             self.sent = self.accepted
             self.reported = min(self.reported, self.executed)

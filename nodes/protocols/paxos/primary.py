@@ -261,7 +261,7 @@ class Primary(ServingLeader):
             await clock.sleep(pause_ns)
             if clock.monotonic_ns() - began_ns > 2 * pause_ns:
                 proposer.tally.forgive()
-            proposer.on_tick()
+            proposer.on_tick(self._timeout_ns)
             self._change_view(proposer)
             self._hold_log(any(each.lacks for each in proposer.tally.followers.values()))
 

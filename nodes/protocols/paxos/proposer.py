@@ -261,9 +261,9 @@ class Proposer:
 
     # --- time ------------------------------------------------------------------------------------------------------
 
-    def on_tick(self) -> None:
+    def on_tick(self, timeout_ns: int) -> None:
         for follower in self.tally.followers.values():
-            follower.on_tick()
+            follower.on_tick(timeout_ns)
         self._pack()
 
     def out_of_reach(self, timeout_ns: int) -> list[str]:
