@@ -368,8 +368,8 @@ async def check_content(trial: Audited, prober: Prober, tree: dict[str, Any]) ->
         try:
             content = b"".join([part async for part in prober.client.files.get(path)])
         except FsError as error:
-            lost = trial.block_history.lost
-            if wanted and not (lost and lost & await blocks_of(prober, path)):
+            blocks, replicas = await blocks_of(prober, path), tree[path].replication
+            if wanted and not any(trial.block_history.may_be_lost(block, replicas) for block in blocks):
                 trial.fail(CONTENT, error.name, f"{path} cannot be read back: {error}")
             continue
         sums[inode] = hashlib.sha256(content).digest()

@@ -1,7 +1,8 @@
 """What the audit has to know of the past of blocks: their files, and which of them may be lost.
 
 A write is acknowledged by the data nodes that could be reached, as in HDFS, and copied later. So no family promises to keep the blocks that one
-data node alone had when its disk lost data.
+data node alone had when its disk lost data. Nor does a file outlive the loss of as many disks as it has replicas: the active may have ordered the
+removal of the others as excess.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ class BlockHistory:
         self._replicas = Replicas()
         self.lost: set[int] = set()
         """Blocks that one disk alone had when it lost data."""
+        self._bereft: dict[int, set[str]] = {}
+        """The data nodes that had each block when their disks lost data."""
         self.granted: dict[int, int] = {}
         """The file to which each block was granted, as far as its client had the answer."""
 
@@ -42,9 +45,14 @@ class BlockHistory:
                 if node in self._nodes:
                     self._lose_all(node, stamped)
 
+    def may_be_lost(self, block: int, replicas: int) -> bool:
+        """Whether no family promises to keep a block of a file with so many replicas."""
+        return block in self.lost or len(self._bereft.get(block, ())) >= replicas
+
     def _lose_all(self, node: str, stamped: Stamped) -> None:
         for block, mine in self._replicas.of(node).items():
             others = [held for name, held in self._replicas.holders(block).items() if name != node]
             if all(held.stamp < mine.stamp for held in others):
                 self.lost.add(block)
+            self._bereft.setdefault(block, set()).add(node)
             self._replicas.lose(block, "", replace(stamped, server=node))

@@ -32,10 +32,11 @@ from nodes.explore.stamps import Stamps
 from nodes.invariants import registry
 from nodes.invariants.one_active import OneActive
 from nodes.invariants.same_state import SameState
+from nodes.roles import FOLLOWING
 from nodes.sim.ensemble import COORDINATION
 from nodes.sim.loop import Stuck
 from nodes.trace import story
-from nodes.trace.events import Configured, Stamped
+from nodes.trace.events import Configured, Placed, Serving, Stamped
 
 START_NS = 120 * SECOND
 SEGMENT_NS = 30 * SECOND
@@ -88,8 +89,13 @@ class Trial:
 
     def _on_event(self, stamped: Stamped) -> None:
         self.events.append(stamped)
-        if type(stamped.event) is Configured:
-            self.atlas.configured[stamped.event.group] = len(stamped.event.members)
+        event = stamped.event
+        if type(event) is Configured:
+            self.atlas.configured[event.group] = len(event.members)
+        elif type(event) is Placed and event.state in FOLLOWING:
+            self.atlas.on_record.add(event.server)
+        elif type(event) is Serving:
+            self.atlas.on_record.add(stamped.server)
 
     # --- the whole trial -------------------------------------------------------------------------------------------
 

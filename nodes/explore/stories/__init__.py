@@ -35,6 +35,7 @@ from nodes.explore.stories.ledgers import begins_late, closed_by_two, closed_lat
 from nodes.explore.stories.members import half_made, old_words, wedged
 from nodes.explore.stories.reads import last_moments, reached_late, rejoins, shores, views, views_twice
 from nodes.explore.stories.renewals import all_replaced, copied_in_vain, slept_through
+from nodes.explore.stories.replicas import reported_late, thinned
 from nodes.explore.stories.returns import (
     gaps,
     gaps_on_return,
@@ -68,6 +69,8 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
         outlived,
         images,
         wrong_clocks,
+        thinned,
+        *3 * [reported_late],
     ]
     if standbys:
         reported += [

@@ -196,6 +196,17 @@ def test_a_block_that_one_disk_alone_had_may_be_lost_with_it(kept: int, excused:
     assert bool(trial.block_history.lost) is excused
 
 
+@pytest.mark.parametrize(("replicas", "excused"), [(1, True), (2, False)])
+def test_a_file_may_be_lost_with_as_many_disks_as_it_has_replicas(replicas: int, excused: bool) -> None:
+    data = DataConfig(["dn1", "dn2", "dn3"], 200, 600)
+    put = Caller("c1", ["put /f 3000"])
+    faults = [Fault("new_disk", ["dn1"], at_ms=1_500, for_ms=10)]
+    trial = Trial(Plan(3, one_group(1, data=data), callers=[put], faults=faults, span_ms=3_000))
+    assert trial.run().clean
+    [block] = trial.block_history.granted
+    assert trial.block_history.may_be_lost(block, replicas) is excused
+
+
 def test_a_block_without_all_its_replicas_is_seen() -> None:
     put = Caller("c1", ["put /f 3000"])
     trial = Trial(Plan(3, one_group(1, data=DataConfig(["dn1", "dn2", "dn3"])), callers=[put]))

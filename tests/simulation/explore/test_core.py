@@ -10,7 +10,8 @@ import pytest
 from backend.scenarios.reader import read
 from nodes.config import SECOND, one_group
 from nodes.explore import trial as trial_module
-from nodes.explore.core import members_to_lose, spared
+from nodes.explore.atlas import Atlas
+from nodes.explore.core import all_count, members_to_lose, spared
 from nodes.explore.plan import Failure, Fault, Plan
 from nodes.explore.trial import Trial, run
 from nodes.trace.events import FaultInjected
@@ -116,3 +117,36 @@ def test_where_all_must_answer_a_group_keeps_its_floor() -> None:
     group = one_group(4, protocol="2pc")
     assert [spared("g1", members, group) for members in (5, 4, 3, 2)] == [2, 1, 0, 0]
     assert [spared("g1", members, one_group(4)) for members in (5, 4, 3, 2)] == [2, 1, 1, 0]
+
+
+AWAY_WHEN_RECORDED = """
+name: the first primary is paused before any disk is recorded, and back when the core is healed
+teaches: it counts once a primary has recorded its disk
+seed: 20271
+trial:
+  cluster:
+    protocol: packed-paxos
+    groups:
+    - {name: g1, number: 1, members: [mds1, mds2, mds3]}
+  faults:
+    - {verb: delay, targets: [mds2, coordination], options: {ms: 10}}
+    - {verb: delay, targets: [mds3, coordination], options: {ms: 10}}
+    - verb: pause
+      targets: [whoever of g1]
+      on: {kind: step, server: whoever of g1, name: upgrade/3}
+  span_ms: 6300
+  unsettled_ms: 0
+"""
+
+
+def test_a_paxos_member_that_was_away_when_disks_were_recorded_is_no_core(tmp_path: Path) -> None:
+    assert failures(tmp_path, AWAY_WHEN_RECORDED) == []
+
+
+@pytest.mark.parametrize(("protocol", "counts"), [("packed-paxos", False), ("mams", True)])
+def test_members_of_paxos_count_once_they_are_on_record(protocol: str, counts: bool) -> None:
+    cluster = one_group(2, protocol=protocol)
+    atlas = Atlas(cluster)
+    atlas.on_record.update(("mds1", "mds2"))
+    assert all_count(["mds1", "mds2"], "g1", atlas, cluster)
+    assert all_count(["mds1", "mds3"], "g1", atlas, cluster) is counts
