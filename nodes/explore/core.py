@@ -62,7 +62,7 @@ def without_last_known(left: list[str], label: str, members: list[str], config: 
 
 def members_to_lose(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
     """A member of each set that may lose one more: in half of the draws one that serves, in the others one that counts without serving. All but those
-    that are gone for ever are there and count, on whatever disk."""
+    that are gone for ever are there and count, on whatever disk; the last one of these stays."""
     lost: list[str] = []
     for label, members in sets_of(cluster, config).items():
         serving = [name for name in members if cluster.places.get(name) in SERVING]
@@ -70,7 +70,7 @@ def members_to_lose(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: ra
         gone = sum(cluster.servers[name].gone for name in members)
         count = min(atlas.survives(label), spared(label, len(members), config))
         candidates = serving if serving and (not others or rng.random() < 0.5) else others
-        if candidates and count > gone:
+        if len(members) - gone > 1 and count > gone:
             lost += without_last_known([rng.choice(candidates)], label, members, config)
     return lost
 

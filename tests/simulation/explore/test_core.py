@@ -8,12 +8,14 @@ from random import Random
 import pytest
 
 from backend.scenarios.reader import read
-from nodes.config import SECOND, one_group
+from nodes.config import SECOND, JournalConfig, one_group
 from nodes.explore import trial as trial_module
 from nodes.explore.atlas import Atlas
 from nodes.explore.core import all_count, members_to_lose, spared
 from nodes.explore.plan import Failure, Fault, Plan
+from nodes.explore.prober import Prober
 from nodes.explore.trial import Trial, run
+from nodes.metadata.operations import Mkdir
 from nodes.trace.events import FaultInjected
 
 HALF_THERE = """
@@ -84,6 +86,23 @@ def test_leaders_and_others_are_lost() -> None:
     lost = [members_to_lose(cluster, trial.atlas, config, Random(seed)) for seed in range(16)]
     assert all(len(names) == 1 for names in lost)
     assert {cluster.places[name] for [name] in lost} == {"active", "standby"}
+
+
+def test_the_last_server_of_a_group_stays() -> None:
+    """Beside a shared journal one server is enough, when another one is gone for ever and a third was removed."""
+    config = one_group(2, protocol="qjm", journal=JournalConfig(["jn1", "jn2", "jn3"]))
+    trial = Trial(Plan(1, config, span_ms=1))
+    cluster = trial.cluster
+    cluster.run_until(cluster.settled, 60 * SECOND)
+    gone, removed = [name for name, place in cluster.places.items() if place == "standby"]
+    prober = Prober(cluster, "prober")
+    prober.run(prober.client.client.call(Mkdir("/a")))
+    trial.atlas.note("gone", [gone])
+    cluster.faults.do("remove_server", [removed])
+    cluster.run_until(lambda: removed not in cluster.configured["g1"], 60 * SECOND)
+    cluster.faults.do("gone", [gone])
+    lost = [members_to_lose(cluster, trial.atlas, config, Random(seed)) for seed in range(16)]
+    assert all(name.startswith("jn") for names in lost for name in names)
 
 
 def test_servers_that_cannot_go_on_without_the_leader_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
