@@ -21,6 +21,8 @@ from nodes.wire.keys import Realm, WeakToken
 
 OPEN_MAX = 32
 """Questions of one connection that may wait for their answers."""
+ANSWER_S = 2.0
+ANSWER_MAX_S = 60.0
 REFUSALS = (
     BadQuestion,
     NotReady,
@@ -122,3 +124,8 @@ class ControlCalls:
             )
             return
         self.report(connection, ControlReply(question.id, "", answered or {}))
+
+
+def answer_time_s(args: dict[str, Any]) -> float:
+    """Time in which a server answers a question: as much as the control plane asks for, within a bound. Raises ValueError, TypeError."""
+    return min(float(args.get("within_s", ANSWER_S)), ANSWER_MAX_S)

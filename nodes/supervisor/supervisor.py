@@ -28,7 +28,7 @@ from nodes.real.relay import Relay
 from nodes.real.rot import corrupt
 from nodes.real.synced_lengths import lose_power
 from nodes.supervisor import zookeeper
-from nodes.supervisor.calls import ControlCalls
+from nodes.supervisor.calls import ANSWER_S, ControlCalls, answer_time_s
 from nodes.supervisor.keeper import Keeper, NotReady
 from nodes.supervisor.kernel import Kernel
 from nodes.supervisor.messages import Events, Status
@@ -40,7 +40,6 @@ from nodes.trace.reader import TraceReader
 from nodes.wire.keys import WeakToken
 
 BEAT_S = 1.0
-ANSWER_S = 2.0
 FOLLOW_S = 0.01
 EVENTS_MOST = 5_000
 SEND_AHEAD_BYTES = 4 << 20
@@ -383,7 +382,7 @@ class Supervisor:
 
     async def _ask(self, connection: PeerConnection, args: dict[str, Any]) -> dict[str, Any]:
         """Passes a question on to the server's own control socket, for an answer within so many seconds."""
-        return await self._to_process(args["question"], float(args.get("within_s", ANSWER_S)))
+        return await self._to_process(args["question"], answer_time_s(args))
 
     async def _to_process(self, question: dict[str, Any], within_s: float = ANSWER_S) -> dict[str, Any]:
         if self.settings.ensemble or not self.keeper.pid:
