@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from nodes.metadata_server.checkpoints import incarnation
-from nodes.storage.identity import DISK_FILE
+from nodes.storage.identity import DISK_FILE, IMAGES
 from nodes.storage.quarantine import move_aside, unused_directory
 from nodes.storage.sealed_file import SealBroken, UnknownSeal, seal, unseal
 from nodes.world import Disk
@@ -20,7 +20,7 @@ from nodes.world import Disk
 FILE = "unfit"
 MAGIC = b"CLVRUNFT"
 FORMAT = 1
-JOURNAL, IMAGES = "journal", "image"
+JOURNAL = "journal"
 
 
 class Unfit(msgspec.Struct, array_like=True, frozen=True):

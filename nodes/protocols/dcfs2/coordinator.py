@@ -6,6 +6,7 @@ decides. A coordinator that took over decides Abort for undecided operations.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from nodes.calls import Calls
@@ -38,6 +39,7 @@ from nodes.protocols.dcfs2.pending_messages import RESEND_NS, Unanswered
 from nodes.protocols.dcfs2.s2pc import BUSY, MOVED, outcome, promise
 from nodes.slots import GroupHost
 from nodes.units import OpId, home_group
+from nodes.world import Timer
 
 PATIENCE_NS = 2 * SECOND
 """Time for all votes; after it the coordinator decides Abort, and the call is planned again."""
@@ -93,7 +95,6 @@ class Coordinated:
         """Runs the first phase in order, then the decision."""
         host = self._host
         begun = host.namespace.crossing.begun[seq]
-        deadline_ns = host.world.clock.monotonic_ns() + PATIENCE_NS
         numbers: list[int] = []
         error, seen_ns, theirs = "", 0, 0
         for group in sorted(begun.peers):
@@ -134,20 +135,20 @@ class Coordinated:
     async def _ask(self, group: int, question: VoteReq | LookUp, timeout_ns: int) -> Any:
         """The reply to one question, None when there is none in time. Any active of that group may reply. Each copy has the same number: a reply to
         any of them counts, however long a message is under way."""
-        clock, own = self._host.world.clock, group == self._host.group
-        timers: list[Any] = []
+        if group == self._host.group:
+            ask_own = partial(self.on_vote_req, question)  # type: ignore[arg-type]
+            return await self._calls.ask_through(ask_own, question, timeout_ns)
+        timer: Timer | None = None
 
         def send() -> None:
-            if own:
-                self.on_vote_req(question)  # type: ignore[arg-type]
-                return
+            nonlocal timer
             self._host.send_to(group, question)
-            timers[:] = [clock.call_later(RESEND_NS, send)]
+            timer = self._host.world.clock.call_later(RESEND_NS, send)
 
         try:
             return await self._calls.ask_through(send, question, timeout_ns)
         finally:
-            for timer in timers:
+            if timer is not None:
                 timer.cancel()
 
     def on_reply(self, message: Vote | Found) -> None:

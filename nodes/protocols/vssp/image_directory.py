@@ -100,8 +100,11 @@ class LocalImageDirectory:
             return 0
 
     async def write_anew(self, file: str, length: int) -> None:
-        """Makes what lies here without a manifest durable: an earlier attempt may have ended before its sync, or by a failed one, after which no
-        later sync writes the old file. Raises OSError."""
+        """Makes the beginning of a file durable that lies here without a manifest: an earlier attempt may have ended before its sync, or by a failed
+        one, after which no later sync writes the old file. Raises OSError."""
+        known = image_of(file)
+        if not length or (known is not None and known[0] in self.images()):
+            return
         data = memoryview(self._disk.read(path_of(file), 0, length))
         out = self._disk.open_append(path_of(file))
         try:

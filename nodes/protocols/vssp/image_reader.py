@@ -128,8 +128,7 @@ class PoolImageReader:
     ) -> None:
         file, entry = partition_file(manifest.image, partition), manifest.partitions[partition]
         offset = began = await self._good_beginning(file, entry.length)
-        if offset and self.image not in self._local_images.images():
-            await self._local_images.write_anew(file, offset)
+        await self._local_images.write_anew(file, offset)
         out = self._world.disk.open_append(path_of(file))
         try:
             if out.size > offset:

@@ -14,6 +14,7 @@ from crc32c import crc32c
 from nodes.format_number import number_of, of_other_version, stored
 from nodes.metadata.images import ImageDamaged, UnknownImageFormat
 from nodes.metadata.partitions import PARTITIONS_MOST
+from nodes.storage.identity import IMAGES
 from nodes.wire.messages import Mark
 
 MAGIC = b"CLVRMNFT"
@@ -22,7 +23,7 @@ HEAD = Struct("<8sHI")
 MANIFEST_MAX = 64 << 10
 PARTITION_MAX = 1 << 36
 NAME = re.compile(r"^(\d{6})-(\d{10})-(\d{20})-[0-9a-f]{8}$")
-DIRECTORY = "image"
+DIRECTORY = IMAGES
 
 
 class PartitionEntry(msgspec.Struct, array_like=True, frozen=True):

@@ -102,8 +102,7 @@ class Repairs:
         offset = began = (
             min(size, await self._first_bad(file, theirs)) if self._local_images.size(file) else 0
         )
-        if offset and image not in self._local_images.images():
-            await self._local_images.write_anew(file, offset)
+        await self._local_images.write_anew(file, offset)
         out = self._world.disk.open_append(path_of(file))
         try:
             if offset == size == out.size:

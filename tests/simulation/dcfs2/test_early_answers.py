@@ -17,19 +17,9 @@ from nodes.metadata.operations import (
     Rename,
     Stat,
 )
-from nodes.units import home_group
 from tests.simulation.dcfs2.lab import SETTLE_NS, Groups
 from tests.simulation.dcfs2.schedules import held, until_held
 from tests.simulation.dcfs2.test_late_copies import make_at
-
-
-def file_at(lab: Groups, path: str, group: int) -> None:
-    """Eve creates files until one has its home in this group."""
-    for _ in range(40):
-        if home_group(lab.eve.call(Create(path)).result.inode) == group:  # type: ignore[union-attr]
-            return
-        lab.eve.call(Delete(path))
-    raise AssertionError(f"{path} never came to group {group}")
 
 
 def asking(lab: Groups, operation: Operation, kind: str, group: int) -> tuple[asyncio.Task[Any], Any]:
@@ -56,7 +46,7 @@ def test_a_name_that_is_taken_after_the_old_parent_was_removed_is_no_reason(
     lab = Groups(seed, 2, 1, placement="random")
     make_at(lab, "/d", 1)
     make_at(lab, "/y", 2)
-    file_at(lab, "/d/f", 1)
+    make_at(lab, "/d/f", 1, Create)
     call, questions = asking(lab, operation, "LookUp", 2)
     lab.eve.call(Delete("/d", True))
     lab.eve.call(Create("/y/g"))
@@ -136,7 +126,7 @@ def test_a_name_that_went_and_came_back_is_looked_up_again(
     lab = Groups(1, 2, 1, placement="random")
     make_at(lab, "/d", 1)
     make_at(lab, "/y", 2)
-    file_at(lab, "/d/f", 1)
+    make_at(lab, "/d/f", 1, Create)
     for path in ("/y", "/d"):
         lab.ada.call(Stat(path))
     lab.cluster.run_for(SECOND)

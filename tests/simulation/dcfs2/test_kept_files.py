@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nodes.config import MILLISECOND
-from nodes.metadata.operations import Delete, Link, Stat
+from nodes.metadata.operations import Create, Delete, Link, Stat
 from nodes.protocols.dcfs2.messages import Ack
 from tests.simulation.dcfs2.lab import Groups
 from tests.simulation.dcfs2.schedules import until_held
-from tests.simulation.dcfs2.test_early_answers import file_at
 from tests.simulation.dcfs2.test_late_copies import make_at
 
 
@@ -19,7 +18,7 @@ def test_a_reader_of_the_other_name_waits_no_longer_than_for_the_acknowledgement
     lab = Groups(seed, 2, 1, placement="random")
     make_at(lab, "/x", 1)
     make_at(lab, "/y", 2)
-    file_at(lab, "/x/f", 2)
+    make_at(lab, "/x/f", 2, Create)
     lab.eve.call(Link("/x/f", "/y/g"))
     assert lab.ada.call(Stat("/y/g")).result.nlink == 2  # type: ignore[union-attr]
     lab.cluster.run_until(lab.quiet)

@@ -14,10 +14,10 @@ from tests.simulation.dcfs2.lab import SETTLE_NS, Groups
 PATH = "/x/f"
 
 
-def make_at(lab: Groups, path: str, group: int) -> None:
-    """Eve creates directories until one has its home in this group."""
+def make_at(lab: Groups, path: str, group: int, kind: type[Mkdir | Create] = Mkdir) -> None:
+    """Eve creates directories, or files, until one has its home in this group."""
     for _ in range(40):
-        if home_group(lab.eve.call(Mkdir(path)).result.inode) == group:  # type: ignore[union-attr]
+        if home_group(lab.eve.call(kind(path)).result.inode) == group:  # type: ignore[union-attr]
             return
         lab.eve.call(Delete(path))
     raise AssertionError(f"{path} never came to group {group}")

@@ -6,7 +6,6 @@ import pytest
 
 from nodes.config import SECOND
 from nodes.metadata.operations import Create, Delete, Mkdir, Rename, Stat
-from nodes.units import home_group
 from tests.simulation.dcfs2.lab import Groups
 from tests.simulation.dcfs2.schedules import held, until_held
 from tests.simulation.dcfs2.test_late_copies import make_at
@@ -50,8 +49,7 @@ def test_a_refusal_is_reported_as_of_the_vote() -> None:
     make_at(lab, "/y", 1)
     make_at(lab, "/d/sub", 2)
     make_at(lab, "/y/g", 1)
-    while home_group(lab.eve.call(Create("/y/h")).result.inode) != 1:  # type: ignore[union-attr]
-        lab.eve.call(Delete("/y/h"))
+    make_at(lab, "/y/h", 1, Create)
     lab.ada.call(Stat("/y/g"))
     questions = held(lab, "VoteReq", lab.servers(1))
     refused = lab.ada.spawn(Rename("/d/sub", "/y/g", True))

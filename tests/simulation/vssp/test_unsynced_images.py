@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from nodes.config import SECOND, Knobs
-from nodes.metadata.operations import Create, List, Mkdir
+from tests.simulation.disks.images_found import image_behind, images, outlives_a_power_loss, parts
 from tests.simulation.mams.lab import Lab
 from tests.simulation.vssp.lab import PoolLab, partitions_of, ready, survey
 from tests.simulation.vssp.test_read_meanwhile import damaged
@@ -79,31 +79,13 @@ def test_an_image_that_is_repaired_survives_a_power_loss(begun: Callable[[int], 
 # --- a group -----------------------------------------------------------------------------------------------
 
 
-def images(lab: Lab, name: str) -> set[str]:
-    """The images with a manifest on this disk."""
-    return {path for path in lab.cluster.servers[name].store.files if path.endswith(".manifest")}
-
-
-def parts(lab: Lab, name: str, image: str) -> dict[str, int]:
-    """The sizes of an image's partitions on this disk."""
-    beginning = image.removesuffix("manifest") + "p"
-    files = lab.cluster.servers[name].store.files
-    return {path: len(file.data) for path, file in files.items() if path.startswith(beginning)}
-
-
 @pytest.mark.parametrize("protocol", ["mams", "2pc"])
 @pytest.mark.parametrize("seed", range(2))
 def test_a_member_that_was_renewed_from_an_image_outlives_a_power_loss(protocol: str, seed: int) -> None:
-    """All lose power and one disk is lost; two of three, both standbys, have kept theirs."""
     knobs = Knobs(segment_bytes=600)
     lab = Lab(seed, standbys=2, protocol=protocol, image_every=60, image_gap=40, knobs=knobs)
     active, (junior, other) = lab.active, lab.standbys
-    lab.faults.crash(junior)
-    lab.cluster.run_until(lambda: junior not in lab.cluster.configured["g1"], 60 * SECOND)
-    for number in range(600):
-        lab.ada.call(Mkdir(f"/d{number}"))
-    lab.run_ms(8_000)
-    image = max(images(lab, active))
+    image = image_behind(lab, junior)
     lab.faults.restart(junior)
     while not parts(lab, active, image) or parts(lab, active, image) != parts(lab, junior, image):
         lab.cluster.run_for(20_000)
@@ -111,16 +93,4 @@ def test_a_member_that_was_renewed_from_an_image_outlives_a_power_loss(protocol:
     lab.faults.crash(junior)
     lab.run_ms(100)
     lab.faults.restart(junior)
-    lab.cluster.run_until(lambda: lab.cluster.view().get(junior) == "S", 60 * SECOND)
-    lab.ada.call(Create("/acknowledged"))
-    lab.run_ms(3_000)
-    active = lab.active
-    for name in lab.cluster.view():
-        lab.faults.power_loss(name, torn="nothing")
-    lab.faults.gone(active)
-    for name in {junior, other} - {active}:
-        lab.faults.restart(name)
-    listing = lab.begin(lab.eve, List("/"))
-    lab.cluster.run_until(listing.done, 120 * SECOND)
-    assert "acknowledged" in str(listing.result())
-    assert lab.broken() == {}
+    outlives_a_power_loss(lab, junior, other)
