@@ -220,7 +220,10 @@ class DataNode:
             self._stages.end(row.block)
             self._store.remove(row.block)
         except OSError as error:
-            self._world.trace.emit(Warned(f"block {row.block:016x} is not removed: {error.strerror}"))
+            # The active orders the removal until it succeeds: the failure is reported once.
+            if row.state != DAMAGED:
+                self._world.trace.emit(Warned(f"block {row.block:016x} is not removed: {error.strerror}"))
+                self._changed(row.block)
             return
         self._world.trace.emit(ReplicaRemoved(row.block, row.stamp, removal))
         self._changed(row.block)

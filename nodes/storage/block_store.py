@@ -222,17 +222,20 @@ class BlockStore:
             file.close()
 
     def remove(self, block: int) -> None:
-        """Removes the replica. Raises OSError."""
+        """Removes the replica. Raises OSError: it stays as a damaged one, because a part of it may be gone, and can be removed again."""
         self.leave(block)
-        replica = self.replicas.pop(block, None)
+        replica = self.replicas.get(block)
         if replica is None:
             return
+        try:
+            for path in (_state(block), _data(block)):
+                with suppress(FileNotFoundError):
+                    self._disk.remove(path)
+        except OSError:
+            replica.damaged = True
+            raise
+        del self.replicas[block]
         self.used -= replica.length
-        for path in (_state(block), _data(block)):
-            try:
-                self._disk.remove(path)
-            except FileNotFoundError:
-                pass
 
     async def set_aside(self, block: int) -> int:
         """Quarantines a replica with the bytes written so far; returns their number. Durable on return. Raises OSError.

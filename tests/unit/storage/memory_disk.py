@@ -40,7 +40,7 @@ class MemoryDisk:
         self.durable: dict[str, bytes] = {}
         self.fails = False
         self.fails_at = ""
-        """The one file whose replacement fails."""
+        """The one file whose replacement or removal fails."""
         self.removals_left = -1
         """Number of removals before the machine dies; -1 for never."""
 
@@ -84,6 +84,8 @@ class MemoryDisk:
             raise FileNotFoundError(path)
         if self.removals_left == 0:
             raise MachineDied
+        if path == self.fails_at:
+            raise OSError(5, "Input/output error", path)
         self.removals_left -= 1
         del self.files[path]
         self.durable.pop(path, None)

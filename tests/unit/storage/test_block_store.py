@@ -160,6 +160,26 @@ def test_what_is_removed_is_gone() -> None:
     assert disk.files == {} and store.used == 0 and opened(disk).replicas == {}
 
 
+@pytest.mark.parametrize("ending", ["rep", "blk"])
+@pytest.mark.parametrize("again", [False, True])
+def test_what_a_failing_disk_does_not_remove_stays_as_damaged(ending: str, again: bool) -> None:
+    """Also when it is to make room for the same block with a later stamp."""
+    disk = MemoryDisk()
+    store = opened(disk)
+    asyncio.run(written(store, b"abc"))
+    disk.fails_at = f"blocks/{BLOCK:016x}.{ending}"
+    with pytest.raises(OSError, match="Input/output"):
+        if again:
+            asyncio.run(store.begin(BLOCK, 2, 0))
+        else:
+            store.remove(BLOCK)
+    assert store.replicas[BLOCK].damaged and store.used == 3
+    refused(lambda: store.read(BLOCK, 0, 512))
+    disk.fails_at = ""
+    store.remove(BLOCK)
+    assert disk.files == {} and store.used == 0 and store.replicas == {}
+
+
 @pytest.mark.parametrize("is_whole", [True, False])
 def test_what_is_set_aside_is_kept_and_not_used(is_whole: bool) -> None:
     disk = MemoryDisk()
