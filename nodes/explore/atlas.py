@@ -6,11 +6,15 @@ loss that tears the last record so that it resembles rot is no damage by itself:
 it counts as another one, because a server with such a loss is no witness before it has been renewed (safety rule 23). Beyond the promise only
 safety is judged: a group may refuse to serve, but its answers must be right. A packet that is damaged on its way damages no disk: its checksum
 shows it, and it is sent again.
+
+A group that becomes smaller survives less. When servers decide that by themselves, what they survived before still counts. When a person has
+a server removed, the servers cannot know of a machine that was lost a moment ago (`OrderedRemovals`).
 """
 
 from __future__ import annotations
 
 from nodes.config import ClusterConfig
+from nodes.explore.ordered_removals import OrderedRemovals
 from nodes.explore.plan import Fault
 from nodes.families import Family, family_named
 from nodes.faults.table import BY_NAME
@@ -41,15 +45,29 @@ class Atlas:
         """Servers with a damaged journal record."""
         self.configured: dict[str, int] = {}
         """Number of members of each group's present configuration, in families where it changes."""
+        self._removals = OrderedRemovals(cluster)
         self.on_record: set[str] = set()
         """Servers that have served, or were in step with one that serves: their disks were recorded."""
         self._least: dict[str, int] = {}
         """The smallest configuration that was in force while the set was damaged."""
         self.forced = ""
         """Sentence that names the server that was forced to serve; empty while there was none."""
+        self.reduced = ""
+        """Sentence on a removal by a person that left too few of its group; empty while there was none."""
 
-    def note(self, verb: str, names: list[str], what: str = "") -> None:
+    def configure(self, group: str, members: list[str], at_ns: int) -> None:
+        """Notes a configuration that came into force."""
+        self.configured[group] = len(members)
+        left = self._removals.configure(group, members, at_ns, self._borne(group, len(members)))
+        self.reduced = self.reduced or left
+
+    def begin_tenure(self, group: str, epoch: int) -> None:
+        """Notes that a leader serves."""
+        self._removals.begin_tenure(group, epoch)
+
+    def note(self, verb: str, names: list[str], what: str = "", at_ns: int = 0) -> None:
         """Notes a fault that was carried out. `what`: the damaged part of a disk, or the way in which a power loss tore it."""
+        self._removals.note(verb, names, at_ns)
         if verb == "force":
             self.forced = f"{names[0]} was forced to serve with what {names[-1]} had"
         if verb == "power_loss" and what in TORN:
@@ -96,7 +114,10 @@ class Atlas:
 
         For bookies: an entry is on an acknowledgement quorum, and a new ledger needs a whole ensemble.
         """
-        size = self._least.get(label, self._size(label))
+        return self._borne(label, self._least.get(label, self._size(label)))
+
+    def _borne(self, label: str, size: int) -> int:
+        """The number of members that a set of this size survives the loss of."""
         if label == "data":
             return max(0, min(size, 3) - 1)
         if label == "journal" and self._family.journal_role == "bookie":
@@ -122,8 +143,8 @@ class Atlas:
     @property
     def beyond(self) -> str:
         """The promise that was exceeded, in a sentence; empty while none was."""
-        if self.forced:
-            return self.forced
+        if self.forced or self.reduced:
+            return self.forced or self.reduced
         for label in self._sets:
             survives, damaged = self.survives(label), self._torn[label] | self._damaged[label]
             # A Paxos member syncs several records at once. Torn in the middle they look like rot, and the disk does not count.

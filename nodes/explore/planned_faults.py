@@ -75,7 +75,8 @@ class PlannedFaults:
             self.skipped += 1
             return
         self.done.append((fault, names))
-        self._atlas.note(fault.verb, names, str(fault.options.get("what", fault.options.get("torn", ""))))
+        what = str(fault.options.get("what", fault.options.get("torn", "")))
+        self._atlas.note(fault.verb, names, what, self._cluster.now_ns)
         self._coverage.note_fault(fault.verb)
         if fault.for_ms:
             at_ns = self._cluster.now_ns + fault.for_ms * MILLISECOND

@@ -91,11 +91,12 @@ class Trial:
         self.events.append(stamped)
         event = stamped.event
         if type(event) is Configured:
-            self.atlas.configured[event.group] = len(event.members)
+            self.atlas.configure(event.group, event.members, stamped.at_ns)
         elif type(event) is Placed and event.state in FOLLOWING:
             self.atlas.on_record.add(event.server)
         elif type(event) is Serving:
             self.atlas.on_record.add(stamped.server)
+            self.atlas.begin_tenure(event.group, event.epoch)
 
     # --- the whole trial -------------------------------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from nodes.invariants.linearisability import Linearisable
 from nodes.invariants.registry import NAMES_OF_ALL
 from nodes.sim.triggers import Trigger
 from nodes.trace.checkpoints import TakenBack
-from nodes.trace.events import Committed, FaultInjected, Stamped
+from nodes.trace.events import Committed, Configured, FaultInjected, Stamped
 
 ROOT = Path(__file__).resolve().parents[3]
 WRITES = Caller("c1", ["mkdir /d", *(f"create /d/f{number}" for number in range(20))], lanes=4)
@@ -297,3 +297,20 @@ def test_a_core_has_a_server_that_clients_know() -> None:
     for seed in (1, 54):
         caller = Caller("c1", ["utime /d0/h0 1"])
         assert run(Plan(seed, one_group(1), callers=[caller], faults=faults, span_ms=1)).failures == []
+
+
+@pytest.mark.parametrize("noticed", [True, False])
+def test_a_person_removes_a_server_while_another_one_is_lost(noticed: bool) -> None:
+    """A leader that has noticed the loss keeps the server. It cannot know of a later loss, and the two that count then can write nothing."""
+    faults = [
+        Fault("gone", ["standby 2 of g1"], at_ms=100 if noticed else 700),
+        Fault("remove_server", ["standby of g1"], at_ms=760),
+    ]
+    caller = replace(WRITES, lanes=1, pause_us=50_000)
+    trial = Trial(plan(*faults, caller=caller, protocol="2pc"))
+    outcome = trial.run()
+    [gone], [asked] = (names for _, names in trial.faults.done)
+    last = [each.event.members for each in trial.events if type(each.event) is Configured][-1]
+    assert outcome.failures == []
+    assert (asked if noticed else gone) in last and len(last) == 2
+    assert bool(outcome.beyond) is not noticed

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.config import JournalConfig, one_group
+from nodes.config import SECOND, JournalConfig, Timing, one_group
 from nodes.explore.atlas import Atlas
+from nodes.explore.ordered_removals import unnoticed_ns
+
+GONE_NS = 60 * SECOND
+SOON_NS = GONE_NS + unnoticed_ns(Timing())
+"""The last moment at which the loss of a machine at `GONE_NS` may not have been noticed yet."""
 
 
 @pytest.mark.parametrize(("size", "rotten"), [(1, True), (2, False), (3, False)])
@@ -67,3 +72,61 @@ def test_a_torn_server_beside_a_shared_journal_does_not_count() -> None:
     atlas.note("power_loss", ["jn1"], "sectors")
     atlas.note("new_disk", ["jn2"])
     assert "journal survives the loss of 1 disks" in atlas.beyond
+
+
+def gone(*names: str, standbys: int = 2, protocol: str = "2pc") -> Atlas:
+    atlas = Atlas(one_group(standbys, protocol=protocol))
+    atlas.note("gone", list(names), at_ns=GONE_NS)
+    assert not atlas.beyond
+    return atlas
+
+
+@pytest.mark.parametrize("protocol", ["2pc", "mams"])
+@pytest.mark.parametrize("order", [("gone", "remove_server"), ("remove_server", "gone")])
+def test_a_person_removes_a_server_when_another_one_has_just_been_lost(
+    order: tuple[str, str], protocol: str
+) -> None:
+    atlas = Atlas(one_group(2, protocol=protocol))
+    for verb in order:
+        atlas.note(verb, ["mds3" if verb == "gone" else "mds2"], at_ns=GONE_NS)
+    assert not atlas.beyond
+    atlas.configure("g1", ["mds1", "mds3"], SOON_NS)
+    assert atlas.beyond == "mds2 was removed on request, and g1 counted mds3, which had just been lost"
+
+
+def test_a_loss_that_must_have_been_noticed_forbids_the_removal() -> None:
+    atlas = gone("mds3")
+    atlas.note("remove_server", ["mds2"], at_ns=GONE_NS)
+    atlas.configure("g1", ["mds1", "mds3"], SOON_NS + 1)
+    assert not atlas.beyond
+
+
+def test_servers_answer_for_a_removal_that_nobody_asked_for() -> None:
+    atlas = gone("mds3")
+    atlas.configure("g1", ["mds1", "mds3"], GONE_NS)
+    assert not atlas.beyond
+
+
+def test_servers_answer_for_a_removal_by_a_later_leader() -> None:
+    """It does not know of the order."""
+    atlas = Atlas(one_group(2, protocol="2pc"))
+    atlas.begin_tenure("g1", 1)
+    atlas.note("remove_server", ["mds2"], at_ns=GONE_NS)
+    atlas.begin_tenure("g1", 2)
+    atlas.note("gone", ["mds3"], at_ns=GONE_NS)
+    atlas.configure("g1", ["mds1", "mds3"], GONE_NS)
+    assert not atlas.beyond
+
+
+def test_a_removal_that_leaves_enough_is_within_the_promise() -> None:
+    atlas = gone("mds5", standbys=4)
+    atlas.note("remove_server", ["mds2"], at_ns=GONE_NS)
+    atlas.configure("g1", ["mds1", "mds3", "mds4", "mds5"], GONE_NS)
+    assert not atlas.beyond and atlas.survives("g1") == 2
+
+
+def test_the_removal_of_the_lost_server_is_within_the_promise() -> None:
+    atlas = gone("mds3")
+    atlas.note("remove_server", ["mds3"], at_ns=GONE_NS)
+    atlas.configure("g1", ["mds1", "mds2"], GONE_NS)
+    assert not atlas.beyond
