@@ -7,8 +7,9 @@ it counts as another one, because a server with such a loss is no witness before
 safety is judged: a group may refuse to serve, but its answers must be right. A packet that is damaged on its way damages no disk: its checksum
 shows it, and it is sent again.
 
-A group that becomes smaller survives less. When servers decide that by themselves, what they survived before still counts. When a person has
-a server removed, the servers cannot know of a machine that was lost a moment ago (`OrderedRemovals`).
+A group that becomes smaller survives less. When servers decide that by themselves, what they survived before still counts, unless only servers
+are left whose journals have rotted and were not read since. When a person has a server removed, the servers cannot know of a machine that was
+lost a moment ago (`OrderedRemovals`).
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ class Atlas:
         """Servers whose last record may be in doubt, in sets that need a quorum of whole journals."""
         self._rotten: dict[str, dict[str, None]] = {name: {} for name in self._sets}
         """Servers with a damaged journal record."""
+        self._unread: set[str] = set()
+        """Servers that have not opened their journal since it was damaged, and cannot know."""
         self.configured: dict[str, int] = {}
         """Number of members of each group's present configuration, in families where it changes."""
         self._removals = OrderedRemovals(cluster)
@@ -58,12 +61,18 @@ class Atlas:
     def configure(self, group: str, members: list[str], at_ns: int) -> None:
         """Notes a configuration that came into force."""
         self.configured[group] = len(members)
+        if members and self._unread.issuperset(members):
+            self._least[group] = min(self._least.get(group, len(members)), len(members))
         left = self._removals.configure(group, members, at_ns, self._borne(group, len(members)))
         self.reduced = self.reduced or left
 
     def begin_tenure(self, group: str, epoch: int) -> None:
         """Notes that a leader serves."""
         self._removals.begin_tenure(group, epoch)
+
+    def open_journal(self, name: str) -> None:
+        """Notes that a server has opened its journal: it knows of damage from now on."""
+        self._unread.discard(name)
 
     def note(self, verb: str, names: list[str], what: str = "", at_ns: int = 0) -> None:
         """Notes a fault that was carried out. `what`: the damaged part of a disk, or the way in which a power loss tore it."""
@@ -85,6 +94,7 @@ class Atlas:
                         self._damaged[label].setdefault(other, "not on record yet:")
                 if what.startswith("journal"):
                     self._rotten[label][name] = None
+                    self._unread.add(name)
                 self._least[label] = min(self._least.get(label, 1 << 30), self._size(label))
 
     def off_record(self, label: str) -> list[str]:

@@ -36,7 +36,7 @@ from nodes.roles import FOLLOWING
 from nodes.sim.ensemble import COORDINATION
 from nodes.sim.loop import Stuck
 from nodes.trace import story
-from nodes.trace.events import Configured, Placed, Serving, Stamped
+from nodes.trace.events import Configured, JournalOpened, Placed, Serving, Stamped
 
 START_NS = 120 * SECOND
 SEGMENT_NS = 30 * SECOND
@@ -92,6 +92,8 @@ class Trial:
         event = stamped.event
         if type(event) is Configured:
             self.atlas.configure(event.group, event.members, stamped.at_ns)
+        elif type(event) is JournalOpened:
+            self.atlas.open_journal(stamped.server)
         elif type(event) is Placed and event.state in FOLLOWING:
             self.atlas.on_record.add(event.server)
         elif type(event) is Serving:
@@ -227,9 +229,10 @@ class Trial:
     def _members_are_spared(self) -> None:
         """A cluster at rest goes on without one member of each group, and one journal node: every server in step must count."""
         rng = random.Random(f"{self.plan.seed}/members")
+        # A removal that was asked for may still be under way, too: those that count are chosen afterwards.
+        self.cluster.run_for(recording_ns(self.plan.cluster, self.atlas))
         lost = members_to_lose(self.cluster, self.atlas, self.plan.cluster, rng)
         if lost:
-            self.cluster.run_for(recording_ns(self.plan.cluster, self.atlas))
             self.cluster.faults.do("crash", lost)
             self._can_be_written("members", lost, "prober2")
 

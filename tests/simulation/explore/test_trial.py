@@ -314,3 +314,22 @@ def test_a_person_removes_a_server_while_another_one_is_lost(noticed: bool) -> N
     assert outcome.failures == []
     assert (asked if noticed else gone) in last and len(last) == 2
     assert bool(outcome.beyond) is not noticed
+
+
+def test_the_members_to_lose_are_chosen_when_a_removal_is_over() -> None:
+    """A leader removes at its next scan, when everything else has come to rest."""
+    asks = Fault("remove_server", ["standby 1 of g1"], at_ms=2_010)
+    trial = Trial(plan(asks, timing=Timing(renew_scan_ms=2_000)))
+    outcome = trial.run()
+    last = [each.event.members for each in trial.events if type(each.event) is Configured][-1]
+    assert outcome.failures == [] and len(last) == 2
+
+
+@pytest.mark.parametrize("protocol", ["mams", "symmetric"])
+def test_only_a_rotten_journal_is_left(protocol: str) -> None:
+    faults = [
+        Fault("crash", ["mds2", "mds3"], at_ms=300, for_ms=4_000),
+        Fault("corrupt", ["mds1"], {"what": "journal", "place": "middle"}, at_ms=600),
+        Fault("crash", ["mds1"], at_ms=4_000, for_ms=20),
+    ]
+    assert run(replace(plan(*faults, protocol=protocol, min_in_step=0), span_ms=5_000)).failures == []

@@ -34,6 +34,21 @@ def test_a_configuration_that_shrank_counts() -> None:
     assert atlas.rotten == "g1"
 
 
+@pytest.mark.parametrize(
+    ("members", "is_read", "rotten"), [(1, False, True), (1, True, False), (2, False, False)]
+)
+def test_servers_that_shrink_to_a_rotten_journal_cannot_know(
+    members: int, is_read: bool, rotten: bool
+) -> None:
+    """Those that have opened it since know, and a whole one has everything."""
+    atlas = Atlas(one_group(2, protocol="symmetric"))
+    atlas.note("corrupt", ["mds1"], "journal")
+    if is_read:
+        atlas.open_journal("mds1")
+    atlas.configure("g1", ["mds1", "mds2"][:members], GONE_NS)
+    assert bool(atlas.rotten) is bool(atlas.beyond) is rotten
+
+
 @pytest.mark.parametrize(("verb", "what"), [("new_disk", ""), ("gone", ""), ("corrupt", "image")])
 def test_other_damage_is_noticed_by_the_servers(verb: str, what: str) -> None:
     atlas = Atlas(one_group(0))
