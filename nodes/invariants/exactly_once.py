@@ -41,17 +41,26 @@ class ExactlyOnce(Check):
         self._journals = journals
         self.steps = {Committed: self._on_committed, Called: self._on_called}
         self._seen = SeenNumbers()
+        self._barrier_sn = 0
+        """Sn of the barrier from which this incarnation began. Groups up to it may be reported again."""
+        self._kept: set[tuple[str, int]] = set()
+        """Calls of earlier incarnations that have their effect up to this barrier."""
         self._refused: dict[tuple[str, int], Stamped] = {}
         """Writes that were answered with an error and have had no effect so far."""
+
+    def inherit(self, barrier_sn: int, kept: set[tuple[str, int]]) -> None:
+        """Calls that were kept must have no second effect behind the barrier."""
+        self._barrier_sn, self._kept = barrier_sn, kept
 
     def _on_committed(self, stamped: Stamped, event: Committed) -> None:
         if not self._journals.added_by(stamped, event):
             return
         add, refused = self._seen.add, self._refused
+        is_new = event.sn > self._barrier_sn
         for client, number in event.operations:
             if not client:
                 continue
-            if not add(client, number):
+            if not add(client, number) or (is_new and (client, number) in self._kept):
                 self._twice(stamped, event, client, number)
             elif refused and (client, number) in refused:
                 self._effect_despite_error(refused.pop((client, number)), stamped.server, stamped.number)

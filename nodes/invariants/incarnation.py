@@ -37,13 +37,14 @@ class GroupChecks:
     ) -> None:
         self.journals = journals = GroupJournals()
         dense = DenseJournal(journals)
+        self.exactly_once = ExactlyOnce(journals)
         same_state = SameState()
         same_state.always = members > 1
         leads = [] if family.asked == "anywhere" else [OneActive(family.reads_anywhere(groups))]
         self.checks: list[Check] = [
             *leads,
             NoLostWrite(journals),
-            ExactlyOnce(journals),
+            self.exactly_once,
             same_state,
             dense,
             *([SameOrder(), OnePrimaryView()] if family.replication == "symmetric" else []),

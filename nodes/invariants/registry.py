@@ -26,7 +26,7 @@ from nodes.invariants.same_state import SameState
 from nodes.invariants.stamp_order import ByStamp
 from nodes.trace.base import Event
 from nodes.trace.checkpoints import TakenBack
-from nodes.trace.events import Called, CheckFailed, RoleChanged, Stamped
+from nodes.trace.events import Called, CheckFailed, Committed, RoleChanged, Stamped
 
 CHANGES = WRITES - {"OpenSession", "CloseSession"}
 INCARNATIONS_KEPT = 8
@@ -62,6 +62,8 @@ class InvariantChecks:
         """By group: the (epoch, incarnation) with which each incarnation but the first began."""
         self._barriers: dict[tuple[int, str], int] = {}
         """By incarnation and group: the sn behind which it begins."""
+        self._first_sns: dict[tuple[int, str], int] = {}
+        """By incarnation and group: its first sn, where a journal goes on through all incarnations."""
         self._ended: dict[int, list[Check]] = {}
         """Verdicts on the incarnations that are not kept."""
         self._barrier = UpToBarrier({group.number: group.name for group in cluster.groups})
@@ -135,20 +137,53 @@ class InvariantChecks:
         if (event.epoch, number) not in began:
             began.append((event.epoch, number))
         if event.sn:
-            self._barriers[number, event.group] = event.sn
+            self._begin_behind(number, event)
+        if event.next_sn:
+            # A server that begins from an image of the incarnation reports a later sn than those that rolled back.
+            first_sn = self._first_sns.get((number, event.group), event.next_sn)
+            self._first_sns[number, event.group] = min(first_sn, event.next_sn)
         if event.next_sn and number in self._incarnations:
             # Its journal goes on through all incarnations. A restart may have begun it again since this one saw it last.
             journals = self._incarnations[number].groups[event.group].journals
             journals.of(stamped.server).end_at(None, stamped.number)
+
+    def _begin_behind(self, number: int, event: TakenBack) -> None:
+        is_first = (number, event.group) not in self._barriers
+        self._barriers[number, event.group] = event.sn
+        if is_first and number in self._incarnations:
+            begun = self._incarnations[number].groups[event.group]
+            begun.exactly_once.inherit(event.sn, self._kept_calls(event.group, number))
+
+    def _kept_calls(self, group: str, until: int) -> set[tuple[str, int]]:
+        """Calls of earlier incarnations whose effects belong to the incarnation `until`."""
+        kept = set()
+        for since, checked in self._incarnations.items():
+            if since < until:
+                kept_sn = self._kept_sn(group, since, until)
+                places = checked.groups[group].journals.where
+                kept |= {call for call, (sn, _) in places.items() if call[0] and sn <= kept_sn}
+        return kept
 
     def _incarnation_of(self, stamped: Stamped) -> int:
         """The incarnation of an event: of a call the one in which it had its effect, of a client's other events the present one."""
         event = stamped.event
         if isinstance(event, Called):
             return self._incarnation_of_call(event)
-        if stamped.server in self._home:
-            return self._lives_in.get(stamped.server, FIRST)
-        return max(self._incarnations)
+        if stamped.server not in self._home:
+            return max(self._incarnations)
+        lives_in = self._lives_in.get(stamped.server, FIRST)
+        return self._incarnation_of_group(event, lives_in) if isinstance(event, Committed) else lives_in
+
+    def _incarnation_of_group(self, event: Committed, lives_in: int) -> int:
+        """The incarnation in which a committed group was written. Where a journal goes on through all incarnations, a server that takes over
+        reports groups of earlier ones again."""
+        began = (
+            number
+            for (number, group), first_sn in self._first_sns.items()
+            if group == event.group and number <= lives_in and first_sn <= event.sn
+        )
+        goes_on = (lives_in, event.group) in self._first_sns
+        return max(began, default=FIRST) if goes_on else lives_in
 
     def _incarnation_of_call(self, event: Called) -> int:
         """The incarnation in whose epochs the call was answered; an earlier one when a record that was not quarantined is answered from memory."""
