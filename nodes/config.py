@@ -147,7 +147,7 @@ class Knobs(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     broadcasts: Annotated[int, msgspec.Meta(ge=0, le=1 << 10)] = 0
     """Largest number of a symmetric member's broadcasts under way."""
     direct_groups: Annotated[int, msgspec.Meta(ge=0, le=1 << 20)] = 0
-    """Groups that the active itself sends a junior. A junior that lacks more first reads from other servers."""
+    """Groups that the active itself sends a junior. A junior that lacks more committed ones first reads from other servers."""
     ledger_entries: Annotated[int, msgspec.Meta(ge=0, le=1 << 30)] = 0
     """Number of entries after which a writer begins a new ledger."""
     open_slots: Annotated[int, msgspec.Meta(ge=0, le=2_048)] = 0

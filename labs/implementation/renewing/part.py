@@ -18,7 +18,7 @@ class Renewing:
     def reads_from_pool(self, gap, direct, pruned):
         """True when the junior first reads from the pool. Otherwise the active sends it the missing groups by itself.
 
-        `gap`: number of missing groups. `direct`: the largest gap that the active should send by itself. `pruned`: the active does not
+        `gap`: number of missing committed groups. `direct`: the largest gap that the active should send by itself. `pruned`: the active does not
         have all missing groups any more.
         """
         raise NotImplementedError

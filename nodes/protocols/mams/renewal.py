@@ -139,20 +139,25 @@ class RenewingSessions:
         self._step("open", f"{junior} lacks {self._replica.log.last.sn - common} groups")
 
     async def _let_read_from_pool(self, junior: str, common: int) -> Mark | None:
-        """The junior reads until its gap is small enough for the active to send the rest.
+        """The junior reads committed groups until its gap is small enough for the active to send the rest.
 
         Returns the mark up to which the journals agree, None when the gap does not shrink.
         """
         log = self._replica.log
         direct = self._replica.config.cluster.knobs.direct_groups or DIRECT_GAP
-        gap = log.last.sn - common
+        gap = self._readable(common)
         while self._rules.reads_from_pool(gap, direct, common < log.base.sn):
             mark = await self._let_read(junior, common)
             common, before = self._common([mark]) if mark is not None else common, gap
-            gap = log.last.sn - common
+            gap = self._readable(common)
             if gap >= before:
                 return None
         return log.mark_at(common)
+
+    def _readable(self, common: int) -> int:
+        """Number of groups after `common` that the junior can read: images and the pool have only committed ones. The active sends the rest, however
+        many failed takeovers have left: without this junior none of them might ever be committed."""
+        return max(0, self._replica.state.commit_sn - common)
 
     def _common(self, tails: list[Mark]) -> int:
         common = self._replica.log.agrees_up_to(tails)
@@ -163,9 +168,8 @@ class RenewingSessions:
 
     def _wants_image(self, common: int) -> bool:
         """Whether this log no longer has the groups after `common`, or reading them would take longer than an image."""
-        gap = self._replica.log.last.sn - common
         pruned = common < self._replica.log.base.sn
-        return self._rules.wants_image(gap, self._replica.config.cluster.image_gap, pruned)
+        return self._rules.wants_image(self._readable(common), self._replica.config.cluster.image_gap, pruned)
 
     def _awaits_image(self, junior: str, common: int) -> bool:
         """Whether the junior waits for an image. It waits for one at most: under steady writes the next has as large a gap."""

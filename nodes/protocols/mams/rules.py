@@ -53,8 +53,8 @@ class RenewingRules:
         return min(waiting, key=lambda name: (waiting[name].sessions, -waiting[name].common_sn, name))
 
     def reads_from_pool(self, gap: int, direct: int, pruned: bool) -> bool:
-        """Whether the junior first reads image and journal from the pool. A gap of up to `direct` groups the active sends by itself, unless it
-        has `pruned` some of them."""
+        """Whether the junior first reads image and journal from the pool. A gap of up to `direct` committed groups the active sends by itself,
+        unless it has `pruned` some of them."""
         return gap > direct or pruned
 
     def wants_image(self, gap: int, image_gap: int, pruned: bool) -> bool:
