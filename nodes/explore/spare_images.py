@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from nodes.trace.events import JournalOpened, Stamped
-from nodes.trace.pool_events import ImageShelved, JournalPruned
+from pathlib import PurePosixPath
+
+from nodes.trace.events import Stamped
+from nodes.trace.pool_events import HeldFile, ImageShelved, JournalPruned, PoolReported
 
 SPARE = 2
 
@@ -19,12 +21,27 @@ class SpareImages:
         """The first pruning that left fewer, as a sentence; empty while there is none."""
 
     def on_event(self, stamped: Stamped) -> None:
-        event, images = stamped.event, self._images.setdefault(stamped.server, {})
+        event = stamped.event
         if type(event) is ImageShelved:
-            images[event.image] = event.sn
-        elif type(event) is JournalOpened:  # The report of an image may be lost with its server.
-            images["begun from"] = event.image_sn
+            self._of(stamped.server)[event.image] = event.sn
+        elif type(event) is PoolReported:
+            # The event of an image may be lost with its server. A server tells what it has before each pruning.
+            self._of(event.node).update(whole_images(event.held))
         elif type(event) is JournalPruned and not self.lacking:
-            reaching = sum(sn >= event.first_sn - 1 for sn in images.values())
+            reaching = sum(sn >= event.first_sn - 1 for sn in self._of(stamped.server).values())
             if reaching < SPARE:
                 self.lacking = f"the journal of {stamped.server} begins with sn {event.first_sn}, where {reaching} of its images can continue"
+
+    def _of(self, server: str) -> dict[str, int]:
+        return self._images.setdefault(server, {})
+
+
+def whole_images(held: list[HeldFile]) -> dict[str, int]:
+    """The sn of each image that a report shows with its manifest and without damage, by its name."""
+    paths = {PurePosixPath(each.name): each for each in held}
+    damaged = {path.stem for path, each in paths.items() if each.valid < each.size}
+    return {
+        path.stem: each.last_sn
+        for path, each in paths.items()
+        if path.suffix == ".manifest" and path.stem not in damaged
+    }

@@ -10,7 +10,7 @@ from nodes.explore.spare_images import SpareImages
 from nodes.trace.base import Event
 from nodes.trace.checkpoints import BarrierWritten
 from nodes.trace.events import JournalOpened, Stamped
-from nodes.trace.pool_events import ImageShelved, JournalPruned
+from nodes.trace.pool_events import HeldFile, ImageShelved, JournalPruned, PoolReported
 
 
 def stamped(event: Event) -> Stamped:
@@ -28,11 +28,41 @@ def test_a_pruned_journal_continues_two_images(images: tuple[int, ...], first_sn
     assert bool(spare.lacking) is lacks
 
 
-def test_the_image_from_which_a_server_began_counts() -> None:
+def replica(image: str, kind: str, sn: int, valid: int = 100) -> HeldFile:
+    return HeldFile(f"image/{image}.{kind}", 100, valid, 0, 1, 0, sn)
+
+
+@pytest.mark.parametrize(
+    ("node", "image", "kind", "valid", "lacks"),
+    [
+        ("mds1", "image0", "manifest", 100, False),
+        ("mds1", "image1", "manifest", 100, True),
+        ("mds2", "image0", "manifest", 100, True),
+        ("mds1", "image0", "p01", 100, True),
+        ("mds1", "image0", "manifest", 99, True),
+    ],
+    ids=["unknown until then", "known already", "of another server", "not whole yet", "damaged"],
+)
+def test_a_whole_image_counts_that_only_a_report_to_the_pool_names(
+    node: str, image: str, kind: str, valid: int, lacks: bool
+) -> None:
+    """The server lost its power after it had shelved the image, and before it said so (packed-paxos, seed 704)."""
     spare = SpareImages()
-    for event in (JournalOpened(1, 9, 1, 0, 0, 5), ImageShelved("image1", 9, 1, 100), JournalPruned(6)):
+    held = [
+        replica(image, "p00", 37),
+        replica(image, kind, 37, valid),
+        HeldFile("journal", 9, 9, 0, 1, 13, 38),
+    ]
+    for event in (ImageShelved("image1", 38, 1, 100), PoolReported(node, 3, 209, held), JournalPruned(36)):
         spare.on_event(stamped(event))
-    assert not spare.lacking
+    assert bool(spare.lacking) is lacks
+
+
+def test_an_image_counts_once_though_its_server_began_from_it() -> None:
+    spare = SpareImages()
+    for event in (ImageShelved("image1", 38, 1, 100), JournalOpened(25, 38, 1, 0, 0, 38), JournalPruned(36)):
+        spare.on_event(stamped(event))
+    assert spare.lacking
 
 
 @pytest.mark.parametrize(("first_sn", "behind"), [(10, False), (11, False), (12, True)])
