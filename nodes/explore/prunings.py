@@ -1,16 +1,19 @@
-"""A journal is pruned as images come: a server whose journal begins behind every checkpoint needs its groups for none of them (safety rule 14)."""
+"""Images are taken as the log grows, and journals are pruned as images come: a server whose journal begins behind every checkpoint needs its groups
+for none of them (safety rule 14)."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from nodes.config import SECOND, ClusterConfig
 from nodes.explore.audit import Audited, nudge
 from nodes.explore.prober import Prober
 from nodes.families import family_named
+from nodes.roles import IN_STEP
 from nodes.trace.checkpoints import BarrierWritten
 from nodes.trace.events import JournalOpened, Stamped
-from nodes.trace.pool_events import JournalPruned
+from nodes.trace.pool_events import ImageWritten, JournalPruned
 
 SEGMENT_BYTES = 1_000
 IMAGE_EVERY = 5
@@ -23,6 +26,33 @@ def shrinks_soon(config: ClusterConfig) -> bool:
     """Whether every journal of this cluster is pruned within some rounds of writes."""
     small = 0 < config.knobs.segment_bytes <= SEGMENT_BYTES and 0 < config.image_every <= IMAGE_EVERY
     return small and family_named(config.protocol).cuts_journal
+
+
+def takes_images(config: ClusterConfig) -> bool:
+    """Whether groups take images within some rounds of writes."""
+    return 0 < config.image_every <= IMAGE_EVERY
+
+
+def check_images(trial: Audited, events: Sequence[Stamped]) -> None:
+    """Writes until some server of each group has taken an image. A server that is alone takes none before its log is full."""
+    cluster = trial.cluster
+    groups = {
+        name: server.group for name, server in cluster.servers.items() if cluster.places.get(name) in IN_STEP
+    }
+    together = Counter(groups.values())
+    late, seen = {group for group, size in together.items() if size > 1}, len(events)
+    if not late:
+        return
+    prober = Prober(cluster, "prober-images")
+    for number in range(ROUNDS):
+        prober.run(nudge(prober, number))
+        cluster.run_for(SECOND)
+        late -= {groups.get(each.server, "") for each in events[seen:] if type(each.event) is ImageWritten}
+        if not late:
+            break
+    prober.client.die()
+    for group in sorted(late):
+        trial.fail("service", "no image", f"{group} takes no image, though its log grows")
 
 
 def behind_barriers(events: Sequence[Stamped], groups: dict[str, str]) -> list[str]:

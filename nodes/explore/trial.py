@@ -24,11 +24,13 @@ from nodes.explore.forced_groups import ServedGroups, force_groups
 from nodes.explore.plan import Caller, Failure, Plan, PlanOutcome
 from nodes.explore.planned_faults import PlannedFaults
 from nodes.explore.prober import Prober
-from nodes.explore.prunings import check_prunes, shrinks_soon
+from nodes.explore.prunings import check_images, check_prunes, shrinks_soon, takes_images
+from nodes.explore.roll_call import RollCall, check_counts
 from nodes.explore.sim_stage import SimStage
 from nodes.explore.spare_images import SpareImages
 from nodes.explore.stage import Scripted, Stage
 from nodes.explore.stamps import Stamps
+from nodes.families import family_named
 from nodes.invariants import registry
 from nodes.invariants.one_active import OneActive
 from nodes.invariants.same_state import SameState
@@ -68,6 +70,7 @@ class Trial:
         self.clients: list[Scripted] = []
         self.failures: list[Failure] = []
         self.faults = PlannedFaults(self.cluster, self.atlas, self.coverage)
+        self._roll_call = RollCall(family_named(plan.cluster.protocol))
         self._served = ServedGroups(self.cluster)
         self._rng = random.Random(f"{plan.seed}/trial")
         listeners = (
@@ -76,6 +79,7 @@ class Trial:
             self.stamps,
             self.spare_images,
             self.block_history,
+            self._roll_call,
             self._served,
             self.coverage,
         )
@@ -155,6 +159,8 @@ class Trial:
             # A recovery would take the held file away.
             if not (self.failures or awaits) and self._restores_checkpoint():
                 before = audit.read_back(self)
+            if not self.failures and takes_images(self.plan.cluster):
+                check_images(self, self.events)
             if not self.failures:
                 self._members_are_spared()
             if not self.failures:
@@ -231,6 +237,9 @@ class Trial:
         rng = random.Random(f"{self.plan.seed}/members")
         # A removal that was asked for may still be under way, too: those that count are chosen afterwards.
         self.cluster.run_for(recording_ns(self.plan.cluster, self.atlas))
+        check_counts(self, self._roll_call, self.patience_ns)
+        if self.failures:
+            return
         lost = members_to_lose(self.cluster, self.atlas, self.plan.cluster, rng)
         if lost:
             self.cluster.faults.do("crash", lost)

@@ -177,7 +177,9 @@ def open_replica(
             commit_sn = max(commit_sn, written.commit_sn)
     last = log.last
     world.trace.emit(
-        JournalOpened(log.base.sn + 1, last.sn, last.epoch, last.crc, journal.cut_bytes, image.sn)
+        JournalOpened(
+            log.base.sn + 1, last.sn, last.epoch, last.crc, journal.cut_bytes, image.sn, identity.id.instance
+        )
     )
     passes_over = base is None or any(sn <= image.sn for sn in log.incarnation_starts())
     if passes_over and namespace.incarnation > origin.incarnation:

@@ -167,6 +167,8 @@ class JournalOpened(Event, frozen=True, array_like=True, gc=False):
     crc: int
     cut_bytes: int
     image_sn: int
+    disk: int = 0
+    """Instance of the disk (safety rule 23)."""
 
 
 class JournalCorrupt(Event, frozen=True, array_like=True, gc=False):
@@ -246,6 +248,8 @@ class Configured(Event, frozen=True, array_like=True, gc=False):
     group: str
     number: int
     members: list[str]
+    disks: dict[str, int] = {}
+    """Recorded instance of each member's disk; empty before the group first serves."""
 
 
 class SessionEnded(Event, frozen=True, array_like=True, gc=False):

@@ -92,7 +92,9 @@ class Observer:
         if self._configurations.get(group) == configured:
             return []
         self._configurations[group] = configured
-        return [Configured(group, configured, [str(name) for name in fields.get("members", [])])]
+        recorded = fields.get("disks") or fields.get("instances")
+        disks = {name: number(recorded, name) for name in recorded} if isinstance(recorded, dict) else {}
+        return [Configured(group, configured, [str(name) for name in fields.get("members", [])], disks)]
 
 
 def parsed(data: bytes | None) -> dict[str, Any] | None:

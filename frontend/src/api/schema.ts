@@ -181,7 +181,7 @@ export interface FailoverFrame { type: "failover"; group: string; fault_ns: numb
 export interface CountersFrame { type: "counters"; groups: Record<string, Counters>; servers: Record<string, Replicated>; pipelines: Record<string, Pipeline> }
 export interface InvariantsFrame { type: "invariants"; invariants: InvariantStatus[] }
 export interface CheckFailed extends Stamp { kind: "CheckFailed"; invariant: string; explanation: string; evidence: [string, number][] }
-export interface Configured extends Stamp { kind: "Configured"; group: string; of_number: number; members: string[] }
+export interface Configured extends Stamp { kind: "Configured"; group: string; of_number: number; members: string[]; disks: Record<string, number> }
 export interface Drawn extends Stamp { kind: "Drawn"; group: string; round: number; draws: [string, number, number, number][]; winner: string; by: string }
 export interface FaultInjected extends Stamp { kind: "FaultInjected"; fault: number; verb: string; targets: string[]; options: Record<string, unknown> }
 export interface LockHeld extends Stamp { kind: "LockHeld"; group: string; owner: string }

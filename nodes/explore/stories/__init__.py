@@ -32,7 +32,8 @@ from nodes.explore.stories.groups import barriers, between_groups, moved_meanwhi
 from nodes.explore.stories.handovers import passed_on
 from nodes.explore.stories.images import going_back, images, outgrown, rots_while_away
 from nodes.explore.stories.ledgers import begins_late, closed_by_two, closed_late, closing, overtaken
-from nodes.explore.stories.members import half_made, old_words, wedged
+from nodes.explore.stories.members import half_made, late_flushes, old_words, wedged
+from nodes.explore.stories.outsiders import led_from_outside, settled_anew, unrecorded
 from nodes.explore.stories.reads import last_moments, reached_late, rejoins, shores, views, views_twice
 from nodes.explore.stories.renewals import all_replaced, copied_in_vain, slept_through
 from nodes.explore.stories.replicas import reported_late, thinned
@@ -70,14 +71,14 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
         images,
         wrong_clocks,
         thinned,
-        *3 * [reported_late],
+        *2 * [reported_late],
     ]
     if standbys:
         reported += [
             returns_to_readers,
             gaps_on_return,
             shores,
-            *2 * [last_moments],
+            *3 * [last_moments],
             takeovers,
             unheard,
             alone,
@@ -99,9 +100,9 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
     if standbys and family.replication == "paxos":
         reported += [*2 * [returns_to_readers], *2 * [promiser_gone]]
     if standbys and not family.cannot_force:
-        reported += 2 * [too_few]
+        reported += 3 * [too_few]
     if standbys and family.locked and not family.journal_nodes:
-        reported += [outnumbered, promiser_gone]
+        reported += [outnumbered, promiser_gone, *2 * [unrecorded], *2 * [led_from_outside]]
     if standbys and detection == "members":
         reported += [
             cut_under_grants,
@@ -125,6 +126,8 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
             *3 * [old_words],
             *2 * [wedged],
             *4 * [given_out],
+            *2 * [late_flushes],
+            *3 * [settled_anew],
         ]
     if standbys and not family.cannot_leave:
         reported.append(all_replaced)

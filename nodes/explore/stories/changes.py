@@ -290,31 +290,9 @@ def promiser_gone(scene: Scene) -> None:
     scene.span_ms += rng.choice((2, 3)) * session
 
 
-def unrecorded(scene: Scene) -> None:
-    """All members start again, one of them with a new and slow disk. It promises when the next leader has recorded the other disks, and acknowledges
-    before that leader has registered its standbys."""
-    rng = scene.rng
-    scene.shape(sizes=(3,), min_in_step=0)
-    scene.precise()
-    members, comes = scene.members(), rng.choice(scene.members())
-    at_ms = BEGIN_MS + rng.randrange(200)
-    lasts, slow_ms = 3 * scene.session_ms, rng.choice((30, 50, 80))
-    elected = Trigger("step", scene.whoever(), 1, "after", "upgrade/2")
-    scene.writes(at_ms - 100, at_ms + 500, 20)
-    for name in members:
-        scene.fault(at_ms, "new_disk" if name == comes else "crash", [name], 50)
-        scene.fault(at_ms, "delay", [name, COORDINATION], lasts, elected, ms=slow_ms)
-        for other in members:
-            if other != name:
-                scene.fault(at_ms, "hold", [name, other], lasts, kind="Register", lost=True, direction="to")
-    scene.fault(at_ms, "slow_disk", [comes], lasts, ms=rng.choice((20, 30, 40, 60)))
-
-
 def outnumbered(scene: Scene) -> None:
     """Too few members are left to elect a leader, and try in vain. When others return one by one, a member that has already replied is gone."""
     rng = scene.rng
-    if scene.family.replication == "mams" and scene.chance(0.5):
-        return unrecorded(scene)
     scene.shape(sizes=(3, 4, 4, 4, 4, 5))
     session, leader, others = scene.session_ms, scene.leader(), scene.others()
     majority = (len(others) + 1) // 2 + 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nodes.config import DataConfig, Knobs
 from nodes.explore.stories.scene import BEGIN_MS, COORDINATION, Scene
 from nodes.sim.triggers import Trigger
 
@@ -117,3 +118,25 @@ def old_words(scene: Scene) -> None:
         scene.apply_fault(stop_ms, name, (back_ms if name == first else alone_ms) - stop_ms)
     scene.fault(stop_ms, "cut", [first, COORDINATION], gone_ms + rng.choice((0, 100)) - stop_ms)
     scene.apply_fault(gone_ms, maker, alone_ms - gone_ms)
+
+
+def late_flushes(scene: Scene) -> None:
+    """The member that has images taken and journals pruned restarts. Copies of the messages with which the others let it join arrive when it counts
+    again."""
+    rng = scene.rng
+    scene.shape(
+        sizes=(2, 3, 3), image_every=rng.choice((2, 5)), image_gap=2, log_bytes=1 << 12, image_partitions=1,
+        knobs=Knobs(segment_bytes=300), data=DataConfig(),
+    )  # fmt: skip
+    scene.precise()
+    scene.timed(ack_timeout_ms=2_000)
+    scene.weather["reorder_us"] = rng.choice((300_000, 600_000))
+    first, *others = scene.cluster.groups[0].members
+    at_ms = BEGIN_MS + rng.randrange(200)
+    back_ms = at_ms + rng.choice((50, 100, scene.session_ms))
+    scene.fault(at_ms, "crash", [first], back_ms - at_ms)
+    for name in others:
+        for verb, share in (("duplicate", 0.9), ("reorder", 0.3)):
+            scene.fault(back_ms, verb, [name, first], 4 * scene.session_ms, share=share, direction="to")
+    for _ in range(2):
+        scene.writes(at_ms, back_ms + 6 * scene.session_ms, 80, style="closed")

@@ -53,12 +53,13 @@ def last_moments(scene: Scene) -> None:
     # Mostly without leases of the members, which end earlier.
     detection = scene.cluster.detection if scene.chance(0.2) else "session"
     scene.shape(sizes=(2, 3), detection=detection)
+    scene.precise()
     scene.timed(client_timeout_ms=30, session_timeout_ms=2_000, heartbeat_ms=rng.choice((500, 600)))
     session, victim = scene.session_ms, scene.leader()
     cut_ms = BEGIN_MS + rng.randrange(session)
     if scene.chance(0.5):
         scene.drift(victim, apart=True)
-        apart_ms = cut_ms + session * rng.randint(2, 6) // 10
+        apart_ms = cut_ms + session * rng.randint(3, 6) // 10
         scene.fault(cut_ms, "cut", [victim, COORDINATION], 2 * session)
     else:
         scene.weather["session_max_ms"] = session * 4 // 10

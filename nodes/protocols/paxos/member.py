@@ -131,7 +131,15 @@ def open_member(
     log.open_behind(image)
     reported = log.last
     world.trace.emit(
-        JournalOpened(log.base.sn + 1, reported.sn, reported.epoch, reported.crc, journal.cut_bytes, image.sn)
+        JournalOpened(
+            log.base.sn + 1,
+            reported.sn,
+            reported.epoch,
+            reported.crc,
+            journal.cut_bytes,
+            image.sn,
+            identity.id.instance,
+        )
     )
     history = JournalHistory(world, group.name, images, log, lambda: empty_namespace(config, group))
     passes_over = image.sn > log.pointer.slot or any(sn <= image.sn for sn in log.incarnation_starts())

@@ -16,11 +16,13 @@ from nodes.explore import audit
 from nodes.explore import trial as trial_module
 from nodes.explore.draw import draw
 from nodes.explore.plan import Caller, Fault, Plan
+from nodes.explore.roll_call import RollCall
 from nodes.explore.sim_stage import SimStage
 from nodes.explore.trial import WHEN_FORCED, Trial, run
 from nodes.faults.check import FaultUnsupported
 from nodes.invariants.linearisability import Linearisable
 from nodes.invariants.registry import NAMES_OF_ALL
+from nodes.metadata_server.snapshots import Imaging
 from nodes.sim.triggers import Trigger
 from nodes.trace.checkpoints import TakenBack
 from nodes.trace.events import Committed, Configured, FaultInjected, Stamped
@@ -333,3 +335,22 @@ def test_only_a_rotten_journal_is_left(protocol: str) -> None:
         Fault("crash", ["mds1"], at_ms=4_000, for_ms=20),
     ]
     assert run(replace(plan(*faults, protocol=protocol, min_in_step=0), span_ms=5_000)).failures == []
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_a_group_of_several_that_takes_no_images_fails(monkeypatch: pytest.MonkeyPatch, members: int) -> None:
+    """A server that is alone takes none before its log is full."""
+
+    async def idle(imaging: Imaging) -> None:
+        pass
+
+    small = one_group(members - 1, image_every=2)
+    assert run(Plan(1, small, span_ms=100)).failures == []
+    monkeypatch.setattr(Imaging, "run", idle)
+    found = [each.place for each in run(Plan(1, small, span_ms=100)).failures]
+    assert found == (["no image"] if members > 1 else [])
+
+
+def test_a_server_in_step_that_does_not_count_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RollCall, "missing", lambda roll: ["mds2"])
+    assert [each.place for each in run(plan()).failures] == ["counted"]
