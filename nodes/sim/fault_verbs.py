@@ -79,7 +79,7 @@ class Faulting:
         machine.end_turn()
         if world.coordination is not None:
             world.coordination.stopped()
-        machine.die()
+        target.end(machine)
 
     def _kind_of(self, name: str) -> str | None:
         cluster = self._cluster

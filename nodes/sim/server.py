@@ -48,4 +48,9 @@ class SimServer:
         world.trace.emit(Stopped(f"{type(error).__name__}: {error}"))
         if world.coordination is not None:
             world.coordination.stopped()
+        self.end(machine)
+
+    def end(self, machine: Machine) -> None:
+        """The process is no more. Its calls that change names on the disk were done, or half done, or not at all."""
         machine.die()
+        self.store.crash(self.store.stream(machine.loop.now_ns))

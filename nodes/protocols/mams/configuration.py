@@ -22,6 +22,7 @@ from nodes.replicas.view import JUNIOR, STANDBY, Configuration, LostLock, Server
 from nodes.world import Change, ConnectionLoss
 
 READ_BACK_NS = 50 * MILLISECOND
+ANSWER_LOOK_NS = 10 * MILLISECOND
 PAPER = "CFS §4.1.2"
 
 
@@ -83,7 +84,21 @@ class ConfigurationKeeper:
         members = [m for m in self.present.members if m != server]
         if members == self.present.members or len(members) < self._replica.min_in_step:
             return False
-        return await self._remove(ConfigurationRequest(members, "", (server,)))
+        return await self._answer_now(members) and await self._remove(
+            ConfigurationRequest(members, "", (server,))
+        )
+
+    async def _answer_now(self, members: list[str]) -> bool:
+        """Whether a write quorum of these members answers now: an idle one that was lost still counts as a holder for a session time-out."""
+        clock = self._replica.world.clock
+        asked_ns = clock.monotonic_ns()
+        end_ns = asked_ns + self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
+        self._sync.ask_all()
+        while not self._sync.enough_answered(asked_ns, members):
+            if clock.monotonic_ns() >= end_ns:
+                return False
+            await clock.sleep(ANSWER_LOOK_NS)
+        return True
 
     async def force(self) -> bool:
         """Continues with this server and the members in step with it, however few, on a user's order (safety rule 4).

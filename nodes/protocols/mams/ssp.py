@@ -39,6 +39,8 @@ class Participant:
         self.waiting_since_ns = 0
         """Time since when an acknowledgement is due, on the monotonic clock in ns; 0 when all groups are acknowledged."""
         self.sent_at_ns = 0
+        self.answered_at_ns = 0
+        """Time of its last acknowledgement."""
 
 
 class Ssp:
@@ -154,7 +156,7 @@ class Ssp:
             self._ignoring.report(peer, message, f"of a group {message.mark.sn} that is not in this journal")
             return
         participant.matched, participant.confirmed = message.mark, True
-        now = self._world.clock.monotonic_ns()
+        now = participant.answered_at_ns = self._world.clock.monotonic_ns()
         participant.waiting_since_ns = now if message.mark.sn < participant.sent_sn else 0
         if participant.sent_sn < self._log.last.sn and message.mark.sn >= participant.sent_sn:
             self.pump(participant)
@@ -210,6 +212,17 @@ class Ssp:
     def answering(self) -> list[str]:
         """This server and the participants that have acknowledged since their admission."""
         return [self._world.name, *(name for name, each in self.participants.items() if each.confirmed)]
+
+    def ask_all(self) -> None:
+        """Probes every participant that owes no acknowledgement."""
+        for participant in list(self.participants.values()):
+            if not participant.waiting_since_ns:
+                self.pump(participant)
+
+    def enough_answered(self, since_ns: int, members: list[str]) -> bool:
+        """Whether this server and the participants that have acknowledged since then are a write quorum of these members."""
+        there = [name for name, each in self.participants.items() if each.answered_at_ns >= since_ns]
+        return not self.acknowledged or self._enough([self._world.name, *there], members)
 
     def _enough(self, there: list[str], members: list[str]) -> bool:
         """Whether the servers in `there` are a write quorum of the members."""

@@ -15,6 +15,7 @@ from nodes.sim.cluster import SimCluster
 from nodes.sim.disk import MediumFile, MediumStore, SimDisk, SimFile
 from nodes.sim.loop import Loop, Machine
 from nodes.sim.medium import LEFT_BEHIND, SECTOR
+from nodes.sim.server import SimServer
 
 SAFE, LATE = b"s" * 700, b"l" * 2_000
 
@@ -162,6 +163,35 @@ def test_what_a_killed_process_had_renamed_is_undone_by_a_later_power_loss(begin
         disk.store.lose_power("prefix", seed)
         found.add((done, bytes(disk.store.files["epoch"].data) if "epoch" in disk.store.files else b""))
     assert (True, b"old") in found and len(found) == 3, "done and undone, done and kept, not done"
+
+
+@pytest.mark.parametrize("ends", ["fails", "stops"])
+def test_what_an_ended_process_was_replacing_does_not_come_back(ends: str) -> None:
+    """Its call was done when the process ended, or never: not at the next power loss."""
+    left = set[bytes]()
+    for seed in range(20):
+        cluster = SimCluster(one_group(1), seed)
+        cluster.run_until(cluster.settled)
+        server = cluster.servers["mds1"]
+        begin_replacing(cluster, server, b"old")
+        if ends == "fails":
+            server.fail(OSError(errno.EIO, "Input/output error"))
+        else:
+            cluster.faults.stop("mds1")
+        cluster.faults.restart("mds1")
+        begin_replacing(cluster, server, b"new")
+        cluster.run_for(SECOND)
+        cluster.faults.power_loss("mds1", torn="everything")
+        left.add(bytes(server.store.files["x/1"].data))
+    assert left == {b"new"}
+
+
+def begin_replacing(cluster: SimCluster, server: SimServer, data: bytes) -> None:
+    world, machine = server.world, server.machine
+    assert world is not None and machine is not None
+    machine.call(lambda: world.scope.spawn(world.disk.replace("x/1", data), "replacing"))
+    cluster.run_for(1_000)
+    assert server.store.unfinished
 
 
 def test_what_a_failed_sync_left_is_read_but_no_later_sync_makes_it_durable() -> None:
