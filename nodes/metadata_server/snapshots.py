@@ -198,7 +198,7 @@ class Imaging:
         if self.pinned_sn is not None:
             return False
         cluster = self._replica.config.cluster
-        gap = self._replica.log.last.sn - self.taken_sn
+        gap = self._replica.state.commit_sn - self.taken_sn
         if self.useful(common_sn) and gap <= max(cluster.image_every, cluster.image_gap):
             return False
         if not self._busy() and self._failures < TRIES:

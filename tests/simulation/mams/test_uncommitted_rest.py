@@ -50,3 +50,25 @@ def test_a_junior_waits_for_no_image_of_what_is_not_committed() -> None:
     """More groups than are worth an image: each image would end at the last committed group, where the junior is already."""
     lab, junior = a_junior_is_needed(4, 1, image_gap=1, image_every=0)
     serves_with(lab, junior)
+
+
+@pytest.mark.parametrize("every", [0, 1])
+def test_a_junior_waits_for_no_image_when_no_later_one_can_be_taken(every: int) -> None:
+    """The newest image ends at the last committed group, and more groups than `image_gap` and `image_every` are not committed."""
+    lab = Lab(1, standbys=4, image_gap=1, image_every=every)
+    old, junior, other, *_ = lab.active, *lab.standbys
+    lab.ada.call(Mkdir("/before"))
+    lab.faults.cut(old, junior)
+    lab.cluster.run_until(lambda: junior not in lab.cluster.configured["g1"], 60 * SECOND)
+    for number in range(5):
+        lab.ada.call(Mkdir(f"/more{number}"))
+    lab.run_ms(1_000)
+    assert lab.cluster.ask(old, {"do": "take_image"}) == {"refused": ""}
+    lab.run_ms(3_000)
+    unheard = lab.cluster.hold(lambda sender, receiver, message: type(message) is Prepared)
+    lab.begin(lab.eve, Mkdir("/under-way"))
+    lab.run_ms(20)
+    for name in (old, other):
+        lab.faults.crash(name)
+    unheard.drop()
+    serves_with(lab, junior)
