@@ -1,7 +1,7 @@
 """Removals that a person orders while a machine is lost for ever of which the servers cannot know yet.
 
-A leader removes a server only when enough of the others have everything. A member that was lost a moment ago still counts as one that has it: its
-last acknowledgement came, and its silence is too short. The group that is left may be too small to go on, and no protocol can rule that out.
+A leader removes a server only when enough of the others have everything and have just answered. A member may be lost a moment later. The group
+that is left may be too small to go on, and no protocol can rule that out.
 Such a removal is the person's, as if the machine had been lost just after it. Two kinds of removals are judged: those that servers decide by
 themselves, and those after which too many are gone whose silence must have been noticed.
 """
@@ -12,9 +12,9 @@ from nodes.config import MILLISECOND, ClusterConfig, Timing
 
 
 def unnoticed_ns(timing: Timing) -> int:
-    """Time in which a lost member may still count. An idle one is probed once per session time-out and is late after the time-out of its answer.
-    As long again is for a scan, and for the record on its way to coordination."""
-    return 2 * (timing.session_timeout_ms + timing.ack_timeout_ms) * MILLISECOND
+    """Time in which a lost member may still count: a leader asks all members before it removes one, and then the record is on its way to
+    coordination."""
+    return (timing.session_timeout_ms + timing.ack_timeout_ms) * MILLISECOND
 
 
 class OrderedRemovals:

@@ -81,20 +81,24 @@ class ConfigurationKeeper:
 
     async def leave(self, server: str) -> bool:
         """Removes one member, in step or not, if that can lose nothing. Raises LostLock, ConnectionLoss."""
-        members = [m for m in self.present.members if m != server]
-        if members == self.present.members or len(members) < self._replica.min_in_step:
+        if not (self._may_leave(server) and await self._others_answer(server) and self._may_leave(server)):
             return False
-        return await self._answer_now(members) and await self._remove(
-            ConfigurationRequest(members, "", (server,))
-        )
+        return await self._remove(ConfigurationRequest(self._without(server), "", (server,)))
 
-    async def _answer_now(self, members: list[str]) -> bool:
-        """Whether a write quorum of these members answers now: an idle one that was lost still counts as a holder for a session time-out."""
+    def _without(self, server: str) -> list[str]:
+        return [m for m in self.present.members if m != server]
+
+    def _may_leave(self, server: str) -> bool:
+        members = self.present.members
+        return server in members and len(members) > self._replica.min_in_step
+
+    async def _others_answer(self, server: str) -> bool:
+        """Whether a write quorum of the other members answers now: an idle one that was lost would count as a holder for a session time-out."""
         clock = self._replica.world.clock
         asked_ns = clock.monotonic_ns()
         end_ns = asked_ns + self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
         self._sync.ask_all()
-        while not self._sync.enough_answered(asked_ns, members):
+        while not self._sync.enough_answered(asked_ns, self._without(server)):
             if clock.monotonic_ns() >= end_ns:
                 return False
             await clock.sleep(ANSWER_LOOK_NS)

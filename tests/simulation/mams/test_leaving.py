@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from nodes.config import SECOND
 from nodes.faults.check import FaultUnsupported
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.trace.events import Configured, ServerRemoved
@@ -107,3 +108,19 @@ def test_who_cannot_leave_is_reported_why() -> None:
     with pytest.raises(FaultUnsupported, match="never counts fewer than 2"):
         three.faults.remove_server(second)
     assert before == [each for each in lab.cluster.events if type(each.event) is Configured]
+
+
+@pytest.mark.parametrize("protocol", ["mams", "2pc"])
+def test_a_removal_is_not_decided_on_old_acknowledgements(protocol: str) -> None:
+    """The active could have asked: the other one had been down for three seconds, six times the time-out of an acknowledgement."""
+    lab = Lab(1, standbys=2, protocol=protocol)
+    lab.ada.call(Mkdir("/a"))
+    lab.run_ms(6_000)
+    leaver, lost = lab.standbys
+    lab.faults.crash(lost)
+    lab.run_ms(3_000)
+    lab.faults.remove_server(leaver)
+    lab.run_ms(2_000)
+    written = lab.begin(lab.ada, Mkdir("/b"))
+    lab.cluster.run_until(written.done, 120 * SECOND)
+    assert written.exception() is None
