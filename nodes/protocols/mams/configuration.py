@@ -94,11 +94,17 @@ class ConfigurationKeeper:
 
     async def _others_answer(self, server: str) -> bool:
         """Whether a write quorum of the other members answers now: an idle one that was lost would count as a holder for a session time-out."""
-        clock = self._replica.world.clock
+        sync, clock = self._sync, self._replica.world.clock
         asked_ns = clock.monotonic_ns()
         end_ns = asked_ns + self._replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
-        self._sync.ask_all()
-        while not self._sync.enough_answered(asked_ns, self._without(server)):
+        for participant in list(sync.participants.values()):
+            if not participant.waiting_since_ns:
+                sync.pump(participant)
+        while sync.acknowledged:
+            there = {name for name, each in sync.participants.items() if each.answered_at_ns >= asked_ns}
+            members = self._without(server)
+            if 2 * len({*members} & {*there, self._replica.name}) > len(members):
+                break
             if clock.monotonic_ns() >= end_ns:
                 return False
             await clock.sleep(ANSWER_LOOK_NS)

@@ -213,17 +213,6 @@ class Ssp:
         """This server and the participants that have acknowledged since their admission."""
         return [self._world.name, *(name for name, each in self.participants.items() if each.confirmed)]
 
-    def ask_all(self) -> None:
-        """Probes every participant that owes no acknowledgement."""
-        for participant in list(self.participants.values()):
-            if not participant.waiting_since_ns:
-                self.pump(participant)
-
-    def enough_answered(self, since_ns: int, members: list[str]) -> bool:
-        """Whether this server and the participants that have acknowledged since then are a write quorum of these members."""
-        there = [name for name, each in self.participants.items() if each.answered_at_ns >= since_ns]
-        return not self.acknowledged or self._enough([self._world.name, *there], members)
-
     def _enough(self, there: list[str], members: list[str]) -> bool:
         """Whether the servers in `there` are a write quorum of the members."""
         quorum = len(members) // 2 + 1
