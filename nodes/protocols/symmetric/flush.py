@@ -43,6 +43,8 @@ class Settling:
         """Newest attempt that asked this server for its journal's end."""
         self.settled = 0
         """Attempt whose goal this server's journal has durably reached since its start."""
+        self._settled_ns = self._began_ns
+        """Time at which it last did so. By then the members of the view before granted nothing more in it."""
 
     # --- flush --------------------------------------------------------------------------------------------------------
 
@@ -98,8 +100,9 @@ class Settling:
         return Flushed(message.call, self.promised, tails, live, frontier, undelivered, free_ns, disk)
 
     def _earlier_grants_ns(self) -> int:
-        """The remaining time of leases that this server granted in another view or before its restart."""
-        since_ns = self._replica.granted_ns
+        """The remaining time of leases that this server granted in another view or before its restart, and of those that others granted before the
+        view that it has settled and not begun. It may be new there, so that the leases of the view before needed no grant of it."""
+        since_ns = max(self._replica.granted_ns, self._settled_ns)
         if self._replica.config.cluster.mutations.older_grants_forgotten:
             since_ns = self._began_ns
         passed_ns = self._world.clock.monotonic_ns() - since_ns
@@ -150,7 +153,7 @@ class Settling:
         if message.attempt < self.promised:
             return False
         if message.final and log.last == message.goal:
-            self.settled = message.attempt
+            self.settled, self._settled_ns = message.attempt, self._world.clock.monotonic_ns()
         return True
 
     async def write(self, groups: list[tuple[JournalGroup, bytes, Mark]], attempt: int) -> bool:
