@@ -116,6 +116,11 @@ class Acceptor:
         }
 
     @property
+    def disk(self) -> int:
+        """Instance of this server's disk."""
+        return self._identity.id.instance
+
+    @property
     def knows_view(self) -> bool:
         """Whether `view` is the last view decided up to the success pointer."""
         return bool(self.view) or not self.queue.success

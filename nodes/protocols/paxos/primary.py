@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable
 from functools import partial
 
@@ -82,6 +81,8 @@ class Primary(ServingLeader):
     def on_accepted(self, peer: str, message: Accepted) -> None:
         if self.proposer is not None:
             self.proposer.on_accepted(peer, message)
+            if self.proposer.tally.may_be_recorded(peer):
+                self._arrange_soon.set()
 
     def on_durable(self, ballot: int, slot: int) -> None:
         if self.proposer is not None:
@@ -194,8 +195,9 @@ class Primary(ServingLeader):
         mark = member.log.mark_at(member.queue.current)
         assert mark is not None
         proposer = self.proposer = Proposer(
-            member.world, self._commits(), self.takeover.configured, self.epoch, member.acceptor, member.state,
-            member.packing, member.config.cluster.holes.answer_set_shrinks, mark, mark.sn, self._arrange_soon.set,
+            member.world, self._commits(), self.takeover.configured, self.takeover.recorded, self.epoch,
+            member.acceptor, member.state, member.packing, member.config.cluster.holes.answer_set_shrinks,
+            member.config.cluster.mutations.replaced_disk_votes, mark, mark.sn, self._arrange_soon.set,
             self.answering.backlog.resume, member.config.cluster.knobs.open_slots,
         )  # fmt: skip
         tally = proposer.tally
@@ -212,10 +214,15 @@ class Primary(ServingLeader):
         )
         while not tally.recorded:
             self._arrange_soon.clear()
-            await self._arrange_soon.wait()
+            try:
+                if tally.to_record():
+                    await self._name_disks(proposer)
+                self._present = list(await member.view.places())
+            except (ViewMoved, CoordinationError):
+                await member.world.clock.sleep(NAME_AGAIN_NS)
+                continue
             if not tally.recorded:
-                with contextlib.suppress(CoordinationError):
-                    self._present = list(await member.view.places())
+                await self._arrange_soon.wait()
         self._step("3", f"slot {proposer.decided} is decided, and the view {', '.join(tally.recorded)}")
         return proposer
 
@@ -318,19 +325,22 @@ class Primary(ServingLeader):
             timer.cancel()
 
     async def _name_disks(self, proposer: Proposer) -> Configuration:
-        """Records the disks that have every slot accepted by their predecessors, and returns the record. The primary answers no call before the
-        first such record.
+        """Records the disks that have every slot accepted by their predecessors, and returns the record. They count in no decision before it. The
+        first record names a majority.
 
         Raises LostLock, ViewMoved, CoordinationError.
         """
-        member = self._member
+        member, tally = self._member, proposer.tally
         stored, version = await member.view.configuration()
-        whole = {name: each.disk for name, each in proposer.tally.followers.items() if each.whole}
-        whole[member.name] = member.identity.id.instance
-        disks = {**stored.disks, **{name: disk for name, disk in whole.items() if name in stored.members}}
-        if disks != stored.disks:
+        disks, changes = {**stored.disks, **tally.to_record()}, list[Change]()
+        if disks != stored.disks and 2 * len(disks) > len(stored.members):
             stored = msgspec.structs.replace(stored, number=stored.number + 1, disks=disks)
-            await member.view.guarded([member.view.configuration_change(stored, version)])
+            changes.append(member.view.configuration_change(stored, version))
+        if stored.disks != tally.disks:
+            # The record of a later primary would make earlier acknowledgements count that its takeover did not look for.
+            await member.view.guarded(changes)
+        tally.disks = stored.disks
+        proposer.count()
         return stored
 
     async def _begin_view(self, proposer: Proposer) -> None:

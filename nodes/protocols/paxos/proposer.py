@@ -7,7 +7,7 @@ at any member waits for it or shows it. The primary answers a write when every m
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nodes.ignored_messages import Ignoring
@@ -43,18 +43,21 @@ class Proposer:
         world: World,
         commits: CommitEmitter,
         configured: list[str],
+        disks: Mapping[str, int],
         ballot: int,
         acceptor: Acceptor,
         state: ReplicatedState,
         packing: Packing,
         shrinks: bool,
+        any_disk: bool,
         mark: Mark,
         made: int,
         on_recorded: Step,
         on_resumed: Step,
         open_slots: int = 0,
     ):
-        """`on_resumed` is called when there is room for writes again. `open_slots`: most open slots at once; 0 selects the built-in limit."""
+        """`disks`: the disks on record. `on_resumed` is called when there is room for writes again. `open_slots`: most open slots at once; 0
+        selects the built-in limit."""
         self.open_max = open_slots or OPEN_MAX
         self._world = world
         self._ignoring = Ignoring(world)
@@ -66,7 +69,8 @@ class Proposer:
         self._mark = mark
         self._made = made
         """Number of records made in this ballot."""
-        self.tally = BallotTally(world.name, configured, shrinks, acceptor.queue.success)
+        success = acceptor.queue.success
+        self.tally = BallotTally(world.name, configured, shrinks, success, acceptor.disk, disks, any_disk)
         self.decided = acceptor.queue.success
         self.executed = acceptor.queue.success
         """Last slot that every member of the view has executed."""
@@ -205,7 +209,7 @@ class Proposer:
     def on_own_durable(self, ballot: int, slot: int) -> None:
         if ballot == self.ballot and not self._over:
             self.tally.own = max(self.tally.own, slot)
-            self._count()
+            self.count()
 
     def on_accepted(self, peer: str, message: Accepted) -> None:
         follower = self.tally.followers.get(peer)
@@ -218,9 +222,12 @@ class Proposer:
         follower.on_accepted(message, self.decided)
         if follower.sent < self.last:
             self.pack_when_idle()
-        self._count()
+        self.count()
 
-    def _count(self) -> None:
+    def count(self) -> None:
+        """Decides what the accepted slots and the disks on record decide now."""
+        if self._over:
+            return
         decided = self.tally.decided()
         if decided > self.decided:
             self._decide(decided)

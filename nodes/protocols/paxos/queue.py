@@ -14,7 +14,9 @@ from nodes.protocols.paxos.messages import LogRecord
 SLOTS_MAX = 8_192
 """Most slots after the success pointer that a member accepts; more than a primary ever has open."""
 OPEN_TIMES = 4
-"""That limit as a multiple of the open slots."""
+"""That limit as a multiple of the open slots, and with room for views."""
+VIEWS_OPEN = 256
+"""Views proposed beyond the open slots. A takeover proposes one, and another after each member that leaves; the next takeover may redo them all."""
 READS_MAX = 10_000
 SUCCESS, ACCEPT, EMPTY = "success", "accept", "empty"
 
@@ -27,7 +29,7 @@ class CoordinationQueue:
     def __init__(self, mutations: Mutations = NO_MUTATIONS, open_slots: int = 0) -> None:
         """`open_slots`: most slots that a primary has open; 0 selects the built-in limit."""
         self._mutations = mutations
-        self._slots_max = OPEN_TIMES * open_slots or SLOTS_MAX
+        self._slots_max = min(SLOTS_MAX, OPEN_TIMES * open_slots + VIEWS_OPEN) if open_slots else SLOTS_MAX
         self.success = 0
         self.current = 0
         self.ballot = 0

@@ -49,7 +49,8 @@ class Takeover:
         self.configured: list[str] = []
         self.disks: dict[str, DiskId] = {}
         """Disk of each promise, by server."""
-        self._recorded: dict[str, int] = {}
+        self.recorded: dict[str, int] = {}
+        """Disk of each server on record when the ballot was written."""
         self._views: list[list[str]] = []
         """The last view known to be decided and later ones that may be; each begins with its primary."""
         self._received = asyncio.Event()
@@ -62,7 +63,7 @@ class Takeover:
         await write_epoch(member, self._begin, PRIMARY, JOINING)
         self.written_at_ns = member.world.clock.monotonic_ns()
         configuration, _ = await member.view.configuration()
-        self.configured, self._recorded = configuration.members, configuration.disks
+        self.configured, self.recorded = configuration.members, configuration.disks
         self.disks[member.name] = member.identity.id
         await member.acceptor.promise(self.ballot)
         self._views = member.acceptor.views()
@@ -114,12 +115,13 @@ class Takeover:
     def _enough(self) -> bool:
         """Whether enough of the configured group has reported (safety rule 23).
 
-        Enough is a majority with so many recorded disks that every other majority has one of them, or all servers."""
+        Enough is a majority with so many recorded disks that every other majority of recorded disks has one of them, or all servers. Only recorded
+        disks have decided anything; while none is recorded, nothing is decided."""
         reported = {server: self.disks[server] for server in self.configured if self._reported_all(server)}
         mutation = self._member.config.cluster.mutations.replaced_disk_votes
         majority = len(self.configured) // 2 + 1
-        witnesses = len(self.configured) - majority + 1
-        roll = Roll(self.configured, self._recorded, mutation)
+        witnesses = max(1, (len(self.recorded) or len(self.configured)) - majority + 1)
+        roll = Roll(self.configured, self.recorded, mutation)
         return len(reported) >= majority and roll.suffices(witnesses, reported)
 
     async def hear(self, present: list[str], timeout_ns: int, grace_ns: int) -> None:

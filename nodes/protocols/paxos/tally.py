@@ -1,6 +1,8 @@
-"""The slots that each member has accepted in one ballot, and the members that a decision waits for (DCFS3; safety rules 8 and 9). Pure."""
+"""The slots that each member has accepted in one ballot, and the members that a decision waits for (DCFS3; safety rules 8, 9 and 23). Pure."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from nodes.protocols.paxos.followers import Follower
 
@@ -8,8 +10,22 @@ from nodes.protocols.paxos.followers import Follower
 class BallotTally:
     """One ballot's followers and view. `view` always holds the primary itself."""
 
-    def __init__(self, name: str, configured: list[str], shrinks: bool, own: int):
+    def __init__(
+        self,
+        name: str,
+        configured: list[str],
+        shrinks: bool,
+        own: int,
+        own_disk: int,
+        disks: Mapping[str, int],
+        any_disk: bool = False,
+    ):
+        """`any_disk`: the mutation `replaced_disk_votes`."""
         self._name = name
+        self._own_disk = own_disk
+        self.disks = disks
+        """The disks on record. The others are in no majority: a takeover hears from so many of the disks on record that it misses no decision."""
+        self._any_disk = any_disk
         self.configured = configured
         self._shrinks = shrinks
         """Safety rule 8's hole: the members of the view decide without a majority of the configured group."""
@@ -45,11 +61,34 @@ class BallotTally:
         follower = self.followers.get(name)
         return 0 if follower is None else follower.accepted
 
+    def _counted(self, name: str) -> int:
+        """What this member's disk counts for in a majority."""
+        return self._accepted(name) if self._any_disk or self.on_record(name) else 0
+
+    def on_record(self, name: str) -> bool:
+        """Whether the disk that acknowledges, or the primary's own, is on record (safety rule 23)."""
+        follower = self.followers.get(name)
+        disk = self._own_disk if name == self._name else 0 if follower is None else follower.disk
+        return bool(disk) and self.disks.get(name) == disk
+
+    def may_be_recorded(self, name: str) -> bool:
+        """Whether this follower's disk has every slot accepted by its predecessors, and is not on record."""
+        follower = self.followers.get(name)
+        whole = follower is not None and follower.whole
+        return whole and name in self.configured and not self.on_record(name)
+
+    def to_record(self) -> dict[str, int]:
+        """The disks that may be recorded; the primary's own has everything that is redone."""
+        found = {name: each.disk for name, each in self.followers.items() if self.may_be_recorded(name)}
+        if self._name in self.configured and not self.on_record(self._name):
+            found[self._name] = self._own_disk
+        return found
+
     def _majority_has(self) -> int:
         """The last slot of the prefix that a majority of the configured group has accepted."""
         if self._shrinks:
             return self.own
-        reached = sorted((self._accepted(name) for name in self.configured), reverse=True)
+        reached = sorted((self._counted(name) for name in self.configured), reverse=True)
         return reached[len(self.configured) // 2]
 
     def decided(self) -> int:
