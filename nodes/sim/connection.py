@@ -39,6 +39,11 @@ class SimConnection:
         self._behind: deque[tuple[ops.Operation, Reply]] = deque()
         """Requests that wait for these writes."""
 
+    @property
+    def is_two_way(self) -> bool:
+        """Whether the server's packets reach the client. TCP opens no connection without them, although those of an open one still arrive."""
+        return not self._from.cut
+
     def to_service(self, step: Callable[[], None]) -> None:
         self._to.send(step)
 

@@ -126,9 +126,11 @@ class SimCoordination:
             self._zxid = max(self._zxid, connection.member.tree.zxid)
             connection.to_server(lambda: self._attached(connection, number, negotiated_ms))
 
-        connection.to_service(
-            lambda: self._ensemble.sessions.attach(connection, session, timeout_ms, zxid, answer)
-        )
+        def opened() -> None:
+            if connection.is_two_way:
+                self._ensemble.sessions.attach(connection, session, timeout_ms, zxid, answer)
+
+        connection.to_service(opened)
 
     def _attached(self, connection: SimConnection, number: int, timeout_ms: int) -> None:
         if connection is not self._connection:

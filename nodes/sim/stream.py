@@ -28,9 +28,13 @@ class SimStream:
         self._steps.append((step, self._loop.cause))
         self._depart()
 
+    @property
+    def cut(self) -> bool:
+        return self._link.cut or self._also.cut
+
     def _depart(self) -> None:
         link, also, loop = self._link, self._also, self._loop
-        if link.cut or also.cut:
+        if self.cut:
             self._stalled += 1
             return
         at_ns = link.arrival_ns(loop.now_ns, ordered=True) + also.delay_ns
@@ -44,7 +48,7 @@ class SimStream:
     def _arrive(self) -> None:
         if not self._open:
             return
-        if self._link.cut or self._also.cut:
+        if self.cut:
             self._stalled += 1
         else:
             step, self._loop.cause = self._steps.popleft()

@@ -303,15 +303,18 @@ def test_a_core_has_a_server_that_clients_know() -> None:
 
 @pytest.mark.parametrize("noticed", [True, False])
 def test_a_person_removes_a_server_while_another_one_is_lost(noticed: bool) -> None:
-    """A leader that has noticed the loss keeps the server. It cannot know of a later loss, and the two that count then can write nothing."""
+    """A leader that has noticed the loss keeps the server. One that is lost after its answer still counts, and the two that count then can write
+    nothing."""
+    written = Trigger("write", "active of g1", 1, "before", "configuration")
     faults = [
-        Fault("gone", ["standby 2 of g1"], at_ms=100 if noticed else 700),
+        Fault("gone", ["standby 2 of g1"], at_ms=100 if noticed else 755, on=None if noticed else written),
         Fault("remove_server", ["standby of g1"], at_ms=760),
     ]
     caller = replace(WRITES, lanes=1, pause_us=50_000)
     trial = Trial(plan(*faults, caller=caller, protocol="2pc"))
     outcome = trial.run()
-    [gone], [asked] = (names for _, names in trial.faults.done)
+    names = {fault.verb: name for fault, [name] in trial.faults.done}
+    gone, asked = names["gone"], names["remove_server"]
     last = [each.event.members for each in trial.events if type(each.event) is Configured][-1]
     assert outcome.failures == []
     assert (asked if noticed else gone) in last and len(last) == 2
