@@ -49,8 +49,6 @@ class Atlas:
         self.configured: dict[str, int] = {}
         """Number of members of each group's present configuration, in families where it changes."""
         self._removals = OrderedRemovals(cluster)
-        self.on_record: set[str] = set()
-        """Servers that have served, or were in step with one that serves: their disks were recorded."""
         self._least: dict[str, int] = {}
         """The smallest configuration that was in force while the set was damaged."""
         self.forced = ""
@@ -88,18 +86,10 @@ class Atlas:
             for name in names:
                 label = self.set_of(name)
                 self._damaged[label][name] = verb
-                if label not in ("journal", "data") and self._family.replication == "paxos":
-                    # Only a disk on record counts (safety rule 23).
-                    for other in self.off_record(label):
-                        self._damaged[label].setdefault(other, "not on record yet:")
                 if what.startswith("journal"):
                     self._rotten[label][name] = None
                     self._unread.add(name)
                 self._least[label] = min(self._least.get(label, 1 << 30), self._size(label))
-
-    def off_record(self, label: str) -> list[str]:
-        """Members of a group that have not been in step yet."""
-        return [name for name in self._sets[label] if name not in self.on_record]
 
     def set_of(self, name: str) -> str:
         """The set of a server. A server that was added belongs to no first configuration, and counts in the first group."""

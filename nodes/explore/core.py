@@ -31,22 +31,11 @@ def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.R
         candidates = [name for name in members if name not in damaged]
         rng.shuffle(candidates)
         candidates.sort(key=lambda name: -worst[name])
-        out = without_last_known(candidates[: max(0, count - len(damaged))], label, members, config)
-        if all_count([name for name in members if name not in out], label, atlas, config):
-            left += out
+        left += without_last_known(candidates[: max(0, count - len(damaged))], label, members, config)
     cut_off_half_there(cluster, left, config, rng)
     heal_links(cluster, left)
     start_and_mend(cluster, left)
     return sorted(left)
-
-
-def all_count(names: list[str], label: str, atlas: Atlas, config: ClusterConfig) -> bool:
-    """Whether so few suffice. A Paxos member that was away when the first disks of its group were recorded counts only once a primary has recorded
-    its own (safety rule 23)."""
-    of_group = label in (group.name for group in config.groups)
-    if not of_group or family_named(config.protocol).replication != "paxos":
-        return True
-    return atlas.on_record.issuperset(names)
 
 
 def without_last_known(left: list[str], label: str, members: list[str], config: ClusterConfig) -> list[str]:

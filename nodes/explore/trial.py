@@ -34,11 +34,10 @@ from nodes.families import family_named
 from nodes.invariants import registry
 from nodes.invariants.one_active import OneActive
 from nodes.invariants.same_state import SameState
-from nodes.roles import FOLLOWING
 from nodes.sim.ensemble import COORDINATION
 from nodes.sim.loop import Stuck
 from nodes.trace import story
-from nodes.trace.events import Configured, JournalOpened, Placed, Serving, Stamped
+from nodes.trace.events import Configured, JournalOpened, Serving, Stamped
 
 START_NS = 120 * SECOND
 SEGMENT_NS = 30 * SECOND
@@ -98,10 +97,7 @@ class Trial:
             self.atlas.configure(event.group, event.members, stamped.at_ns)
         elif type(event) is JournalOpened:
             self.atlas.open_journal(stamped.server)
-        elif type(event) is Placed and event.state in FOLLOWING:
-            self.atlas.on_record.add(event.server)
         elif type(event) is Serving:
-            self.atlas.on_record.add(stamped.server)
             self.atlas.begin_tenure(event.group, event.epoch)
 
     # --- the whole trial -------------------------------------------------------------------------------------------

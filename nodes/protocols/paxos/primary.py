@@ -212,27 +212,40 @@ class Primary(ServingLeader):
         self._tenure.spawn(
             self._give_way(out_of_reach, lambda place: True, lambda: self.serving), "who cannot be reached"
         )
+        woken = False
         while not tally.recorded:
             self._arrange_soon.clear()
             try:
                 if tally.to_record():
                     await self._name_disks(proposer)
-                self._present = list(await member.view.places())
+                if woken:
+                    self._present = list(await member.view.places())
             except (ViewMoved, CoordinationError):
                 await member.world.clock.sleep(NAME_AGAIN_NS)
                 continue
             if not tally.recorded:
                 await self._arrange_soon.wait()
+                woken = True
         self._step("3", f"slot {proposer.decided} is decided, and the view {', '.join(tally.recorded)}")
         return proposer
 
     async def _roll_back(self, proposer: Proposer) -> None:
         """Records the newest recovery of the cluster if no slot does (CFS §4.3). Everything up to it is executed when this ends.
 
-        Raises TakeoverStopped."""
+        Raises TakeoverStopped, LostLock."""
         replica = self._replica
         origin, barrier = replica.origin, replica.origin.barrier
-        await proposer.execute_up_to(proposer.last)
+
+        async def take_in() -> None:
+            """Records the disks of members that have come: a slot that is proposed before this server serves may need them."""
+            if self._arrange_soon.is_set():
+                self._arrange_soon.clear()
+                try:
+                    await self._arrange(proposer, await self._name_disks(proposer))
+                except (ViewMoved, CoordinationError):
+                    self._arrange_soon.set()
+
+        await proposer.execute_up_to(proposer.last, take_in)
         if replica.state.namespace.incarnation >= origin.incarnation:
             return
         if not (replica.log.holds(barrier) and await replica.history.leads_to(barrier.sn)):
@@ -241,7 +254,7 @@ class Primary(ServingLeader):
             self._member.now_ns(), origin.incarnation, origin.checkpoint, barrier.sn, barrier.crc
         )
         slot = proposer.roll_back(record)
-        await proposer.execute_up_to(slot)
+        await proposer.execute_up_to(slot, take_in)
         self._step("3", f"slot {slot} restores checkpoint {origin.checkpoint}")
 
     async def _serve(self, proposer: Proposer) -> None:
@@ -326,10 +339,7 @@ class Primary(ServingLeader):
 
     async def _name_disks(self, proposer: Proposer) -> Configuration:
         """Records the disks that have every slot accepted by their predecessors, and returns the record. They count in no decision before it. The
-        first record names a majority.
-
-        Raises LostLock, ViewMoved, CoordinationError.
-        """
+        first record names a majority. Raises LostLock, ViewMoved, CoordinationError."""
         member, tally = self._member, proposer.tally
         stored, version = await member.view.configuration()
         disks, changes = {**stored.disks, **tally.to_record()}, list[Change]()

@@ -7,7 +7,7 @@ at any member waits for it or shows it. The primary answers a write when every m
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from nodes.ignored_messages import Ignoring
@@ -258,10 +258,12 @@ class Proposer:
         _run_up_to(self._on_decided, slot)
         self.pack_when_idle()
 
-    async def execute_up_to(self, slot: int) -> None:
-        """Waits until the slots up to this one are decided, and no rollback is left to be applied. Raises TakeoverStopped."""
+    async def execute_up_to(self, slot: int, meanwhile: Callable[[], Awaitable[None]]) -> None:
+        """Waits until the slots up to this one are decided, and no rollback is left to be applied. Raises TakeoverStopped, and what `meanwhile`
+        raises."""
         state = self._state
         while not state.stuck_sn and (self.decided < slot or state.waits):
+            await meanwhile()
             await self._world.clock.sleep(LOOK_NS)
         if state.stuck_sn:
             raise TakeoverStopped(f"the rollback in slot {state.stuck_sn} cannot be applied here")

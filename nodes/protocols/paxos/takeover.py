@@ -147,7 +147,7 @@ class Takeover:
     async def begin_from_image(self, timeout_ns: int) -> None:
         """Reads an image first if other members have pruned slots that this server lacks.
 
-        Raises TakeoverStopped when no image could be read in time, CoordinationError, OSError.
+        Raises TakeoverStopped when no image could be read in time or too few reports are left, CoordinationError, OSError.
         """
         member, clock = self._member, self._member.world.clock
         deadline_ns = clock.monotonic_ns() + timeout_ns
@@ -160,6 +160,11 @@ class Takeover:
                 await self._suspect_everybody()
             else:
                 await clock.sleep(ASK_AGAIN_NS)
+        if not self._enough():
+            # One that had reported has another disk since, and what it reported was dropped.
+            raise TakeoverStopped(
+                "too few of the configured group answered with the disks that they have now"
+            )
 
     async def _suspect_everybody(self) -> None:
         """An image hides the last view, so any server may have led and any other may read under its lease. Raises CoordinationError."""

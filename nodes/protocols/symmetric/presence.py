@@ -19,7 +19,8 @@ class Presence:
         """Silence after which a member counts as silent."""
         self._never_ends = never_ends
         self.grants = True
-        """Whether messages of others extend their leases."""
+        """Whether messages of others extend their leases, and theirs this one's. A member that has settled the next view reads on under the lease
+        that it has, and takes no more: who is left out may go on granting, and nobody in the next view knows of that."""
         self._received_ns = [now_ns] * size
         self._granted_ns = [now_ns] * size
         """Time of each member's last message that could extend its lease."""
@@ -36,7 +37,7 @@ class Presence:
         if self.grants:
             self._granted_ns[member] = now_ns
         self._newest_ns[member] = max(self._newest_ns[member], sent_ns)
-        if 0 < echo_ns <= now_ns:
+        if self.grants and 0 < echo_ns <= now_ns:
             self._until_ns[member] = max(self._until_ns[member], echo_ns + self._held_ns)
 
     def left(self, member: int) -> None:
