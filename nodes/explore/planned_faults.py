@@ -13,6 +13,7 @@ from nodes.explore.deeds import carry_out, resolve, take_back
 from nodes.explore.plan import WHOEVER, Fault
 from nodes.explore.stage import Stage
 from nodes.faults.check import FaultUnsupported
+from nodes.faults.table import LINK_VERBS
 from nodes.sim.triggers import Trigger
 
 
@@ -28,6 +29,11 @@ class PlannedFaults:
         self.skipped = 0
         """Number of faults that were impossible at their place or time."""
         self._over = False
+        self._links_stay = False
+
+    def keep_links(self) -> None:
+        """From here on no fault of links ends at its own time: a server that was cut off would be joined to a part of the others again."""
+        self._links_stay = True
 
     def end_all(self) -> None:
         """From here on no fault ends at its own time: everything is healed, and what fails later is a part of the audit."""
@@ -83,7 +89,7 @@ class PlannedFaults:
             self._cluster.at(at_ns, self._end, fault, names)
 
     def _end(self, fault: Fault, names: list[str]) -> None:
-        if self._over:
+        if self._over or (self._links_stay and fault.verb in LINK_VERBS):
             return
         try:
             take_back(self._cluster, fault, names)

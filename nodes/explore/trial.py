@@ -225,6 +225,7 @@ class Trial:
         return (12 * timing.session_timeout_ms + timing.call_deadline_ms) * MILLISECOND + 30 * SECOND
 
     def _core_serves(self) -> None:
+        self.faults.keep_links()
         left_out = heal_core(self.cluster, self.atlas, self.plan.cluster, self._rng)
         self._can_be_written("core", left_out, "prober")
 

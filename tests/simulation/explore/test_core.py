@@ -55,6 +55,41 @@ def test_a_left_out_leader_that_one_server_of_the_core_does_not_hear_is_cut_off(
     assert failures(tmp_path, HALF_THERE) == []
 
 
+ENDS_WHEN_LEFT_OUT = """
+name: a fault at the link of an idle leader to coordination would end when this leader is left out
+teaches: joined to coordination alone, it would keep the lock, and operations of both groups would wait for it
+seed: 1
+trial:
+  cluster:
+    protocol: PROTOCOL
+    placement: random
+    groups:
+    - {name: g1, number: 1, members: [mds1, mds2]}
+    - {name: g2, number: 2, members: [mds3, mds4]}
+    timing: {heartbeat_ms: 250, session_timeout_ms: 1000}
+    journal: {nodes: [NODES]}
+  faults:
+    - {verb: delay, targets: [active of g2, coordination], options: {ms: 1}, at_ms: 900, for_ms: 200}
+  span_ms: 1000
+"""
+
+
+@pytest.mark.parametrize(("protocol", "nodes"), [("avatar", "jn1"), ("qjm", "jn1, jn2, jn3")])
+def test_a_left_out_leader_stays_cut_off_when_an_earlier_fault_would_end(
+    protocol: str, nodes: str, tmp_path: Path
+) -> None:
+    text = ENDS_WHEN_LEFT_OUT.replace("PROTOCOL", protocol).replace("NODES", nodes)
+    assert failures(tmp_path, text) == []
+
+
+def test_a_left_out_server_may_return_at_the_end_of_its_fault() -> None:
+    trial = Trial(Plan(1, one_group(2), span_ms=1))
+    trial.faults.take_up(Fault("crash", ["mds2"], for_ms=700))
+    trial.faults.keep_links()
+    trial.cluster.run_for(1 * SECOND)
+    assert trial.cluster.servers["mds2"].process == "running"
+
+
 def crashed_last(trial: Trial) -> list[str]:
     """Metadata servers that the trial itself crashed."""
     injected = [each.event for each in trial.events if type(each.event) is FaultInjected]
