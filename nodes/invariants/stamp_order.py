@@ -2,8 +2,9 @@
 
 The witness order is that of the stamps of a clock that all groups synchronise with every message: if one call saw another's effect, its stamp
 is later. The model carries the calls out in that order, and each result must be the model's. Within a group, no call may be ordered before
-a write that had been answered when it was invoked. A file whose home is not that of its name is looked up twice: its name when it was resolved, the
-file when it was reached.
+a write that had been answered when it was invoked. A group whose clocks are behind may stamp a write earlier than one that another group had
+answered before: its answer must be right behind that one, too. A file whose home is not that of its name is looked up twice: its name when it
+was resolved, the file when it was reached.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ LATE_NS = 90 * SECOND
 SOON_NS = 5 * SECOND
 WAITING_MAX = 200_000
 SESSIONS = frozenset(("OpenSession", "CloseSession"))
+NEWEST = 1 << 63
+"""A position behind everything that has been carried out."""
 Key = tuple[str, int]
 Where = tuple[str, int]
 """Group and sn."""
@@ -200,8 +203,12 @@ class ByStamp(Based):
         read looks."""
         event: Called | Invoked = stamped.event  # type: ignore[assignment]
         order_ns = max(stamp_ns, order_ns)
-        if event.invoked_ns >= self._returned_ns and stamp_ns > self._written_ns:
-            # After a restart of all servers, their clock may be behind the stamp of an earlier read, which this call may only follow.
+        is_answered = isinstance(event, Called) and event.error != UNKNOWN
+        if event.invoked_ns >= self._returned_ns and stamp_ns > (
+            self._unreturned_ns if is_answered else self._written_ns
+        ):
+            # After a restart of all servers of a group, their clock may be behind the stamp of an earlier read, or of another group's write, which
+            # this call may only follow.
             order_ns = max(order_ns, self._done_ns + 1)
         if order_ns <= self._done_ns:
             self.unable = "cannot go on: a call was reported too late"
@@ -296,13 +303,17 @@ class ByStamp(Based):
             )
         self._returned_ns = max(self._returned_ns, event.returned_ns)
         changes = not event.error and tag_of(event.operation) in WRITES
+        wanted = ""
+        if changes and stamp_ns < self._written_ns:
+            # It bears an earlier stamp than a write that had returned before. Its answer must be right as of now, too.
+            wanted = difference(self._model.look(operation, NEWEST), "", as_travelled(event.result))
         if changes:
             self._written_ns = max(self._written_ns, stamp_ns)
         if event.resolved_ns:
             expected = self._model.reach(operation, event.resolved_ns, stamp_ns, changes)
         else:
             expected = (self._model.run if changes else self._model.look)(operation, stamp_ns)
-        wanted = difference(expected, event.error, as_travelled(event.result))
+        wanted = wanted or difference(expected, event.error, as_travelled(event.result))
         if not wanted:
             self.checked += 1
             return

@@ -226,6 +226,40 @@ def test_a_write_comes_behind_a_read_that_bears_an_earlier_stamp_after_a_restart
         assert linearisable_after(before, after) == (True, right)
 
 
+def test_a_write_may_bear_an_earlier_stamp_than_an_answered_write_of_another_group() -> None:
+    """The next active's clock is behind, and its group has heard nothing of the other one's last record."""
+    file, made = ["Made", 2 << GROUP_SHIFT | 2], ["Made", 2 << GROUP_SHIFT | DIRECTORY | 2]
+    before = [
+        called("mds1", 1, ["Mkdir", "/a", False, 0o755], MADE, 10),
+        called("mds3", 2, ["Create", "/a/f", 0o644], file, 90),
+    ]
+    write = called("mds1", 3, ["Mkdir", "/b", False, 0o755], made, 20)
+    for names, right in ((["a", "b"], True), (["a"], False)):
+        read = called("mds1", 4, ROOT_LISTED, ["Listing", names, False], 25)
+        assert linearisable_after(before, [write, read]) == (True, right)
+        assert linearisable_after(before, [write], [read]) == (True, right)
+    in_it = called("mds1", 4, ["Mkdir", "/b/c", False, 0o755], ["Made", 2 << GROUP_SHIFT | DIRECTORY | 3], 25)
+    assert linearisable_after(before, [write], [in_it]) == (True, True)
+
+
+def test_a_write_with_an_earlier_stamp_must_be_right_behind_the_answered_ones() -> None:
+    file = ["Made", 2 << GROUP_SHIFT | 2]
+    before = [
+        called("mds1", 1, ["Mkdir", "/a", False, 0o755], MADE, 10),
+        called("mds3", 2, ["Create", "/a/f", 0o644], file, 90),
+    ]
+    for server, operation, result in (
+        # As of its stamp, the name is free.
+        ("mds1", ["Create", "/a/f", 0o644], ["Made", 2 << GROUP_SHIFT | 3]),
+        # It saw the other write, whose stamp is later.
+        ("mds1", ["Delete", "/a/f", False], ["Done"]),
+        ("mds1", ["Mkdir", "/a", False, 0o755], MADE),
+        # In one group, stamps ascend.
+        ("mds3", ["Create", "/a/g", 0o644], ["Made", 2 << GROUP_SHIFT | 3]),
+    ):
+        assert linearisable_after(before, [called(server, 3, operation, result, 20)]) == (True, False)
+
+
 def test_a_call_under_way_may_bear_an_earlier_stamp_than_one_that_it_met() -> None:
     """The answer to the read was lost, and the call was tried for longer than reports are waited for."""
     invoked = Invoked("client1.b", 1, ROOT_LISTED, 120)
