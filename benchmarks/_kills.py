@@ -27,6 +27,7 @@ from nodes.explore.core import disturbed_still, heal_all
 from nodes.explore.draw import SAFE
 from nodes.explore.draw_cluster import draw_cluster
 from nodes.explore.draw_load import PROFILES, Names, draw_calls
+from nodes.explore.forced_groups import ServedGroups
 from nodes.explore.plan import Caller, Failure, Plan
 from nodes.explore.stage import Scripted
 from nodes.faults.check import FaultUnsupported
@@ -63,6 +64,7 @@ class Batch:
         self.config = config
         self.cluster = stage
         self.invariants = registry.start(config)
+        self.served = ServedGroups(stage)
         self.clients: list[Scripted] = []
         self.failures: list[Failure] = []
         self.acknowledged = Acknowledged(self.invariants)
@@ -72,7 +74,7 @@ class Batch:
         self.calls = 0
         self.answered = 0
         self._rng = rng
-        for listener in (self.invariants, self.acknowledged, self.block_history):
+        for listener in (self.invariants, self.served, self.acknowledged, self.block_history):
             stage.on_event(listener.on_event)
 
     def fail(self, invariant: str, place: str, explanation: str) -> None:

@@ -16,6 +16,7 @@ from nodes.errors import FsError
 from nodes.explore.acknowledgements import Acknowledged
 from nodes.explore.block_history import BlockHistory
 from nodes.explore.content import read_back as read_content
+from nodes.explore.forced_groups import ServedGroups
 from nodes.explore.prober import READ_NS, Prober
 from nodes.explore.replication import blocks_of, lacking_replicas, leaked_replicas
 from nodes.explore.stage import Scripted, Stage
@@ -42,6 +43,7 @@ class Audited(Protocol):
     """The part of a trial that the audit reads: a cluster at rest, and the known facts of its past."""
 
     invariants: InvariantChecks
+    served: ServedGroups
 
     @property
     def cluster(self) -> Stage: ...
@@ -303,7 +305,7 @@ def difference(mine: TreePage, theirs: TreePage) -> str:
 
 def check_namespaces(trial: Audited, tree: dict[str, Any]) -> None:
     """Checks that the groups' namespaces are consistent, contain exactly what a client sees, and equal the model's."""
-    trial.cluster.run_until(trial.cluster.settled, READ_NS)
+    trial.cluster.run_until(trial.served.settled, READ_NS)
     pages = leading_pages(trial.cluster)
     for fault in fsck.faults(pages)[:3]:
         trial.fail("fsck", fault.partition(":")[0][:40], fault)

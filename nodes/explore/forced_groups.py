@@ -12,6 +12,7 @@ from nodes.explore.plan import Fault
 from nodes.explore.stage import Stage, StageMember
 from nodes.families import family_named
 from nodes.faults.check import FaultUnsupported
+from nodes.roles import SERVING
 from nodes.trace.events import Serving, Stamped, Started, StoppedServing
 
 
@@ -50,6 +51,12 @@ class ServedGroups:
         """Whether any server serves the group, added ones included."""
         servers = self._cluster.servers
         return any(servers[name].group == group and runs(servers[name]) for name in self._serving)
+
+    def settled(self) -> bool:
+        """Whether the cluster has settled, and leaders and members serve. An elected one has its place before it has rolled back to a checkpoint."""
+        places, servers = self._cluster.places, self._cluster.servers
+        placed = (name for name, server in servers.items() if places.get(name) in SERVING and not server.gone)
+        return self._cluster.settled() and self._serving.issuperset(placed)
 
 
 def force_groups(trial: Forcible, served: ServedGroups) -> None:

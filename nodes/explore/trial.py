@@ -70,7 +70,7 @@ class Trial:
         self.failures: list[Failure] = []
         self.faults = PlannedFaults(self.cluster, self.atlas, self.coverage)
         self._roll_call = RollCall(family_named(plan.cluster.protocol))
-        self._served = ServedGroups(self.cluster)
+        self.served = ServedGroups(self.cluster)
         self._rng = random.Random(f"{plan.seed}/trial")
         listeners = (
             self.invariants,
@@ -79,7 +79,7 @@ class Trial:
             self.spare_images,
             self.block_history,
             self._roll_call,
-            self._served,
+            self.served,
             self.coverage,
         )
         for listener in (*(each.on_event for each in listeners), self._on_event, on_event):
@@ -145,7 +145,7 @@ class Trial:
         heal_all(cluster)
         if self.atlas.beyond:
             cluster.run_for(self.patience_ns)
-            force_groups(self, self._served)
+            force_groups(self, self.served)
             return
         if self._settles("after everything was healed"):
             awaits = awaits_hold(self.plan)
@@ -269,8 +269,8 @@ class Trial:
 
     def _quiet(self) -> bool:
         """No recovery is requested: it would roll the cluster back during the audit."""
-        cluster = self.cluster
-        return cluster.settled() and all(client.done for client in self.clients) and not cluster.unanswered
+        done = all(client.done for client in self.clients)
+        return done and self.served.settled() and not self.cluster.unanswered
 
     # --- verdicts --------------------------------------------------------------------------------------------------
 

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from nodes.config import DataConfig, one_group
+from nodes.config import SECOND, DataConfig, many_groups, one_group
 from nodes.explore import trial as trial_module
 from nodes.explore.plan import Caller, Fault, Plan
 from nodes.explore.trial import Trial
 from nodes.metadata.tree import Tree
+from nodes.protocols.paxos.primary import Primary
+from nodes.protocols.paxos.proposer import Proposer
 from nodes.trace.checkpoints import TakenBack
 
 CALLERS = [
@@ -95,3 +97,24 @@ def test_a_name_or_mode_behind_the_recovery_is_missed(
 
 def test_a_recovery_that_restored_nothing_excuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert planted(trial_of(RECOVER), lose_content("between"), monkeypatch) == {"content"}
+
+
+def test_a_group_whose_elected_server_has_not_rolled_back_is_not_audited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its members have their places by then; the groups behind the root have rolled back, and lead to nothing that came after the barrier."""
+    monkeypatch.setattr(trial_module, "RESTORED_SHARE", 1)
+    roll_back = Primary._roll_back
+
+    async def late(primary: Primary, proposer: Proposer) -> None:
+        if primary._member.group.name == "g3":
+            await primary._member.world.clock.sleep(SECOND)
+        await roll_back(primary, proposer)
+
+    monkeypatch.setattr(Primary, "_roll_back", late)
+    cluster = many_groups(4, 2, protocol="multi-paxos", placement="hash")
+    trial = Trial(Plan(1, cluster, faults=[Fault("mark", ["k1"], at_ms=500)], span_ms=1_000))
+    assert trial.run().failures == []
+    assert {stamped.event.group for stamped in trial.events if type(stamped.event) is TakenBack} == {
+        "g1", "g2", "g3", "g4"
+    }  # fmt: skip
