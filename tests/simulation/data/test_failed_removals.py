@@ -7,16 +7,16 @@ import pytest
 from nodes.metadata.operations import Delete, SetReplication
 from nodes.trace.block_events import ReplicaRemoved
 from nodes.trace.events import Warned
-from tests.simulation.data.lab import DataLab, content
+from tests.simulation.data.lab import DataLab
+from tests.simulation.data.test_old_knowledge import DATA, stored
 
-DATA = content(0, 50_000)
 
-
-def stored(seed: int) -> DataLab:
-    lab = DataLab(seed, 3)
-    lab.put("/f", DATA)
-    lab.until(lambda: lab.counts() == [3])
-    lab.run_ms(7_000)
+def thinned_in_vain() -> DataLab:
+    """A file of three replicas is given two, and no data node can remove one at first."""
+    lab = stored(5)
+    for name in lab.data_nodes:
+        lab.faults.fail_disk(name, what="write", times=1)
+    lab.ada.call(SetReplication("/f", 2))
     return lab
 
 
@@ -49,10 +49,7 @@ def test_a_deleted_file_leaves_no_replica_after_a_takeover() -> None:
 
 
 def test_an_excess_replica_is_removed_and_no_other_one_with_it() -> None:
-    lab = stored(5)
-    for name in lab.data_nodes:
-        lab.faults.fail_disk(name, what="write", times=1)
-    lab.ada.call(SetReplication("/f", 2))
+    lab = thinned_in_vain()
     lab.run_ms(10_000)
     removed = [each.server for each in lab.cluster.events if type(each.event) is ReplicaRemoved]
     assert removed == failures(lab) and len(removed) == 1
@@ -60,10 +57,7 @@ def test_an_excess_replica_is_removed_and_no_other_one_with_it() -> None:
 
 
 def test_what_was_to_be_removed_counts_no_more() -> None:
-    lab = stored(5)
-    for name in lab.data_nodes:
-        lab.faults.fail_disk(name, what="write", times=1)
-    lab.ada.call(SetReplication("/f", 2))
+    lab = thinned_in_vain()
     lab.run_ms(3_000)
     (failed,) = failures(lab)
     lab.ada.call(SetReplication("/f", 3))
