@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from nodes.config import Knobs, one_group
-from nodes.explore.prunings import behind_barriers, shrinks_soon
+from nodes.explore.prunings import behind_barriers, growth_of, shrinks_soon
 from nodes.explore.spare_images import SpareImages
 from nodes.trace.base import Event
 from nodes.trace.checkpoints import BarrierWritten
-from nodes.trace.events import JournalOpened, Stamped
+from nodes.trace.events import Committed, JournalOpened, Stamped
 from nodes.trace.pool_events import HeldFile, ImageShelved, JournalPruned, PoolReported
 
 
@@ -80,3 +80,10 @@ def test_only_small_segments_under_frequent_images_are_expected_to_go() -> None:
     assert not shrinks_soon(one_group(2, image_every=2))
     assert not shrinks_soon(one_group(2, knobs=small, image_every=0))
     assert not shrinks_soon(one_group(2, protocol="symmetric", knobs=small, image_every=2))
+
+
+def test_a_group_grows_by_what_it_commits() -> None:
+    """A placement may leave a group without any change."""
+    committed = [("g1", 7), ("g2", 90), ("g1", 19)]
+    events = [stamped(Committed(group, sn, 1, 0, [], 0, [])) for group, sn in committed]
+    assert [growth_of(group, events) for group in ("g1", "g2", "g3")] == [12, 0, 0]
