@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from nodes.config import MILLISECOND
 from nodes.metadata_server.replica import Replica
 from nodes.protocols.mams.rules import RenewingRules
@@ -101,9 +103,9 @@ class ConfigurationKeeper:
             if not participant.waiting_since_ns:
                 sync.pump(participant)
         while sync.acknowledged:
-            there = {name for name, each in sync.participants.items() if each.answered_at_ns >= asked_ns}
-            members = self._without(server)
-            if 2 * len({*members} & {*there, self._replica.name}) > len(members):
+            there = [name for name, each in sync.participants.items() if each.answered_at_ns >= asked_ns]
+            rest = replace(self.present, members=self._without(server))
+            if rest.has_write_quorum([self._replica.name, *there]):
                 break
             if clock.monotonic_ns() >= end_ns:
                 return False
