@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from nodes.metadata.operations import Mkdir, Stat
+from nodes.sim.cluster import SimClient
 from nodes.trace.events import Stamped
 from tests.simulation.mams import lab
 
@@ -38,3 +40,12 @@ class Lab(lab.Lab):
 
     def reported(self, kind: type) -> list[Stamped]:
         return [stamped for stamped in self.cluster.events if type(stamped.event) is kind]
+
+    def serves_again(self, client: SimClient, within_ns: int) -> None:
+        """This client's write is answered in time, `/before` is still there, and no invariant is broken."""
+        written = self.begin(client, Mkdir("/after"))
+        self.cluster.run_for(within_ns)
+        assert written.done() and written.exception() is None
+        self.begin(self.eve, Stat("/before"))
+        self.finish()
+        assert self.broken() == {}
