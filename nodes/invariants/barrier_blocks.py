@@ -13,7 +13,8 @@ from nodes.units import GROUP_SHIFT, INCARNATION_SHIFT, home_group
 
 CHECKPOINTS_KEPT = 64
 """Number of checkpoints of all groups together that are kept."""
-FROM_ALL = {"freed": "removed it as freed", "set aside": "set it aside"}
+FREED, SET_ASIDE = "freed", "set aside"
+FROM_ALL = {FREED: "removed it as freed", SET_ASIDE: "set it aside"}
 """Reasons that remove a block from every node at once."""
 
 Named = dict[int, tuple[int, int]]
@@ -50,6 +51,8 @@ class BarrierBlocks(Check):
         """By group and checkpoint: the number of the first block behind the barrier."""
         self._went_back_to: dict[str, dict[int, str]] = {}
         """By group: checkpoint of each incarnation."""
+        self._began_ns: dict[str, dict[int, int]] = {}
+        """By group and incarnation: the time when the first server was in it."""
         self._nodes: list[Stamped] = []
         """Reports of data nodes that have rolled back."""
 
@@ -72,7 +75,13 @@ class BarrierBlocks(Check):
 
     def _on_taken_back(self, stamped: Stamped, event: TakenBack) -> None:
         key = (event.group, event.incarnation)
-        self._went_back_to.setdefault(event.group, {})[event.incarnation] = event.checkpoint
+        began_ns = self._began_ns.setdefault(event.group, {})
+        began_ns[event.incarnation] = min(stamped.at_ns, began_ns.get(event.incarnation, stamped.at_ns))
+        if event.sn:
+            # A server that begins from a later image does not know to which checkpoint each earlier recovery led.
+            self._went_back_to.setdefault(event.group, {})[event.incarnation] = event.checkpoint
+        elif event.checkpoint:
+            self._went_back_to.setdefault(event.group, {}).setdefault(event.incarnation, event.checkpoint)
         if event.sn and key not in self._judged:
             self._returns.setdefault(key, stamped)
 
@@ -84,7 +93,7 @@ class BarrierBlocks(Check):
 
     def _judge(self, oldest_ns: int) -> None:
         for key, stamped in list(self._returns.items()):
-            if stamped.at_ns <= oldest_ns:
+            if stamped.at_ns <= oldest_ns and not self._was_set_aside_since(oldest_ns, stamped):
                 del self._returns[key]
                 self._judged.add(key)
                 self._compare(stamped)
@@ -114,12 +123,22 @@ class BarrierBlocks(Check):
                 place_in_trace(stamped),
             )
 
-    def _void(self, group: str, incarnation: int) -> list[tuple[int, int]]:
-        """Block numbers that do not belong to the group's past in this incarnation."""
+    def _was_set_aside_since(self, oldest_ns: int, stamped: Stamped) -> bool:
+        """Whether a node has set aside a block of the barrier since then: the recovery that ordered it may not be reported yet."""
+        event = stamped.event
+        assert isinstance(event, TakenBack)
+        return any(
+            held.removal == SET_ASIDE and held.at_ns > oldest_ns
+            for block in self._named.get((event.group, event.checkpoint), {})
+            for held in self._replicas.lost(block).values()
+        )
+
+    def _void(self, group: str, incarnation: int, since: int = 1) -> list[tuple[int, int]]:
+        """Block numbers that do not belong to the group's past in this incarnation, by its recoveries from incarnation `since` on."""
         ranges: list[tuple[int, int]] = []
         for number, checkpoint in sorted(self._went_back_to.get(group, {}).items()):
             first = self._next_block.get((group, checkpoint), 0)
-            if first and number <= incarnation:
+            if first and since <= number <= incarnation:
                 end = (home_group(first) << GROUP_SHIFT) | (number << INCARNATION_SHIFT)
                 ranges = [*(each for each in ranges if each[0] < first), (first, end)]
         return ranges
@@ -128,14 +147,26 @@ class BarrierBlocks(Check):
         event = stamped.event
         assert isinstance(event, TakenBack)
         for block, (stamp, length) in self._named.get((event.group, event.checkpoint), {}).items():
-            wrong, evidence = self._fault(block, stamp, length, stamped.at_ns)
+            wrong, evidence = self._fault(block, stamp, length, stamped)
             if wrong:
                 where = f"checkpoint {event.checkpoint} names block {block:016x} of {event.group} with stamp {stamp} and {length} bytes"
                 self.fail(f"{where}; {wrong}", *evidence, place_in_trace(stamped))
             else:
                 self.checked += 1
 
-    def _fault(self, block: int, stamp: int, length: int, at_ns: int) -> tuple[str, list[tuple[str, int]]]:
+    def _may_go(self, block: int, held: ReportedReplica, stamped: Stamped) -> bool:
+        """Whether what came after the rollback allows this removal: the file was deleted, or the group went back again, to before the block."""
+        if held.removal == FREED:
+            return held.at_ns > stamped.at_ns
+        event = stamped.event
+        assert isinstance(event, TakenBack)
+        begun = (number for number, at_ns in self._began_ns[event.group].items() if at_ns <= held.at_ns)
+        void = self._void(event.group, max(begun, default=0), event.incarnation + 1)
+        return any(first <= block < end for first, end in void)
+
+    def _fault(
+        self, block: int, stamp: int, length: int, stamped: Stamped
+    ) -> tuple[str, list[tuple[str, int]]]:
         """The fault of the replicas of a block with this stamp and length; empty when there is none."""
 
         def fits(held: ReportedReplica) -> bool:
@@ -146,7 +177,7 @@ class BarrierBlocks(Check):
             return "", []
         for node, held in lost.items():
             took = FROM_ALL.get(held.removal, "")
-            if fits(held) and took and (held.at_ns <= at_ns or held.removal != "freed"):
+            if fits(held) and took and not self._may_go(block, held, stamped):
                 return f"{node} {took}, and no data node has it any more", [held.evidence]
         if any(map(fits, lost.values())):
             return "", []

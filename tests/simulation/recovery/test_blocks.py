@@ -86,6 +86,27 @@ def test_a_data_node_that_slept_through_two_recoveries_sets_both_aside() -> None
     lab.finish()
 
 
+def test_two_recoveries_within_seconds_each_to_an_earlier_checkpoint() -> None:
+    """The second sets aside what the first kept: its checkpoint was set aside too, so nobody can go back to it again."""
+    lab = with_data(17, 1)
+    put(lab, "/a", content(1))
+    lab.mark("one")
+    at_barrier = {node: disk(lab, node, "blocks") for node in NODES}
+    put(lab, "/b", content(2))
+    lab.mark("two")
+    put(lab, "/c", content(3))
+    lab.recover("two")
+    lab.cluster.run_until(lambda: went_back(lab), 10 * SECOND)
+    assert get(lab, "/b") == content(2)
+    lab.recover("one")
+    lab.cluster.run_until(lambda: went_back(lab, 2), 10 * SECOND)
+    assert {node: disk(lab, node, "blocks") for node in NODES} == at_barrier
+    assert lab.states() == {"one": "complete", "two": "aside"}
+    assert "was set aside by a recovery to an earlier one" in lab.refusal({"do": "recover", "name": "two"})
+    assert get(lab, "/a") == content(1)
+    lab.finish()
+
+
 @pytest.mark.parametrize("after_us", [100, 500, 900, 1_400, 2_200])
 def test_a_power_loss_while_setting_aside_loses_nothing(after_us: int) -> None:
     lab = with_data(13, 1)

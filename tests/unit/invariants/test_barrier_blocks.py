@@ -19,7 +19,7 @@ from nodes.trace.block_events import (
     ReplicaStored,
 )
 from nodes.trace.checkpoints import BarrierWritten, BlocksAtBarrier, CheckpointOutcome, TakenBack
-from tests.unit.invariants.story import Story
+from tests.unit.invariants.story import MS, Story
 
 NAME = "exactly up to the barrier"
 FIRST, SECOND, LATER = (1 << 48) | 5, (1 << 48) | 6, (1 << 48) | 7
@@ -216,3 +216,105 @@ def test_it_is_judged_while_the_cluster_goes_on() -> None:
     for stamped in story.events:
         invariants.on_event(stamped)
     assert [failure.invariant for failure in invariants.failures] == [NAME]
+
+
+# --- two recoveries --------------------------------------------------------------------------------------------------
+
+
+class MarkedTwice(Marked):
+    """Checkpoint `zero` was marked before the block `first_later` and all later ones; the cluster goes back to `one`, and may go on to `zero`."""
+
+    def __init__(self, first_later: int = FIRST) -> None:
+        super().__init__()
+        self.report("mds1", BarrierWritten("g1", "zero", 2, 1, 1, 1, 6, first_later))
+
+    def further_back(self) -> None:
+        self.report("mds1", TakenBack("g1", 2, "zero", 4, 1, 1, 6, 4, 4))
+
+    def failures(self) -> list[str]:
+        """Violated invariants while the cluster goes on."""
+        invariants = registry.start(one_group(data=DataConfig(nodes=["dn1", "dn2"])))
+        for stamped in self.events:
+            invariants.on_event(stamped)
+        return [failure.invariant for failure in invariants.failures]
+
+
+ALL_SET_ASIDE = (
+    ReplicaRemoved(FIRST, 1, "set aside"),
+    ReplicaRemoved(SECOND, 2, "set aside"),
+    ReplicaRemoved(LATER, 1, "set aside"),
+    BlocksSetAside("g1", 2, 3, 23),
+)
+
+
+def test_a_recovery_to_an_earlier_checkpoint_sets_blocks_of_the_later_one_aside() -> None:
+    story = MarkedTwice()
+    story.back()
+    story.further_back()
+    story.everywhere(*ALL_SET_ASIDE)
+    assert story.status()["state"] == "green"
+
+
+def test_so_it_is_when_a_sleeper_reports_the_first_recovery_last() -> None:
+    story = MarkedTwice()
+    story.further_back()
+    story.everywhere(*ALL_SET_ASIDE)
+    story.back()
+    assert story.status()["state"] == "green"
+
+
+def test_they_may_not_be_set_aside_before_that_recovery() -> None:
+    story = MarkedTwice()
+    story.back()
+    story.everywhere(*ALL_SET_ASIDE[:2])
+    story.further_back()
+    story.everywhere(*ALL_SET_ASIDE[2:])
+    status = story.status()
+    assert status["state"] == "red" and "set it aside" in status["explanation"]
+
+
+def test_a_block_from_before_both_barriers_may_not_be_set_aside() -> None:
+    story = MarkedTwice(SECOND)
+    story.back()
+    story.further_back()
+    story.everywhere(*ALL_SET_ASIDE)
+    assert story.status()["explanation"].startswith(f"checkpoint one names block {FIRST:016x} of g1")
+
+
+def test_a_recovery_to_a_later_checkpoint_sets_none_aside() -> None:
+    story = Marked()
+    story.back()
+    new = (1 << 48) | (1 << 32) | 4
+    story.report("mds1", BarrierWritten("g1", "two", 9, 5, 3, 5, 8, new))
+    story.report("mds1", TakenBack("g1", 2, "two", 4, 5, 5, 8, 4, 4))
+    story.everywhere(*ALL_SET_ASIDE)
+    status = story.status()
+    assert status["state"] == "red" and "set it aside" in status["explanation"]
+
+
+@pytest.mark.parametrize("reported", [True, False])
+def test_the_report_of_the_second_recovery_may_come_late(reported: bool) -> None:
+    """Nothing is judged by a removal whose cause may be unread. It is judged when that has waited long enough."""
+    story, new = MarkedTwice(), (1 << 48) | (2 << 32)
+    story.back()
+    story.now_ns += PATIENCE_NS - 50 * MS
+    story.further_back()
+    cause = story.events.pop()
+    story.everywhere(*ALL_SET_ASIDE)
+    story.now_ns += PATIENCE_NS // 10
+    story.everywhere(ReplicaStored(new, 1, 9))
+    assert story.failures() == []
+    if reported:
+        story.events.append(cause)
+    story.now_ns += PATIENCE_NS
+    story.everywhere(ReplicaStored(new + 1, 1, 9))
+    assert story.failures() == ([] if reported else [NAME, NAME])
+
+
+def test_a_server_that_does_not_know_where_a_recovery_led_changes_nothing() -> None:
+    story = Marked()
+    story.back()
+    story.report("mds2", TakenBack("g1", 1, "", 2, 0, 0, 0, 0, 0, 5))
+    story.everywhere(BlocksSetAside("g1", 1, 0, 0))
+    status = story.status()
+    assert status["state"] == "red" and "which was numbered after the barrier" in status["explanation"]
