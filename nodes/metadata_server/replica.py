@@ -86,11 +86,15 @@ class GroupReplica(Generic[Log]):
         self.world.trace.emit(StepTaken(procedure, step, paper, detail, epoch, **typed))
 
     def prune(self, sn: int) -> None:
-        """Prunes the journal up to sn, except the part that this server or a checkpoint that it can reach needs."""
+        """Prunes the journal up to sn, except the part that this server or a checkpoint that it can reach needs.
+
+        An image of another server may be ahead of the own namespace, which is still to be led through the groups between.
+        """
         mutations = self.config.cluster.mutations
         images = 1 if mutations.rotten_image_stops_server else IMAGES_TO_START_FROM
         first_sn = 1 if mutations.never_prunes_again else self.log.base.sn + 1
-        needed_sn = min(self.images.kept_sn(images, first_sn), self.history.uncopied_sn())
+        kept_sn = self.images.kept_sn(images, first_sn)
+        needed_sn = min(kept_sn, self.history.uncopied_sn(), self.state.settled_sn)
         if self.log.prune(min(sn, needed_sn)):
             self.world.trace.emit(JournalPruned(self.log.base.sn + 1))
 
