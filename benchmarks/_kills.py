@@ -22,6 +22,7 @@ from backend.names import COORDINATION
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.explore import audit
 from nodes.explore.acknowledgements import Acknowledged
+from nodes.explore.applied_groups import AppliedGroups
 from nodes.explore.block_history import BlockHistory
 from nodes.explore.core import disturbed_still, heal_all
 from nodes.explore.draw import SAFE
@@ -65,6 +66,7 @@ class Batch:
         self.cluster = stage
         self.invariants = registry.start(config)
         self.served = ServedGroups(stage)
+        self.applied = AppliedGroups(stage)
         self.clients: list[Scripted] = []
         self.failures: list[Failure] = []
         self.acknowledged = Acknowledged(self.invariants)
@@ -74,7 +76,8 @@ class Batch:
         self.calls = 0
         self.answered = 0
         self._rng = rng
-        for listener in (self.invariants, self.served, self.acknowledged, self.block_history):
+        listeners = (self.invariants, self.served, self.applied, self.acknowledged, self.block_history)
+        for listener in listeners:
             stage.on_event(listener.on_event)
 
     def fail(self, invariant: str, place: str, explanation: str) -> None:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.explore import audit
 from nodes.explore.acknowledgements import Acknowledged
+from nodes.explore.applied_groups import AppliedGroups
 from nodes.explore.atlas import Atlas
 from nodes.explore.block_history import BlockHistory
 from nodes.explore.branches import EVERY, Arcs
@@ -71,6 +72,7 @@ class Trial:
         self.faults = PlannedFaults(self.cluster, self.atlas, self.coverage)
         self._roll_call = RollCall(family_named(plan.cluster.protocol))
         self.served = ServedGroups(self.cluster)
+        self.applied = AppliedGroups(self.cluster)
         self._rng = random.Random(f"{plan.seed}/trial")
         listeners = (
             self.invariants,
@@ -80,6 +82,7 @@ class Trial:
             self.block_history,
             self._roll_call,
             self.served,
+            self.applied,
             self.coverage,
         )
         for listener in (*(each.on_event for each in listeners), self._on_event, on_event):

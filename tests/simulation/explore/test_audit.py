@@ -16,12 +16,18 @@ from nodes.explore.trial import Trial
 from nodes.families import family_named
 from nodes.invariants.calls import tag_of
 from nodes.metadata import fsck
-from nodes.metadata.operations import Create
+from nodes.metadata.operations import Create, Mkdir
 from nodes.metadata.pages import TreePage
 from nodes.protocols.dcfs2.messages import Ack, Decided
 from nodes.trace.events import Called, Stamped
 from tests.simulation.dcfs2.lab import Groups
 from tests.simulation.dcfs2.schedules import directory_of
+
+
+def of_two(protocol: str) -> Plan:
+    """One group of two servers and no faults."""
+    journal = JournalConfig(family_named(protocol).journal_names())
+    return Plan(1, one_group(1, protocol=protocol, journal=journal))
 
 
 @pytest.mark.parametrize("mechanism", ["s2pc_mp", "two_phase"])
@@ -85,13 +91,12 @@ def test_a_replica_that_is_always_a_message_behind_is_alike(monkeypatch: pytest.
 @pytest.mark.parametrize("reads", [True, False])
 @pytest.mark.parametrize("protocol", ["qjm", "bookkeeper", "hadoop-ha"])
 def test_a_standby_of_a_shared_journal_must_read_on(protocol: str, reads: bool) -> None:
-    journal = JournalConfig(family_named(protocol).journal_names())
-    trial = Trial(Plan(1, one_group(1, protocol=protocol, journal=journal)))
+    trial = Trial(of_two(protocol))
     cluster = trial.cluster
     cluster.run_until(cluster.settled, 60 * SECOND)
     [standby] = [name for name, place in cluster.places.items() if place == "standby"]
     if not reads:
-        cluster.faults.do("cut", [standby], {"others": journal.nodes})
+        cluster.faults.do("cut", [standby], {"others": trial.config.journal.nodes})
     audit.check_following(trial, Prober(cluster, "prober"))
     assert [failure.place for failure in trial.failures] == ([] if reads else ["standby"])
 
@@ -102,12 +107,60 @@ def test_a_group_without_writes_has_nothing_to_be_read(monkeypatch: pytest.Monke
     async def elsewhere(prober: Prober, number: int) -> None:
         pass
 
-    journal = JournalConfig(family_named("qjm").journal_names())
-    trial = Trial(Plan(1, one_group(1, protocol="qjm", journal=journal)))
+    trial = Trial(of_two("qjm"))
     trial.cluster.run_until(trial.cluster.settled, 60 * SECOND)
     monkeypatch.setattr(audit, "nudge", elsewhere)
     audit.check_following(trial, Prober(trial.cluster, "prober"))
     assert not trial.failures
+
+
+@pytest.mark.parametrize("reads", [True, False])
+@pytest.mark.parametrize("protocol", ["qjm", "bookkeeper", "avatar"])
+def test_a_standby_reads_the_group_before_the_only_write_of_the_check(
+    protocol: str, reads: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing says yet that the write is committed. The group before it is the empty one of a takeover, which changes no state."""
+    trial = Trial(of_two(protocol))
+    cluster = trial.cluster
+    cluster.run_until(cluster.settled, 60 * SECOND)
+    prober = Prober(cluster, "prober")
+    assert prober.run(prober.succeeds(Mkdir("/before")))
+    [standby] = [name for name, place in cluster.places.items() if place == "active"]
+    cluster.faults.do("crash", [standby])
+    cluster.run_until(lambda: cluster.places[standby] != "active", 60 * SECOND)
+    cluster.faults.do("restart", [standby])
+    cluster.run_until(cluster.settled, 60 * SECOND)
+    cluster.run_for(SECOND)
+    if not reads:
+        cluster.faults.do("cut", [standby], {"others": trial.config.journal.nodes})
+
+    async def write_once(prober: Prober, number: int) -> None:
+        # The session is open already: one call is one group.
+        if number == 20:
+            assert await prober.succeeds(Mkdir("/once"))
+
+    monkeypatch.setattr(audit, "nudge", write_once)
+    audit.check_following(trial, prober)
+    assert [failure.place for failure in trial.failures] == ([] if reads else ["standby"])
+
+
+@pytest.mark.parametrize("protocol", ["qjm", "bookkeeper", "hadoop-ha", "avatar"])
+def test_a_standby_must_have_read_what_was_written_before_the_check(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def elsewhere(prober: Prober, number: int) -> None:
+        pass
+
+    trial = Trial(of_two(protocol))
+    cluster = trial.cluster
+    cluster.run_until(cluster.settled, 60 * SECOND)
+    [standby] = [name for name, place in cluster.places.items() if place == "standby"]
+    cluster.faults.do("cut", [standby], {"others": trial.config.journal.nodes})
+    prober = Prober(cluster, "prober")
+    assert prober.run(prober.succeeds(Mkdir("/before")))
+    monkeypatch.setattr(audit, "nudge", elsewhere)
+    audit.check_following(trial, prober)
+    assert [failure.place for failure in trial.failures] == ["standby"]
 
 
 def test_clients_whose_sessions_keep_replicas_apart_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
