@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from nodes.errors import FsError
 from nodes.metadata.blocks import Bodies, Body, Undo
+from nodes.metadata.effects import Busy
 from nodes.metadata.inode import Inode
 from nodes.metadata.lookup import Start, find
 from nodes.metadata.operations import (
@@ -101,7 +102,10 @@ def plan_restamp(files: FileTables, operation: Restamp, call: Call, way: Resolut
 
 
 def _held(files: FileTables, operation: AddBlock | Complete | Restamp, call: Call) -> Body:
-    """The body, if this very writer still holds it and knows its unfinished block. Raises FsError ESTALE."""
+    """The body, if this very writer still holds it and knows its unfinished block. Raises FsError ESTALE, Busy."""
+    if operation.inode in files.tree.locks.exclusive:
+        # Its removal is promised, and may be decided already.
+        raise Busy(f"inode {operation.inode}")
     body = files.tree.bodies.get(operation.inode)
     holder = f"call {operation.append} of {call.op_id.client}"
     if body is None or body.writer != OpId(call.op_id.client, operation.append):

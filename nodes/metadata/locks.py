@@ -18,9 +18,10 @@ class NameLocks:
         self.shared: dict[int, int] = {}
         """Directories with an undecided dentry: they may not be removed."""
         self.promised: dict[int, int] = {}
-        """Members of `shared` where another group decides. That group may already have answered, so that reads of the directory wait."""
+        """Members of `shared` where another group decides. That group may already have answered, so that reads of the directory and changes of its
+        times wait."""
         self.exclusive: dict[int, int] = {}
-        """Inodes about to be removed, or to get another name: no child is created in them, and reads of them wait."""
+        """Inodes about to be removed, or to get another name: no child is created or looked for in them, and their readers and writers wait."""
         self.moves = 0
         """Number of promised moves of directories. No path is valid until they are decided."""
 

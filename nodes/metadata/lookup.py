@@ -82,8 +82,6 @@ def place_of(tree: Tree, path: str, start: Start = TOP) -> NamePlace:
         raise _crosses(tree, path, names, start) from None
     if inode.entries is None:
         raise FsError("ENOTDIR", shown(path))
-    if tree.locks and inode.number in tree.locks.exclusive:
-        raise Busy(shown(path))
     number = inode.entries.get(names[-1], 0)
     child = inodes.get(number)
     if number and child is None and home_group(number) == tree.group:
@@ -106,8 +104,6 @@ def directory_of(tree: Tree, path: str, parents: bool, start: Start = TOP) -> tu
             if number is None:
                 if depth < len(names) - 1 and not parents:
                     raise FsError("ENOENT", shown(path))
-                if tree.locks and inode.number in tree.locks.exclusive:
-                    raise Busy(shown(path))
                 return inode, names[depth:]
             if depth == len(names) - 1 and number not in inodes:
                 _end_elsewhere(path, number, parents)
@@ -155,7 +151,8 @@ def _check_way(tree: Tree, inode: Inode | None, names: list[str]) -> None:
     for name in names:
         if inode is None or inode.entries is None:
             return
-        if (inode.number, name) in locks.names:
+        # A directory whose removal is promised may be gone already: a later one of its name may have what this one lacks.
+        if (inode.number, name) in locks.names or inode.number in locks.exclusive:
             raise Busy(name)
         inode = tree.inodes.get(inode.entries.get(name, 0))
     if inode is not None and inode.number in locks.exclusive:

@@ -304,6 +304,9 @@ def plan_set_times(tree: Tree, operation: SetTimes, call: Call, way: ResolutionC
     if not (0 <= operation.mtime_ns <= TIME_MAX and 0 <= operation.atime_ns <= TIME_MAX):
         raise FsError("EINVAL", f"times are nanoseconds since 1970, at most {TIME_MAX}")
     number = find(tree, operation.path, way.start(0)).number
+    if number in tree.locks.promised:
+        # The name may be decided already. When its decision arrives, it sets the time of the directory.
+        raise Busy(shown(operation.path))
     return AlterRecord(*call, DONE, number, mtime_ns=operation.mtime_ns, atime_ns=operation.atime_ns)
 
 

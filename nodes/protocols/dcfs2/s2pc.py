@@ -6,11 +6,11 @@ half-done operation stays in the waiting queue, `Crossing.begun`, while others c
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 
 from nodes.errors import FsError
 from nodes.metadata.changes import Change, NewInode
-from nodes.metadata.cross_group_memory import Key
+from nodes.metadata.cross_group_memory import Begun, Key
 from nodes.metadata.effects import Busy, Changed, check
 from nodes.metadata.operations import Done, Failed, Made
 from nodes.metadata.plans import Split
@@ -26,8 +26,8 @@ BUSY = "busy"
 MOVED = "moved"
 """Error of a no vote after which the operation must be planned again: the state it was planned on has changed."""
 IN_DOUBT_MAX = 3_072
-"""Largest number of operations whose decision is requested at once after a takeover. More follow when half are answered: a connection holds some
-thousands."""
+"""Largest number of operations whose decision is requested from one group at once after a takeover. More follow when half are answered: a connection
+holds some thousands."""
 
 
 class S2pc:
@@ -37,10 +37,10 @@ class S2pc:
         self._host = host
         self._asks: dict[int, type[OpReq] | type[DecisionReq]] = {}
         """The last question about each operation that is begun and logged here."""
-        self._unasked: deque[int] = deque()
-        """Operations of the previous tenure whose decision has not been requested yet."""
-        self._in_doubt = 0
-        """Number of requested decisions without an answer."""
+        self._unasked: dict[int, deque[int]] = {}
+        """Operations of the previous tenure whose decision has not been requested yet, by participant's group."""
+        self._in_doubt: Counter[int] = Counter()
+        """Number of requested decisions without an answer, by participant's group: a group without an active answers none for long."""
 
     # --- coordinator -----------------------------------------------------------------------------------------------
 
@@ -83,10 +83,11 @@ class S2pc:
             if begun is None and seq < host.namespace.crossing.next_seq:
                 host.after_commit(lambda: self._acknowledge(message))
             return
-        if self._asks.pop(seq, None) is DecisionReq and self._in_doubt:
-            self._in_doubt -= 1
-            if self._in_doubt <= IN_DOUBT_MAX // 2:
-                self._ask_for_decisions()
+        group = participant_of(begun)
+        if self._asks.pop(seq, None) is DecisionReq and self._in_doubt[group]:
+            self._in_doubt[group] -= 1
+            if self._in_doubt[group] <= IN_DOUBT_MAX // 2:
+                self._ask_for_decisions(group)
         at = host.position()
         result, again = outcome(numbers, error, at), host.again(begun.op_id)
 
@@ -176,17 +177,20 @@ class S2pc:
 
     def resume(self) -> None:
         """A coordinator that took over asks for decisions; a participant sends its own again (DCFS2 §4.4.1, DCFS2 §4.4.2)."""
-        begun = self._host.namespace.crossing.begun
-        self._unasked = deque(seq for seq, each in begun.items() if not each.coordinated)
-        self._ask_for_decisions()
+        for seq, begun in self._host.namespace.crossing.begun.items():
+            if not begun.coordinated:
+                self._unasked.setdefault(participant_of(begun), deque()).append(seq)
+        for group in self._unasked:
+            self._ask_for_decisions(group)
 
-    def _ask_for_decisions(self) -> None:
+    def _ask_for_decisions(self, group: int) -> None:
         crossing = self._host.namespace.crossing
         finished_below = crossing.finished_below
-        while self._unasked and self._in_doubt < IN_DOUBT_MAX:
-            seq = self._unasked.popleft()
+        unasked = self._unasked.get(group, deque())
+        while unasked and self._in_doubt[group] < IN_DOUBT_MAX:
+            seq = unasked.popleft()
             if seq in crossing.begun:
-                self._in_doubt += 1
+                self._in_doubt[group] += 1
                 self._request(seq, DecisionReq, finished_below)
 
     async def resend(self) -> None:
@@ -201,6 +205,12 @@ class S2pc:
                 self._request(seq, self._asks[seq], finished_below)
             for key in reported.due(crossing.voted):
                 self._host.after_commit(lambda key=key: self._report_vote(key))  # type: ignore[misc]
+
+
+def participant_of(begun: Begun) -> int:
+    """The only other group of an operation by S2PC-MP."""
+    (group,) = begun.peers
+    return group
 
 
 def promise(tree: Tree, changes: list[Change]) -> tuple[str, list[int]]:
