@@ -110,6 +110,8 @@ class Journal:
         self._pending: list[tuple[Segment, bytes]] = []
         self._gone: list[str] = []
         self._cut: tuple[str, int] | None = None
+        self._writing = ""
+        """The first file that the running sync writes; empty when none does."""
         self._files = Appending(disk)
         self._turn = asyncio.Lock()
         self._fresh = False
@@ -326,6 +328,8 @@ class Journal:
         cut, self._cut = self._cut, None
         pending, self._pending = self._pending, []
         fresh, self._fresh = self._fresh, False
+        written = [changed[0] for changed in (read_back, cut) if changed is not None]
+        self._writing = min([*written, (pending[0][0] if pending else self._segments[-1]).path])
         for path in gone:
             self._files.remove(path)
         if read_back is not None and read_back[0] not in gone:
@@ -340,6 +344,7 @@ class Journal:
             records = [record for each, record in pending if each is segment]
             del pending[: len(records)]
             await self._write(segment, b"".join(records), _sn(records[-1]))
+        self._writing = ""
 
     async def _keep_doubt(self) -> None:
         if self.doubtful is not None and not self._doubt_is_kept:
@@ -378,6 +383,8 @@ class Journal:
         while len(self._segments) > 1 and self._segments[1].first_sn <= sn:
             oldest = self._segments[0]
             not_durable = self._read_back is not None and self._read_back[0] == oldest.path
+            if self._writing and oldest.path >= self._writing:
+                return  # The sync would write the file again behind its removal.
             if not_durable or any(each is oldest for each, _ in self._pending):
                 return
             self._files.remove(self._segments.pop(0).path)

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.config import MILLISECOND, SECOND, JournalConfig, one_group
+from nodes.config import SECOND, JournalConfig, one_group
 from nodes.families import family_named
-from nodes.metadata_server.messages import Prune, TakeImage
-from nodes.sim.network import HeldMessages
 from nodes.storage import journal_file
 from nodes.trace.events import JournalOpened
-from nodes.trace.pool_events import ImageShelved, ImageWritten, JournalPruned
-from nodes.wire.journal_messages import JournalRead, PruneJournal
+from nodes.trace.pool_events import ImageWritten, JournalPruned
+from nodes.wire.journal_messages import JournalRead
 from nodes.wire.messages import Message
 from tests.chosen import but_for_slow
 from tests.simulation.at_work import AtWork
@@ -29,10 +27,10 @@ def short_segments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Group(AtWork):
-    def __init__(self, protocol: str, standbys: int = 0):
+    def __init__(self, protocol: str):
         family = family_named(protocol)
         journal = JournalConfig(nodes=family.journal_names())
-        config = one_group(standbys or family.standbys, protocol=protocol, journal=journal, image_every=200)
+        config = one_group(family.standbys, protocol=protocol, journal=journal, image_every=200)
         super().__init__(config, seed=1, rate_per_s=300)
 
     def crash_and_restart(self, name: str) -> None:
@@ -92,36 +90,4 @@ def test_a_replaced_journal_node_begins_where_the_others_do() -> None:
     for name in ("jn2", "jn3"):
         group.crash_and_restart(name)
     group.crash_and_restart(group.of("A"))
-    group.finish()
-
-
-@pytest.mark.parametrize("protocol", ["qjm", "hadoop-ha"])
-def test_a_standby_keeps_the_journal_that_its_namespace_lacks(protocol: str) -> None:
-    """It gets images of others while it cannot read the shared journal. Then it is told to prune, and to take an image, during the sync of what
-    it reads at last."""
-    group = Group(protocol, standbys=2)
-    group.cluster.run_for(6 * SECOND)
-    standby = group.of("S")
-
-    def holds(*kinds: type[Message]) -> HeldMessages:
-        return group.cluster.hold(lambda _, receiver, message: receiver == standby and type(message) in kinds)
-
-    unread, prunes, orders = holds(JournalRead), holds(Prune), holds(TakeImage)
-    unpruned = group.cluster.hold(lambda sender, receiver, message: type(message) is PruneJournal)
-    behind = len(group.reported(ImageShelved, standby))
-    group.cluster.run_for(10 * SECOND)
-    assert len(group.reported(ImageShelved, standby)) >= behind + 2
-    group.cluster.faults.slow_disk(standby, ms=500)
-    unread.drop()
-    files = group.cluster.servers[standby].store.files.items()
-    group.cluster.run_until(
-        lambda: any(file.durable < len(file.data) for path, file in files if path.startswith("journal/")),
-        10 * SECOND,
-    )
-    prunes.release()
-    group.cluster.run_for(10 * MILLISECOND)
-    orders.release()
-    unpruned.release()
-    group.cluster.run_for(2 * SECOND)
-    group.cluster.faults.heal_all()
     group.finish()

@@ -14,7 +14,7 @@ from nodes.format_number import stored
 from nodes.storage import journal_file
 from nodes.storage.journal_file import CorruptJournal, Journal
 from nodes.storage.records import HEADER
-from tests.unit.storage.memory_disk import MachineDied, MemoryDisk
+from tests.unit.storage.memory_disk import MachineDied, MemoryDisk, MemoryFile
 
 
 def written(count: int, size: int = 5) -> tuple[MemoryDisk, str]:
@@ -247,6 +247,42 @@ def test_old_segments_are_dropped_but_not_under_unsynced_records(monkeypatch: py
     journal.drop_before(8)
     assert 1 < journal.first_sn <= 8
     assert [sn for sn, _ in journal.entries(1, 9)] == list(range(journal.first_sn, 10))
+
+
+class SlowDisk(MemoryDisk):
+    """A disk on which other procedures go on while a file is synced."""
+
+    def open_append(self, path: str) -> MemoryFile:
+        return SlowFile(self, path)
+
+
+class SlowFile(MemoryFile):
+    async def sync(self) -> None:
+        await asyncio.sleep(0)
+        if self._path in self._disk.files:
+            await super().sync()
+
+
+def test_old_segments_are_not_dropped_while_they_are_being_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that was written behind its removal stayed, and a later removal left a gap behind it."""
+    monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 60)
+
+    async def dropped_during_a_sync() -> MemoryDisk:
+        disk = SlowDisk()
+        journal = Journal.open(disk, "journal")
+        for sn in range(1, 20):
+            journal.append(sn, 1, b"12345")
+        syncing = asyncio.create_task(journal.sync())
+        await asyncio.sleep(0)
+        journal.drop_before(11)
+        await syncing
+        journal.drop_before(15)
+        return disk
+
+    disk = asyncio.run(dropped_during_a_sync())
+    again = Journal.open(disk, "journal")
+    assert 11 < again.first_sn <= 15
+    assert [sn for sn, _ in content(disk)] == list(range(again.first_sn, 20))
 
 
 def test_whatever_rots_is_noticed_when_it_is_read_again() -> None:
