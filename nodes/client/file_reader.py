@@ -60,7 +60,7 @@ class FileReader:
             data = await self._part(block, offset, nodes)
             if data:
                 yield data[skipped:]
-                offset, skipped = offset + len(data), 0
+                offset, skipped, deadline = offset + len(data), 0, self._deadline()
                 continue
             if self._world.clock.monotonic_ns() >= deadline:
                 raise FsError("EIO", f"no data node gives block {block.number:016x}")

@@ -180,9 +180,14 @@ class FileWriter:
             await self._world.clock.sleep(PAUSE_NS)
 
     async def _reopen(self, acked: int, nodes: list[str], packets: list[bytes]) -> bool:
+        block, epoch = await self._restamp()
+        return await self._open(block, acked, nodes, epoch, packets)
+
+    async def _restamp(self) -> tuple[Block, int]:
+        """The unfinished block with its next stamp, and the epoch in which it was granted. Raises FsError."""
         answer = await self._smart.call(Restamp(self._opened.inode, self._append, self._unfinished))
         assert isinstance(answer.result, Granted)
-        return await self._open(answer.result.block, acked, nodes, answer.epoch, packets)
+        return answer.result.block, answer.epoch
 
     def _shun_refuser(self) -> str:
         """The data node that refused to extend the block; its disk may be full."""
@@ -210,20 +215,34 @@ class FileWriter:
         Raises FsError EIO when no data node has any of it, unless `force` gives it up.
         """
         (places,) = await self._placing.locate([block.number])
-        newest = max((place.stamp for place in places), default=0)
-        lengths: dict[str, int] = {}
+        replies: dict[str, ReplicaIs] = {}
         for place in places:
             reported = await self._questions.ask(place.node, AskReplica(0, block.number))
-            if isinstance(reported, ReplicaIs) and reported.stamp == newest and reported.state != DAMAGED:
-                lengths[place.node] = reported.length
+            if isinstance(reported, ReplicaIs):
+                replies[place.node] = reported
+        # The metadata servers may not have the latest reports yet.
+        stamps = [*(place.stamp for place in places), *(reply.stamp for reply in replies.values())]
+        newest = max(stamps, default=0)
+        lengths = {
+            node: reply.length
+            for node, reply in replies.items()
+            if reply.stamp == newest and reply.state != DAMAGED
+        }
         length = min(lengths.values(), default=0)
         if not lengths and not force:
             raise FsError("EIO", f"no data node answers that has the unfinished block {block.number:016x}")
         if length:
-            await self._finish_left(block, length, list(lengths))
+            await self._finish_left(block, length, newest, list(lengths))
 
-    async def _finish_left(self, block: Block, length: int, nodes: list[str]) -> None:
-        if not await self._open(block, length, nodes, 0, []) and not await self._reopen(length, nodes, []):
+    async def _finish_left(self, block: Block, length: int, newest: int, nodes: list[str]) -> None:
+        """`newest`: the stamp of the replicas. After a recovery to a checkpoint, the namespace may have an earlier one."""
+        deadline, epoch = self._deadline(), 0
+        while block.stamp <= newest:
+            self._check_time(deadline)
+            block, epoch = await self._restamp()
+        if not await self._open(block, length, nodes, epoch, []) and not await self._reopen(
+            length, nodes, []
+        ):
             raise FsError("EIO", f"the data nodes do not take the unfinished block {block.number:016x}")
         await self._finish_block()
 

@@ -118,6 +118,10 @@ def _held(files: FileTables, operation: AddBlock | Complete | Restamp, call: Cal
 
 def _check_finished(body: Body, length: int, stamp: int) -> None:
     block = body.unfinished
+    if block is not None and block.stamp < stamp:
+        raise FsError(
+            "ESTALE", f"the file was taken back: its last block has stamp {block.stamp} and not {stamp}"
+        )
     if not 0 <= length <= body.block_size or (length and (block is None or block.stamp != stamp)):
         raise FsError("EINVAL", f"no unfinished block of stamp {stamp} can have {length} bytes")
 

@@ -25,10 +25,16 @@ class ReplicaLedger:
         self._fresh: dict[int, ReplicaRow | None] = {}
         self._changed_in: dict[int, int] = {}
         """By block: the version with which its replica last changed."""
+        self._epoch_from = 0
+        """The first version of the newest epoch."""
+
+    def begin_epoch(self) -> None:
+        """The epoch has risen, which makes a version of its own: an order that names an earlier one stays void though the epoch is forgotten."""
+        self._epoch_from = self.version + 1
 
     def is_as_known(self, block: int, boot: int, version: int) -> bool:
-        """Whether the replica is still as it was reported by this life with this version."""
-        return boot == self.boot and self._changed_in.get(block, 0) <= version
+        """Whether the replica is still as it was reported by this life with this version, in the newest epoch."""
+        return boot == self.boot and max(self._changed_in.get(block, 0), self._epoch_from) <= version
 
     def changed(self, block: int, row: ReplicaRow | None) -> None:
         """Notes a changed replica; None for a removed one."""
@@ -38,8 +44,8 @@ class ReplicaLedger:
             del self._changed_in[block]
 
     def take(self) -> Changes | None:
-        """The changes since the last call; None when there are none."""
-        if not self._fresh:
+        """The changes since the last call; None when there are none. A new epoch is one, too."""
+        if not self._fresh and self._epoch_from <= self.version:
             return None
         fresh, self._fresh = self._fresh, {}
         self.version += 1
@@ -118,6 +124,7 @@ class Reporter:
         else:
             self._guest = (epoch, self._world.clock.monotonic_ns() + self._silence_ns)
         if epoch > known:
+            self._ledger.begin_epoch()
             self.beat()
         return True
 

@@ -233,3 +233,26 @@ def test_whoever_reads_a_file_whose_writer_died_sees_its_finished_blocks(seed: i
     lab.append("/f", b"more", lab.eve)
     kept = len(lab.get("/f")) - 4
     assert lab.get("/f") == data[:kept] + b"more" and kept > finished
+
+
+def test_a_slow_reader_outlives_a_short_loss_of_its_links() -> None:
+    """It has read the block for longer than it may wait for one part."""
+    lab = DataLab(6, nodes=3)
+    data = content(6, LENGTH)
+    lab.put("/f", data, block_size=1 << 20)
+    world: Any = lab.cluster.servers["eve"].world
+    parts: list[bytes] = []
+
+    async def gather() -> None:
+        async for part in lab.eve.files.get("/f"):
+            parts.append(part)
+            await world.clock.sleep(6 * SECOND)
+
+    task = lab.eve.begin(gather())
+    lab.until(lambda: len(parts) >= 12)
+    lab.faults.cut("eve")
+    lab.run_ms(9_000)
+    lab.faults.heal("eve")
+    lab.until(task.done)
+    task.result()
+    assert b"".join(parts) == data

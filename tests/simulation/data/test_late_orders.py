@@ -9,7 +9,7 @@ import pytest
 from nodes.errors import FsError
 from nodes.metadata.operations import SetReplication
 from nodes.mutations import Mutations
-from nodes.wire.data_messages import FullReport, Heartbeat
+from nodes.wire.data_messages import Changes, FullReport, Heartbeat
 from tests.simulation.data.lab import LABS, DataLab, content
 
 
@@ -78,7 +78,8 @@ def reports_of_a_former_life(silence: str, mutations: Mutations, early: bool) ->
     late: dict[str, list[tuple[str, str, Any]]] = {name: [] for name in lab.data_nodes}
 
     def copied(sender: str, receiver: str, message: Any) -> bool:
-        if type(message) in (Heartbeat, FullReport) and receiver == lab.active and sender in late:
+        reports = type(message) in (Heartbeat, FullReport, Changes) and not getattr(message, "removed", [])
+        if reports and receiver == lab.active and sender in late:
             late[sender].append((sender, receiver, message))
         return False
 

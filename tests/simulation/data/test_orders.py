@@ -144,3 +144,30 @@ def test_an_order_of_the_former_active_is_void_in_a_life_that_knows_no_epoch_yet
     acks.release()
     lab.run_ms(10_000)
     assert lab.get("/f") == DATA
+
+
+@pytest.mark.parametrize("seed", [0, 5, 7])
+def test_an_order_stays_void_when_the_epoch_of_an_added_server_is_forgotten(seed: int) -> None:
+    """The data node is paused for longer than that epoch is remembered, with the former active's order on its way to it."""
+    lab, block = stored(seed, 2)
+    lab.faults.add_server("g1")
+    lab.until(lambda: lab.cluster.view().get("mds5") == "S")
+    for name in lab.standbys:
+        if name != "mds5":
+            lab.faults.pause(name)
+    lab.run_ms(15_000)
+    late = hold_orders(lab)
+    lab.ada.call(SetReplication("/f", 1))
+    lab.until(lambda: bool(late.messages))
+    ordered = late.messages[0][1]
+    fill(lab, holders(lab, block) - {ordered}, ordered)
+    lab.faults.take_lock("g1")
+    lab.await_next_active()
+    assert lab.active == "mds5"
+    lab.until(lambda: holders(lab, block) == {ordered})
+    lab.faults.pause(ordered)
+    late.release()
+    lab.run_ms(6_500)
+    lab.faults.resume(ordered)
+    lab.run_ms(10_000)
+    assert lab.get("/f") == DATA

@@ -73,6 +73,8 @@ class Model:
         if file.writer != held or file not in self.files.values():
             return "ESTALE"
         last = file.unfinished
+        if last is not None and last[1] < stamp:
+            return "ESTALE"
         if length > SIZE or (length and (last is None or last[1] != stamp)):
             return "EINVAL"
         if last is not None:
