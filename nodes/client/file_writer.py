@@ -240,9 +240,8 @@ class FileWriter:
         while block.stamp <= newest:
             self._check_time(deadline)
             block, epoch = await self._restamp()
-        if not await self._open(block, length, nodes, epoch, []) and not await self._reopen(
-            length, nodes, []
-        ):
+        opened = await self._open(block, length, nodes, epoch, []) or await self._reopen(length, nodes, [])
+        if not opened:
             raise FsError("EIO", f"the data nodes do not take the unfinished block {block.number:016x}")
         await self._finish_block()
 

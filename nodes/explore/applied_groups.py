@@ -11,22 +11,25 @@ class AppliedGroups:
 
     def __init__(self, cluster: Stage):
         self._cluster = cluster
-        self._digests: dict[str, dict[int, str]] = {}
-        """By server and sn, as in the pages of a tree."""
+        self._digests: dict[str, dict[int, int]] = {}
+        """By server and sn."""
 
     def on_event(self, stamped: Stamped) -> None:
         event = stamped.event
         if isinstance(event, Applied):
-            self._digests.setdefault(stamped.server, {})[event.sn] = f"{event.digest:016x}"
+            self._digests.setdefault(stamped.server, {})[event.sn] = event.digest
 
     def contain(self, server: str, sn: int, digests: set[str]) -> bool:
-        """Whether a server that has shown the states with these digests has every group up to `sn`, in its journal and in its namespace."""
+        """Whether a server that has shown the states with these digests has every group up to `sn`, in its journal and in its namespace.
+
+        `digests`: in hex, as in the pages of a tree.
+        """
         if sn < 1:
             return True
         group = self._cluster.servers[server].group
         members = [name for name, each in self._cluster.servers.items() if each.group == group]
         reached = {
-            digest
+            f"{digest:016x}"
             for name in members
             for applied_sn, digest in self._digests.get(name, {}).items()
             if applied_sn >= sn

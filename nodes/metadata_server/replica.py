@@ -88,7 +88,7 @@ class GroupReplica(Generic[Log]):
     def prune(self, sn: int) -> None:
         """Prunes the journal up to sn, except the part that this server or a checkpoint that it can reach needs.
 
-        An image of another server may be ahead of the own namespace, which is still to be led through the groups between.
+        It needs the groups that its namespace lacks: an image of another server may be ahead of it.
         """
         mutations = self.config.cluster.mutations
         images = 1 if mutations.rotten_image_stops_server else IMAGES_TO_START_FROM

@@ -1,4 +1,4 @@
-"""A group without servers keeps nobody waiting but the operations that it shares."""
+"""A group without servers delays only the operations that it shares."""
 
 from __future__ import annotations
 

@@ -8,10 +8,18 @@ import pytest
 
 from nodes.config import MILLISECOND
 from nodes.errors import FsError
-from nodes.metadata.operations import Append, Complete, Create, Delete, Mkdir, Rename, SetTimes, Stat
+from nodes.metadata.operations import Append, Complete, Create, Delete, Rename, SetTimes, Stat
 from tests.simulation.dcfs2.lab import SETTLE_NS, Groups
 from tests.simulation.dcfs2.schedules import held, until_held
 from tests.simulation.dcfs2.test_late_copies import make_at
+
+
+def two_directories(seed: int, cross_group: str) -> Groups:
+    """/a has its home in group 1, /d in group 2."""
+    lab = Groups(seed, 2, 1, placement="random", cross_group=cross_group)
+    make_at(lab, "/a", 1)
+    make_at(lab, "/d", 2)
+    return lab
 
 
 def released_later(lab: Groups, decisions: Any, call: Any) -> Any:
@@ -34,10 +42,7 @@ def test_a_directory_that_is_being_removed_hides_no_later_one_of_its_name(seed: 
     decisions = held(lab, "Decision", lab.servers(2))
     lab.eve.call(Delete("/x/g"))
     until_held(lab, decisions)
-    made = lab.eve.call(Mkdir("/x/g")).result.inode
-    while made >> 48 != 1:
-        lab.eve.call(Delete("/x/g"))
-        made = lab.eve.call(Mkdir("/x/g")).result.inode
+    make_at(lab, "/x/g", 1)
     lab.eve.call(Create("/x/g/c"))
     read = lab.ada.spawn(Stat("/x/g/c"))
     assert released_later(lab, decisions, read).kind == "file"
@@ -47,9 +52,7 @@ def test_a_directory_that_is_being_removed_hides_no_later_one_of_its_name(seed: 
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("cross_group", ["s2pc_mp", "two_phase"])
 def test_times_of_a_directory_outlast_an_earlier_rename_into_it(seed: int, cross_group: str) -> None:
-    lab = Groups(seed, 2, 1, placement="random", cross_group=cross_group)
-    make_at(lab, "/a", 1)
-    make_at(lab, "/d", 2)
+    lab = two_directories(seed, cross_group)
     lab.eve.call(Create("/a/f"))
     lab.cluster.run_until(lab.quiet)
     decisions = held(lab, "Decision", lab.servers(2))
@@ -66,9 +69,7 @@ def test_times_of_a_directory_outlast_an_earlier_rename_into_it(seed: int, cross
 @pytest.mark.parametrize("cross_group", ["s2pc_mp", "two_phase"])
 def test_a_file_that_was_replaced_is_not_completed_any_more(seed: int, cross_group: str) -> None:
     """The rename that replaced it has been answered."""
-    lab = Groups(seed, 2, 1, placement="random", cross_group=cross_group)
-    make_at(lab, "/a", 1)
-    make_at(lab, "/d", 2)
+    lab = two_directories(seed, cross_group)
     make_at(lab, "/a/f", 1, Create)
     make_at(lab, "/d/g", 2, Create)
     opened = lab.ada.call(Append("/d/g"))

@@ -30,6 +30,10 @@ def of_two(protocol: str) -> Plan:
     return Plan(1, one_group(1, protocol=protocol, journal=journal))
 
 
+async def elsewhere(prober: Prober, number: int) -> None:
+    """A nudge of which every write goes to another group."""
+
+
 @pytest.mark.parametrize("mechanism", ["s2pc_mp", "two_phase"])
 @pytest.mark.parametrize("lost_ns", [2 * SECOND, 2 * QUIET_NS])
 def test_operations_that_end_late_are_waited_for(mechanism: str, lost_ns: int) -> None:
@@ -104,9 +108,6 @@ def test_a_standby_of_a_shared_journal_must_read_on(protocol: str, reads: bool) 
 def test_a_group_without_writes_has_nothing_to_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """A placement may keep all writes of the check from it."""
 
-    async def elsewhere(prober: Prober, number: int) -> None:
-        pass
-
     trial = Trial(of_two("qjm"))
     trial.cluster.run_until(trial.cluster.settled, 60 * SECOND)
     monkeypatch.setattr(audit, "nudge", elsewhere)
@@ -148,9 +149,6 @@ def test_a_standby_reads_the_group_before_the_only_write_of_the_check(
 def test_a_standby_must_have_read_what_was_written_before_the_check(
     protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def elsewhere(prober: Prober, number: int) -> None:
-        pass
-
     trial = Trial(of_two(protocol))
     cluster = trial.cluster
     cluster.run_until(cluster.settled, 60 * SECOND)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
-from nodes.config import SECOND, DataConfig
+from nodes.config import MILLISECOND, SECOND, DataConfig
 from tests.simulation.recovery.lab import Checkpoints
 
 NODES = ["dn1", "dn2", "dn3"]
@@ -23,17 +23,31 @@ async def parts_of(data: bytes) -> AsyncIterator[bytes]:
     yield data
 
 
+async def allowed_parts(
+    lab: Checkpoints, data: bytes, size: int, allowed: Callable[[], int]
+) -> AsyncIterator[bytes]:
+    """Parts of this size for eve to write; she waits as long as no further one is allowed."""
+    world: Any = lab.cluster.servers["eve"].world
+    for number in range(len(data) // size):
+        while number >= allowed():
+            await world.clock.sleep(20 * MILLISECOND)
+        yield data[number * size : (number + 1) * size]
+
+
 def written(lab: Checkpoints, writing: Coroutine[Any, Any, int]) -> None:
     task = lab.ada.begin(writing)
     lab.cluster.run_until(task.done, 60 * SECOND)
     task.result()
 
 
-def get(lab: Checkpoints, path: str) -> bytes:
-    async def gather() -> bytes:
-        return b"".join([data async for data in lab.eve.files.get(path)])
+def get(lab: Checkpoints, path: str, client: Any = None) -> bytes:
+    """Reads as eve, unless another client is given."""
+    reader = lab.eve if client is None else client
 
-    task = lab.eve.begin(gather())
+    async def gather() -> bytes:
+        return b"".join([data async for data in reader.files.get(path)])
+
+    task = reader.begin(gather())
     lab.cluster.run_until(task.done, 60 * SECOND)
     return bytes(task.result())
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from random import Random
-from typing import Any
 
 import pytest
 
@@ -14,7 +12,17 @@ from nodes.metadata.operations import Contents, Delete, Open
 from nodes.metadata_server.checkpoints import ledger
 from nodes.servers.block_quarantine import SettingAside
 from nodes.trace.block_events import BlocksSetAside, ReplicaRemoved
-from tests.simulation.recovery.content import NODES, append, disk, get, put, with_data
+from tests.simulation.recovery.content import (
+    NODES,
+    allowed_parts,
+    append,
+    disk,
+    get,
+    parts_of,
+    put,
+    with_data,
+    written,
+)
 from tests.simulation.recovery.lab import Checkpoints
 
 BYTES = 100_000
@@ -87,7 +95,7 @@ def test_a_data_node_that_slept_through_two_recoveries_sets_both_aside() -> None
 
 
 def test_two_recoveries_within_seconds_each_to_an_earlier_checkpoint() -> None:
-    """The second sets aside what the first kept: its checkpoint was set aside too, so nobody can go back to it again."""
+    """The second sets aside what the first kept: its checkpoint was set aside too, and is refused."""
     lab = with_data(17, 1)
     put(lab, "/a", content(1))
     lab.mark("one")
@@ -149,19 +157,12 @@ def test_a_writer_that_went_on_behind_the_barrier_is_refused_after_the_recovery(
     data = Random(7).randbytes(8 * size)
     allowed = 2
 
-    async def parts() -> AsyncIterator[bytes]:
-        world: Any = lab.cluster.servers["eve"].world
-        for number in range(8):
-            while number >= allowed:
-                await world.clock.sleep(20 * MILLISECOND)
-            yield data[number * size : (number + 1) * size]
-
     def blocks() -> int:
         found = lab.ada.call(Open("/f", 0, 10)).result
         assert isinstance(found, Contents)
         return len(found.blocks)
 
-    writing = lab.eve.begin(lab.eve.files.put("/f", parts()))
+    writing = lab.eve.begin(lab.eve.files.put("/f", allowed_parts(lab, data, size, lambda: allowed)))
     lab.run_ms(500)
     assert blocks() == 1
     lab.mark("one")
@@ -174,15 +175,9 @@ def test_a_writer_that_went_on_behind_the_barrier_is_refused_after_the_recovery(
     with pytest.raises(FsError, match="ESTALE: the file was taken back while call"):
         writing.result()
     assert blocks() == 1
-    taking = lab.ada.begin(lab.ada.files.append("/f", one(b"end"), force=True))
-    lab.cluster.run_until(taking.done, 60 * SECOND)
-    taking.result()
+    written(lab, lab.ada.files.append("/f", parts_of(b"end"), force=True))
     assert get(lab, "/f") == data[: 2 * size] + b"end"
     lab.finish()
-
-
-async def one(data: bytes) -> AsyncIterator[bytes]:
-    yield data
 
 
 # --- seeded damage ---------------------------------------------------------------------------------------------------

@@ -49,6 +49,11 @@ class Marked(Story):
     def back(self) -> None:
         self.report("mds1", TakenBack("g1", 1, "one", 2, 3, 3, 7, 4, 4))
 
+    def back_to_a_later_one(self) -> None:
+        """To a checkpoint of the incarnation that `back` began."""
+        self.report("mds1", BarrierWritten("g1", "two", 9, 5, 3, 5, 8, (1 << 48) | (1 << 32) | 4))
+        self.report("mds1", TakenBack("g1", 2, "two", 4, 5, 5, 8, 4, 4))
+
     def status(self) -> dict[str, Any]:
         invariants = registry.start(one_group(data=DataConfig(nodes=["dn1", "dn2"])))
         for stamped in self.events:
@@ -170,9 +175,7 @@ def test_the_next_incarnation_has_numbers_of_its_own() -> None:
 def test_a_node_that_slept_through_two_recoveries_owes_both() -> None:
     story = Marked()
     story.back()
-    new = (1 << 48) | (1 << 32) | 4
-    story.report("mds1", BarrierWritten("g1", "two", 9, 5, 3, 5, 8, new))
-    story.report("mds1", TakenBack("g1", 2, "two", 4, 5, 5, 8, 4, 4))
+    story.back_to_a_later_one()
     story.report("dn1", ReplicaRemoved(LATER, 1, "set aside"))
     story.report("dn1", BlocksSetAside("g1", 2, 1, 9))
     assert story.status()["state"] == "green"
@@ -284,9 +287,7 @@ def test_a_block_from_before_both_barriers_may_not_be_set_aside() -> None:
 def test_a_recovery_to_a_later_checkpoint_sets_none_aside() -> None:
     story = Marked()
     story.back()
-    new = (1 << 48) | (1 << 32) | 4
-    story.report("mds1", BarrierWritten("g1", "two", 9, 5, 3, 5, 8, new))
-    story.report("mds1", TakenBack("g1", 2, "two", 4, 5, 5, 8, 4, 4))
+    story.back_to_a_later_one()
     story.everywhere(*ALL_SET_ASIDE)
     status = story.status()
     assert status["state"] == "red" and "set it aside" in status["explanation"]
