@@ -237,7 +237,7 @@ class KeptJournal:
         await self._log.cut(message.last.sn)
         self._kept.accepted_in = message.epoch
         self._changed = True
-        return JournalAccepted(message.epoch, message.last)
+        return JournalAccepted(message.epoch, message.last, self._identity.id.instance)
 
     def _finish(self, message: FinishSegment) -> Message | None:
         """Finishes the segment. A node that lacks part of it does not answer, and copies it when the next segment begins."""

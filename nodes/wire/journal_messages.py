@@ -53,6 +53,8 @@ class AcceptJournal(WriterMessage, array_like=True, tag=True, gc=False):
 class JournalAccepted(Message, array_like=True, tag=True, gc=False):
     epoch: int
     last: Mark
+    disk: int = 0
+    """Instance of the disk that has it."""
 
 
 class FinishSegment(WriterMessage, array_like=True, tag=True, gc=False):

@@ -171,6 +171,7 @@ class LedgerWriter:
             )
         if silent:
             await self._replace()
+        self._give_up_the_late()
         for sn, entry in list(self._pending.items()):
             if now - entry.sent_ns > 2 * TICK_NS:
                 self._send(sn)
@@ -198,7 +199,6 @@ class LedgerWriter:
             disks = {bookie: disk for bookie, disk in fragment.disks.items() if bookie in bookies}
             disks |= {bookie: found[bookie] for bookie in places.values()}
             await self._change(Fragment(self.confirmed_sn + 1, bookies, disks))
-        self._give_up_the_late(now)
         self._count()
 
     async def _change(self, fragment: Fragment) -> None:
@@ -222,8 +222,12 @@ class LedgerWriter:
                 entry.stored = [each for each in entry.stored if before.get(each) == disks.get(each)]
                 self._send(sn)
 
-    def _give_up_the_late(self, now: int) -> None:
-        """Gives up late acknowledgements. Confirmed entries stay on the bookies that have them; they are not copied to others later."""
+    def _give_up_the_late(self) -> None:
+        """Gives up late acknowledgements, also those of bookies that have left the ensemble: they do not count any more.
+
+        Confirmed entries stay on the bookies that have them; they are not copied to others later.
+        """
+        now = self._world.clock.monotonic_ns()
         for sn, entry in list(self._pending.items()):
             if sn <= min(self.confirmed_sn, self._own_sn) and now - entry.since_ns > self._patience_ns:
                 del self._pending[sn]

@@ -158,20 +158,12 @@ class QuorumJournal:
         if promises is None:
             return None
         last, source = end_of_journal(promises, self._mutations)
-        if (
-            await self._majority(
-                AcceptJournal(self._number, epoch, last, source), JournalAccepted, deadline_ns
-            )
-            is None
-        ):
+        # A new disk has forgotten what the old one promised. Unless it is recorded before a node shows the end, a later writer may decide another.
+        accept = AcceptJournal(self._number, epoch, last, source)
+        if not await self._recorded_majority(accept, JournalAccepted, deadline_ns):
             return None
-        finished = await self._majority(
-            FinishSegment(self._number, epoch, last), SegmentFinished, deadline_ns
-        )
-        if finished is None:
-            return None
-        whole = {node: message.disk for node, message in finished.items()}
-        return last.sn if await self._name_disks(whole) else None
+        finish = FinishSegment(self._number, epoch, last)
+        return last.sn if await self._recorded_majority(finish, SegmentFinished, deadline_ns) else None
 
     def _suffices(self) -> bool:
         """Whether a majority has promised and, among it, so many nodes with recorded disks that every majority of those has one; or whether
@@ -188,6 +180,8 @@ class QuorumJournal:
 
         Raises LostLock, CoordinationError.
         """
+        if self._disks | whole == self._disks:
+            return True
         stored, version = await self._view.configuration()
         disks = {**stored.disks, **whole}
         if disks != stored.disks:
@@ -199,12 +193,13 @@ class QuorumJournal:
         self._disks = disks
         return True
 
-    async def _majority(
-        self, question: Message, reply: type[Message], deadline_ns: int
-    ) -> dict[str, Any] | None:
-        """The replies of more than half of the nodes; None when the time is over."""
+    async def _recorded_majority(self, question: Message, reply: type[Message], deadline_ns: int) -> bool:
+        """Whether more than half of the nodes have replied in time, and their disks are on record. Raises LostLock, CoordinationError."""
         half = len(self._nodes) // 2
-        return await self._received_from(question, reply, lambda: len(self._received) > half, deadline_ns)
+        received = await self._received_from(question, reply, lambda: len(self._received) > half, deadline_ns)
+        if received is None:
+            return False
+        return await self._name_disks({node: message.disk for node, message in received.items()})
 
     async def _received_from(
         self, question: Message, reply: type[Message], enough: Callable[[], bool], deadline_ns: int

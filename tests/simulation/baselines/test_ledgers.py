@@ -95,6 +95,32 @@ def test_with_everybody_to_acknowledge_a_silent_bookie_is_waited_for() -> None:
     assert waiting.exception() is None and lab.broken() == {}
 
 
+def test_a_bookie_that_has_left_the_ensemble_is_sent_its_entries_no_more() -> None:
+    """Entries that are confirmed without it are less late than the one for which it is replaced."""
+    lab = lab_with((4, 3, 3, 2), 1)
+    sent: list[str] = []
+
+    def note(sender: str, receiver: str, message: Message) -> bool:
+        if type(message) is AddEntry:
+            sent.append(receiver)
+        return False
+
+    lab.cluster.hold(note)
+    make(lab, "/a")
+    away = min(sent)
+    lab.faults.pause(away)
+    for number in range(60):
+        make(lab, f"/b{number}")
+        lab.run_ms(20)
+    lab.run_ms(3_000)
+    sent.clear()
+    lab.faults.resume(away)
+    lab.run_ms(10_000)
+    assert sent == []
+    lab.finish()
+    assert lab.broken() == {}
+
+
 @pytest.mark.parametrize("numbers", [(6, 5, 3, 2), (4, 3, 3, 2)])
 @pytest.mark.parametrize("kind", [ReadEntries, EntriesRead, AddEntry, EntryAdded])
 @pytest.mark.parametrize("end", ["the bookie", "the server"])

@@ -11,7 +11,14 @@ from nodes.config import MILLISECOND, SECOND
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.storage import journal_file
 from nodes.trace.events import Applied, Committed, Renewing
-from nodes.wire.journal_messages import JournalWritten, WriteJournal
+from nodes.wire.journal_messages import (
+    AcceptJournal,
+    FinishSegment,
+    JournalWritten,
+    NewEpoch,
+    StartSegment,
+    WriteJournal,
+)
 from nodes.wire.messages import Message
 from tests.simulation.baselines.lab import lab_of
 from tests.simulation.mams.lab import Lab
@@ -174,4 +181,45 @@ def test_a_journal_that_begins_anew_is_not_read_from(seed: int, protocol: str, s
     }
     assert len(committed) == 1 and applied <= committed
     lab.finish()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_new_disk_that_has_forgotten_a_promise_decides_no_end(seed: int) -> None:
+    """Only the second node has a group. One server recovers it and loses the lock, unknown to itself. The next server has the promises of the
+    first and the last node, which have no such group, when the last node loses its disk; the new one accepts what the earlier server decided.
+    """
+    lab = lab_of("qjm", seed, standbys=3)
+    writes(lab, "a", 3, 100)
+    hold, first = lab.cluster.hold, lab.active
+    lost = hold(lambda s, r, x: s == first and r in (FIRST, LOST) and isinstance(x, WriteJournal))
+    lab.begin(lab.ada, Mkdir("/fork"))
+    lab.cluster.run_until(lambda: bool(lost.messages), 1 * SECOND)
+    lab.run_ms(60)
+    lab.faults.crash(first)
+    lost.drop()
+    kinds = (NewEpoch, AcceptJournal, FinishSegment, StartSegment)
+    hold(lambda s, r, x: r == FIRST and isinstance(x, kinds) and x.epoch == 2)
+    accepts = hold(lambda s, r, x: r == LOST and isinstance(x, AcceptJournal) and x.epoch == 2)
+    lab.cluster.run_until(lambda: bool(accepts.messages), 60 * SECOND)
+    second = accepts.messages[0][0]
+    lab.faults.cut(second, "coordination")
+    lab.faults.expire_session(second)
+    late = hold(lambda s, r, x: r == REPLACED and isinstance(x, kinds) and x.epoch == 3)
+    waiting = hold(lambda s, r, x: isinstance(x, AcceptJournal) and x.epoch == 3)
+    lab.cluster.run_until(lambda: bool(waiting.messages), 10 * SECOND)
+    lab.faults.new_disk(LOST)
+    lab.faults.restart(LOST)
+    lab.run_ms(5)
+    hold(lambda s, r, x: r == LOST and isinstance(x, FinishSegment) and x.epoch == 2)
+    accepts.release()
+    lab.run_ms(500)
+    waiting.release()
+    lab.await_next_active()
+    late.drop()
+    lab.finish()
+    writes(lab, "b", 3)
+    lab.run_ms(1_000)
+    applied = {s.server: s.event.sn for s in lab.cluster.events if type(s.event) is Applied}
+    assert min(applied.values()) >= max(applied.values()) - 1, applied
     assert lab.broken() == {}
