@@ -93,6 +93,7 @@ ALLOWED: dict[str, set[str]] = {
     "nodes.invariants": {
         "nodes.trace",
         "nodes.metadata",
+        "nodes.roles",
         "nodes.units",
         "nodes.config",
         "nodes.families",

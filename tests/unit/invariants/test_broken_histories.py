@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from nodes.config import one_group
 from nodes.invariants import registry
 from nodes.metadata.records import result_sum
-from nodes.trace.events import Applied, Committed, Cut, Delivered, Invoked, Serving, Warned
+from nodes.trace.events import Applied, Committed, Cut, Delivered, Invoked, RoleChanged, Serving, Warned
 from tests.unit.invariants.story import MS, Story, crc_of, good
 
 CREATE = ["Create", "/a", 0o644]
@@ -189,6 +191,30 @@ def test_a_gap_in_what_is_committed() -> None:
     story.durable("mds1", 2)
     story.commit("mds1", 3, 1)
     assert "mds1 committed group 3 behind group 1 in epoch 1" in story.red()["dense journal"]
+
+
+@pytest.mark.parametrize("first", ["applied", "committed"])
+def test_a_follower_applies_another_group_than_is_committed(first: str) -> None:
+    story = serving()
+    story.durable("mds2", 2)
+    if first == "applied":
+        evidence = story.report("mds2", Applied(2, 1, 0xAB))
+    story.serve("mds3", 2, 2)
+    if first == "committed":
+        evidence = story.report("mds2", Applied(2, 1, 0xAB))
+    status = story.invariants()["dense journal"]
+    assert status["explanation"].startswith("mds2 applied another group 2 (crc 000007d1) than mds3 committed")
+    assert status["evidence"][0] == list(evidence)
+
+
+@pytest.mark.parametrize("role", ["active", "elected"])
+def test_a_server_that_leads_applies_groups_that_are_never_committed(role: str) -> None:
+    story = serving()
+    story.report("mds2", RoleChanged("g1", role, 1, 1, ""))
+    story.durable("mds2", 2)
+    story.report("mds2", Applied(2, 1, 0xAB))
+    story.serve("mds3", 2, 2)
+    assert "dense journal" not in story.red()
 
 
 # --- linearisable -------------------------------------------------------------------------------------------
