@@ -57,7 +57,8 @@ class Voted(msgspec.Struct, array_like=True):
     numbers: list[int]
     error: str
     kept: list[Change]
-    """Files that have lost a name but have others. They are not read until the coordinator knows the vote, because it removes the name later."""
+    """Files that have lost a name, perhaps their last. Readers and writers wait until the coordinator knows the vote, because it removes the name
+    later: no file is seen to be gone while its directory still shows it."""
 
 
 class Crossing:
@@ -185,11 +186,12 @@ class Crossing:
 
     def _vote(self, record: VoteRecord, undo: Undo) -> None:
         self._raise_watermark(record.group, record.finished_below, undo)
-        if record.commit:
-            carry_out(self._tree, record.changes, record.numbers, record.at_ns, undo)
+        # Before the changes are carried out: a file whose last name goes is still here.
         kept: list[Change] = [
             change for change in record.changes if isinstance(change, DropInode) and self._is_file(change)
         ]
+        if record.commit:
+            carry_out(self._tree, record.changes, record.numbers, record.at_ns, undo)
         voted = Voted(record.commit, record.numbers, record.error, kept)
         self._set("voted", (record.group, record.seq), voted, undo)
         self._hold(voted.kept, undo)

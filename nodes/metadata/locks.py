@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from nodes.metadata.changes import AddDentry, Change, CountMove, CountName, DropInode, Keep, RemoveDentry
+from nodes.units import is_directory
 
 
 class NameLocks:
@@ -30,8 +31,11 @@ class NameLocks:
 
     @property
     def keep_directories(self) -> bool:
-        """No directory may be promised to move now: its ancestry would be checked on directories that are about to change."""
-        return bool(self)
+        """No directory may be promised to move now: its ancestry would be checked on directories that are about to change.
+
+        Files have no part in that. The names by which an operation reaches a file count where they are.
+        """
+        return bool(self.names or self.moves or any(map(is_directory, self.exclusive)))
 
     @property
     def keep_names(self) -> bool:

@@ -276,6 +276,8 @@ def delete_of(tree: Tree, place: NamePlace, operation: Delete, call: Call) -> Pl
     drop: list[Change] = [DropInode(number, operation.recursive)]
     unlink = RemoveDentry(place.parent.number, place.name, number)
     if child is None:
+        if home_group(number) == tree.group:
+            raise Busy(f"inode {number} is being made")  # Another group has decided that, and gave it a name.
         coordinated = is_directory(number) and operation.recursive
         return Split({tree.group: [unlink], home_group(number): drop}, coordinated, coordinated)
     if child.entries and not operation.recursive:

@@ -324,7 +324,8 @@ class Coordinated:
         error, child = "", 0
         if parent is None or parent.entries is None:
             error = MOVED
-        elif (message.parent, message.name) in tree.locks.names:
+        elif (message.parent, message.name) in tree.locks.names or message.parent in tree.locks.exclusive:
+            # A directory whose removal is promised may be gone already: a name is not absent from it, its path does not exist.
             error = BUSY
         else:
             child = parent.entries.get(message.name, 0)

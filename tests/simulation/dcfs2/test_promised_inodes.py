@@ -35,6 +35,16 @@ def named_before_made(lab: Groups, made_at: str, path: str) -> Any:
     raise AssertionError("no file came to group 1")
 
 
+def two_directories() -> Groups:
+    """/d11 has its home in group 1, /d22 in group 2."""
+    lab = Groups(0, 2, 0, placement="random", cross_group="two_phase")
+    here, there = directory_of(lab, 1), directory_of(lab, 2)
+    for old, new in ((here, "/d11"), (there, "/d22")):
+        if old != new:
+            lab.ada.call(Rename(old, new))
+    return lab
+
+
 @pytest.mark.parametrize(
     "operation",
     [
@@ -47,11 +57,7 @@ def named_before_made(lab: Groups, made_at: str, path: str) -> Any:
     ],
 )
 def test_nothing_is_done_to_it_before_it_is_made(operation: Any) -> None:
-    lab = Groups(0, 2, 0, placement="random", cross_group="two_phase")
-    here, there = directory_of(lab, 1), directory_of(lab, 2)
-    for old, new in ((here, "/d11"), (there, "/d22")):
-        if old != new:
-            lab.ada.call(Rename(old, new))
+    lab = two_directories()
     hold = named_before_made(lab, "/d22", "/d11/f")
     call = lab.eve.spawn(operation)
     lab.cluster.run_for(SECOND // 2)
@@ -61,3 +67,22 @@ def test_nothing_is_done_to_it_before_it_is_made(operation: Any) -> None:
     lab.all_returned()
     assert call.exception() is None
     lab.finish()
+
+
+@pytest.mark.parametrize("cut_short", [False, True])
+def test_it_is_not_reclaimed_before_it_is_made(cut_short: bool) -> None:
+    """Its directory is deleted with all that is in it. `cut_short`: the group's server starts anew in between."""
+    lab = two_directories()
+    hold = named_before_made(lab, "/d22", "/d11/f")
+    lab.eve.call(Delete("/d11", True))
+    lab.cluster.run_for(SECOND)
+    assert lab.pages()[0].orphans
+    if cut_short:
+        server = lab.active(1)
+        lab.cluster.faults.crash(server)
+        lab.cluster.faults.restart(server)
+        lab.settle()
+        lab.cluster.run_for(SECOND)
+    hold.release()
+    lab.finish()
+    assert not lab.pages()[0].orphans
