@@ -31,7 +31,8 @@ class Mutations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     late_flush_ends_images: bool = False
     """A late copy of the Flush that led to the present symmetric view ends its images."""
     secondary_without_record: bool = False
-    """A member whose disk was replaced while the view had it is a secondary again though the record names its former disk."""
+    """A member whose disk was replaced while the view had it is a secondary again though the record names its former disk, and
+    never offers itself as one."""
     registers_while_elected: bool = False
     """A member that acknowledges in a takeover stops counting as soon as it registers as the junior that it is until the takeover ends."""
     rot_revives_alone: bool = False

@@ -6,6 +6,8 @@ and names the primary. While no primary is known to be alive it keeps both: the 
 
 from __future__ import annotations
 
+from collections import deque
+
 from nodes.errors import FsError
 from nodes.metadata.effects import Busy
 from nodes.metadata.lookup import TOP, Elsewhere, Gone
@@ -17,6 +19,8 @@ from nodes.replicas.lease import term_of
 from nodes.wire.messages import Answer, CheckOperation, Refused, Request
 
 KEPT_MAX = 10_000
+ASKED_MAX = 16
+"""Questions that a grant may answer: more than this server asks while a lease lasts."""
 
 TAKEOVER_SESSIONS = 2
 """Session timeouts after the last lease within which an election has certainly begun."""
@@ -35,7 +39,11 @@ class FollowerReads:
         self._member = member
         self._send = member.world.network.send
         self.lease = ReadLease(member.world.clock, member.config.cluster.holes.no_read_lease)
+        self.granted_ballot = 0
+        """Ballot of the newest lease."""
         self._asked_ballot = 0
+        self._asked_ns: deque[int] = deque(maxlen=ASKED_MAX)
+        """Times of the newest questions. A grant to an earlier life names a time by another clock, if the machine was another or began anew."""
         self._keep_reads_until_ns = 0
         """End of the time in which reads are kept. Afterwards a new primary exists, or this server is cut off and others answer sooner."""
         self._kept: dict[tuple[str, int], Call] = {}
@@ -60,6 +68,7 @@ class FollowerReads:
             return
         self._asked_ballot = acceptor.promised
         now_ns = member.world.clock.monotonic_ns()
+        self._asked_ns.append(now_ns)
         disk = member.identity.id.instance
         question = AskLease(acceptor.promised, now_ns, member.queue.success, disk)
         member.world.network.send(acceptor.primary, question)
@@ -70,8 +79,12 @@ class FollowerReads:
             reported = f"ballot {acceptor.promised} of {acceptor.primary or 'no server'} is promised here"
             self._member.ignoring.report(peer, message, f"of ballot {message.ballot}; {reported}")
             return
+        if message.sent_ns not in self._asked_ns:
+            self._member.ignoring.report(peer, message, "this server did not ask for it lately")
+            return
         member = self._member
         length_ns = min(message.length_ns, member.lease_ns)
+        self.granted_ballot = message.ballot
         self.lease.granted(message.sent_ns, term_of(length_ns, member.config.cluster.mutations))
         takeover_ns = TAKEOVER_SESSIONS * member.world.coordination.session_timeout_ns
         self._keep_reads_until_ns = member.world.clock.monotonic_ns() + takeover_ns

@@ -111,6 +111,10 @@ class Follower:
         """Whether its disk has every slot that was open at its admission, so all that an earlier disk may have accepted."""
         return self._acknowledged >= self._needs
 
+    def is_near(self, last: int, most: int) -> bool:
+        """Whether it lacks at most so many slots up to `last`. One that has acknowledged nothing may receive nothing from here."""
+        return self._acknowledged >= 0 and not self.lacks and last - self.accepted <= most
+
     def on_accepted(self, message: Accepted, decided: int) -> None:
         """Takes an acknowledgement, at most of slots that were sent; after an image, of slots up to `decided`, the primary's decided slot."""
         self.received()
@@ -129,9 +133,9 @@ class Follower:
             self.sent = min(self.accepted, message.accepted)
 
     def remind(self, executed: int) -> None:
-        """Sends the decision again to a member that has executed less, perhaps after a restart."""
+        """Sends the decision again to a member that has executed less, perhaps after a restart, or has acknowledged nothing yet."""
         self.received()
-        if executed < self.reported:
+        if executed < self.reported or self._acknowledged < 0:
             self._send(self.name, Success(self._ballot, self.reported))
 
     def on_tick(self, timeout_ns: int) -> None:

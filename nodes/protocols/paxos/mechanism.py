@@ -152,11 +152,10 @@ class Paxos:
         await view.prepare(self._group.members, self._world.network.address)
         await self._member.replica.ledger.prepare()
         await self._incarnations.keep_up()
-        member = self._member
-        configuration, _ = await view.configuration()
-        if configuration.disks.get(member.name) != member.identity.id.instance:
-            node, _ = await view.epoch()
-            await member.acceptor.promise(node.epoch)
+        # A new disk has promised nothing, and a server that was away for long refuses ballots that are too far ahead.
+        await self._world.coordination.sync(view.root)
+        node, _ = await view.epoch()
+        await self._member.acceptor.promise(node.epoch)
         await self._join("has entered the view")
 
     async def look_at_view(self) -> None:
@@ -191,11 +190,14 @@ class Paxos:
         await self._following.take_place(JOINING, reason, self._member.identity.id.instance)
 
     def _follow(self, place: ServerPlace) -> None:
-        """Takes the role that the view records. A joining server offers itself to the primary."""
+        """Takes the role that the view records. A joining server offers itself to the primary. So does a secondary without a lease of this ballot:
+        its promise may have come too late for an elected server that needs it."""
         member, following = self._member, self._following
         if place.state != PRIMARY:
             following.believe(place.state, f"the view says {place.state}")
-        if place.state == JOINING and following.other_leads:
+        stays = self._reading.granted_ballot == following.epoch
+        stays = stays or member.config.cluster.mutations.secondary_without_record
+        if following.other_leads and (place.state == JOINING or not stays):
             self._world.network.send(
                 following.active,
                 m.PaxosJoin(member.acceptor.promised, member.queue.success, member.identity.id.instance),

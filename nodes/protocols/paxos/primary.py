@@ -96,9 +96,9 @@ class Primary(ServingLeader):
         deaf = self._member.config.cluster.mutations.joins_ignored_while_redoing and not self.serving
         if proposer is None or deaf:
             return
-        if peer not in self._present or not 0 <= message.success <= proposer.decided:
+        if peer not in self._present or not 0 <= message.success <= proposer.last:
             there = "has a place" if peer in self._present else "has no place"
-            reported = f"{peer} {there} in the view, and {message.success} of {proposer.decided} slots"
+            reported = f"{peer} {there} in the view, and {message.success} of {proposer.last} slots"
             self._member.ignoring.report(peer, message, reported)
             self._arrange_soon.set()
             return
@@ -107,7 +107,9 @@ class Primary(ServingLeader):
             follower.remind(message.success)
             self._arrange_soon.set()
         elif follower is not None or peer not in proposer.tally.view:
-            proposer.admit(peer, message.success, message.disk)
+            # A former primary may know more of the redone slots as decided than those that promised.
+            follower = proposer.admit(peer, min(message.success, proposer.decided), message.disk)
+            follower.remind(message.success)
 
     def on_ask_lease(self, peer: str, message: AskLease) -> None:
         """Grants a lease to a member of the recorded view that stays in it, while this server's own lease holds."""
@@ -312,8 +314,7 @@ class Primary(ServingLeader):
             for name, follower in tally.followers.items()
             if not changing
             and name not in present
-            and not follower.lacks
-            and proposer.last - follower.accepted <= min(NEAR, proposer.open_max)
+            and follower.is_near(proposer.last, min(NEAR, proposer.open_max))
             and name not in silent
         ]
         view = [name for name in [*present, *come] if name not in leave][:VIEW_MAX]

@@ -34,6 +34,10 @@ class Received:
         return self.upto >= self.current
 
     def add(self, promise: PaxosPromise) -> None:
+        """Takes one message. The member may have read an image since the last one. What it had reported as undecided below that was not decided."""
+        if promise.base < self.base:
+            return  # It was sent before that image was read.
+        self.slots = {s: each for s, each in self.slots.items() if not self.success < s <= promise.success}
         self.success = promise.success
         self.current = promise.current
         self.base = promise.base

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nodes.protocols.paxos.log import NOTHING, decode_record, encode_record
 from nodes.protocols.paxos.messages import AcceptedSlot, LogRecord, PaxosPromise
-from nodes.protocols.paxos.redo import Received, credible, redo
+from nodes.protocols.paxos.redo import Received, credible, lacking, redo
 from nodes.wire.messages import Mark
 
 SLOTS = 4
@@ -130,3 +130,18 @@ def test_no_decided_slot_ever_changes(seed: int, size: int) -> None:
             assert decided.setdefault(slot, values[slot - 1]) == values[slot - 1]
         lucky = rng.choice(group)
         lucky.success = max(lucky.success, min(reached, lucky.reach(ballot)))
+
+
+@pytest.mark.parametrize("overtakes", [False, True])
+def test_what_was_reported_before_an_image_was_read_is_not_decided(overtakes: bool) -> None:
+    """The first part of the report names slots 2 and 3 of five, all undecided. The member then reads an image of slots 1 to 4."""
+    mark, slots = NOTHING, []
+    for slot in range(1, 4):
+        _, data, mark = made(mark, 1)
+        slots.append(AcceptedSlot(slot, 1, data))
+    before = PaxosPromise(9, 1, 5, 2, 3, slots[1:])
+    after = PaxosPromise(9, 4, 5, 2, 5, [], base=4)
+    answer = Received(1, 5)
+    for promise in (after, before) if overtakes else (before, after):
+        answer.add(promise)
+    assert answer.whole and lacking(1, [answer]) == 2
