@@ -44,10 +44,12 @@ class Wake:
 class Rounds(Wake):
     """A Wake whose procedure works in rounds: it begins one when it has woken, and ends it."""
 
-    __slots__ = ("_waits",)
+    __slots__ = ("_waits", "begun", "ended")
 
     def __init__(self) -> None:
         super().__init__()
+        self.begun = self.ended = 0
+        """Number of rounds."""
         self._waits: list[asyncio.Future[None]] = []
 
     async def over(self) -> None:
@@ -60,10 +62,11 @@ class Rounds(Wake):
     def begin(self) -> list[asyncio.Future[None]]:
         """The futures of the callers that wait for the end of the round that begins now."""
         waits, self._waits = self._waits, []
+        self.begun += 1
         return waits
 
-    @staticmethod
-    def end(waits: list[asyncio.Future[None]]) -> None:
+    def end(self, waits: list[asyncio.Future[None]]) -> None:
+        self.ended += 1
         for wait in waits:
             if not wait.done():
                 wait.set_result(None)

@@ -29,7 +29,7 @@ class OwnJournal:
         self._unsynced: list[Durable] = []
         self._cuts: list[tuple[int, str]] = []
         self._image: tuple[Namespace, Mark] | None = None
-        self._wanted = Rounds()
+        self.rounds = Rounds()
 
     def append(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
         """Appends a group. `on_durable` is called when it is durable."""
@@ -38,7 +38,7 @@ class OwnJournal:
         self._unsynced.append(
             Durable(mark.sn, mark.epoch, group.groupid, mark.crc, len(group.records), len(data))
         )
-        self._wanted.set()
+        self.rounds.set()
 
     async def take(self, groups: list[bytes]) -> None:
         """Groups of the shared journal, to be applied when they are committed. Durable on return.
@@ -53,12 +53,12 @@ class OwnJournal:
                 )
             self.append(group, data, mark_of(group, data))
             self._state.prepared(group)
-        await self._wanted.over()
+        await self.rounds.over()
 
     async def cut(self, sn: int, reason: str) -> None:
         """Removes the groups after sn, and restores the namespace if it contains them. Durable on return."""
         self._cuts.append((sn, reason))
-        await self._wanted.over()
+        await self.rounds.over()
 
     async def begin_from(self, namespace: Namespace, mark: Mark) -> None:
         """Replaces the namespace with an image, and a journal that ends before it. Durable on return; also completed when the caller is cancelled.
@@ -66,15 +66,15 @@ class OwnJournal:
         Without effect for an image behind which this server already is.
         """
         self._image = (namespace, mark)
-        await self._wanted.over()
+        await self.rounds.over()
 
     async def run(self) -> None:
         """Writes and syncs without end. Raises OSError of the disk."""
         await self._replica.identity.keep()
         await self.log.sync()
         while True:
-            await self._wanted.wait()
-            waits = self._wanted.begin()
+            await self.rounds.wait()
+            waits = self.rounds.begin()
             cuts, self._cuts = self._cuts, []
             for sn, reason in cuts:
                 await self._cut(sn, reason)
@@ -89,7 +89,7 @@ class OwnJournal:
                 mark = self.log.mark_at(unsynced[-1].sn)
                 if mark is not None:
                     self.on_durable(mark)
-            self._wanted.end(waits)
+            self.rounds.end(waits)
 
     async def _begin_from(self, namespace: Namespace, mark: Mark) -> None:
         replica, state = self._replica, self._state

@@ -37,6 +37,7 @@ from nodes.slots import (
     MakeImageStore,
     RecordWriter,
 )
+from nodes.wake import Rounds
 from nodes.wire.messages import CheckOperation, Mark, Message, Request
 from nodes.world import CoordinationError
 
@@ -62,8 +63,9 @@ class ServingLeader(Leader):
         choice: ChosenMechanisms,
         tenure: Tenure,
         ended: Callable[[], None],
+        own_writes: Rounds | None = None,
     ):
-        super().__init__(replica, tenure, ended)
+        super().__init__(replica, tenure, ended, own_writes)
         self._replica = replica
         self._choice = choice
         cluster = replica.config.cluster

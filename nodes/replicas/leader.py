@@ -14,6 +14,7 @@ from nodes.replicas.view_watcher import ViewServer, ViewWatcher
 from nodes.roles import LEADING
 from nodes.scope import Tenure
 from nodes.trace.events import RoleChanged, Serving, StoppedServing
+from nodes.wake import Rounds
 from nodes.wire.messages import Mark
 from nodes.world import Change, Clock, ConnectionLoss, CoordinationError, wait_at_most
 
@@ -35,7 +36,14 @@ class Leader:
     WORD: ClassVar[str] = "epoch"
     """The family's term for the number of a tenure."""
 
-    def __init__(self, server: ViewServer, tenure: Tenure, ended: Callable[[], None]):
+    def __init__(
+        self,
+        server: ViewServer,
+        tenure: Tenure,
+        ended: Callable[[], None],
+        own_writes: Rounds | None = None,
+    ):
+        """`own_writes`: the rounds of writing to this server's disk; None in a family that does not watch them."""
         self._server = server
         self._tenure = tenure
         self._ended = ended
@@ -45,6 +53,8 @@ class Leader:
         self.serving = False
         self.skip_next_election = False
         """Too few members answer, so this server leaves the next round to the others (safety rule 17)."""
+        self._own_writes = own_writes
+        self._disk_hangs = False
         self._received_ns: dict[str, int] = {}
         """Time of the last message from each of the others."""
         self._reached_ns = server.world.clock.monotonic_ns()
@@ -101,6 +111,10 @@ class Leader:
         """Whether so many members of a configuration of this size could serve without this server. `spares` are servers that could become members."""
         return 2 * there > size
 
+    def _may_lead(self, place: ServerPlace) -> bool:
+        """Whether a server with this place could lead."""
+        return True
+
     def _role(self, role: str, reason: str) -> None:
         server = self._server
         server.world.trace.emit(RoleChanged(server.group.name, role, self.epoch, server.last.sn, reason))
@@ -110,10 +124,18 @@ class Leader:
         self._server.world.trace.emit(Serving(self._server.group.name, self.epoch, mark.sn, mark.crc))
         self.serving = True
 
+    async def stay_out(self) -> None:
+        """After the end of the tenure: waits for as long as elections are left to the others."""
+        if self.skip_next_election:
+            await self._server.world.clock.sleep(self._server.world.coordination.session_timeout_ns)
+        if self._disk_hangs and self._own_writes is not None:
+            await self._own_writes.over()
+
     # --- procedures --------------------------------------------------------------------------------------------
 
     async def run(self) -> None:
         """Runs from the lock to the end of the tenure."""
+        self._tenure.spawn(self._watch_own_disk(), "own disk")
         try:
             await self.take_over()
         except LostLock as lost:
@@ -135,15 +157,13 @@ class Leader:
     async def _give_way(
         self,
         out_of_reach: Callable[[], list[str]],
-        may_lead: Callable[[ServerPlace], bool],
         takes_in: Callable[[], bool],
     ) -> None:
         """Watches, without end, for too few counting members, and releases the lock after a session time-out of these. It does so only when
         servers with a place in the view could continue alone, and some of them will never count here.
 
         The fault may be in this server's own links. While it renews its session no other server would try (safety rule 17). `out_of_reach`:
-        members of the last configuration while too few count, else none; `may_lead`: whether a server with this place could lead; `takes_in`:
-        whether a server that sends messages comes to count now.
+        members of the last configuration while too few count, else none; `takes_in`: whether a server that sends messages comes to count now.
         """
         server = self._server
         if server.config.cluster.mutations.cut_off_leader_stays:
@@ -159,17 +179,46 @@ class Leader:
                 places = await server.view.places()
             except CoordinationError:
                 continue
-            members = out_of_reach()
-            others = [name for name in members if name != server.world.name]
-            there = [name for name in others if name in places]
-            spares = len(places.keys() - {server.world.name, *others})
-            enough = bool(others) and self._could_go_on(len(there), len(members), spares)
-            led = enough and any(may_lead(places[name]) for name in there)
+            there = self._who_could_go_on(out_of_reach(), places)
             lost = [name for name in there if not takes_in() or not self._comes_to_count(name)]
-            found = found + 1 if led and lost else 0
+            found = found + 1 if lost else 0
             if found > LOOKS:
                 self.skip_next_election = True
                 await self._give_up(f"{', '.join(lost)} of {', '.join(there)} are there and do not count")
+
+    def _who_could_go_on(self, members: list[str], places: dict[str, ServerPlace]) -> list[str]:
+        """The other members that are there, if they could serve without this server, else none."""
+        name = self._server.world.name
+        others = [other for other in members if other != name]
+        there = [other for other in others if other in places]
+        spares = len(places.keys() - {name, *others})
+        enough = bool(there) and self._could_go_on(len(there), len(members), spares)
+        return there if enough and any(self._may_lead(places[other]) for other in there) else []
+
+    async def _watch_own_disk(self) -> None:
+        """Releases the lock when a round of writing here has not ended for a session time-out, and the others could serve without this server.
+
+        A disk that hangs stops no heartbeat, so that no other server would try.
+        """
+        server, rounds = self._server, self._own_writes
+        if rounds is None:
+            return
+        pause_ns = server.world.coordination.session_timeout_ns // LOOKS
+        found = ended = 0
+        while True:
+            await server.world.clock.sleep(pause_ns)
+            hangs = rounds.begun > rounds.ended == ended
+            found, ended = found + 1 if hangs else 0, rounds.ended
+            if found <= LOOKS:
+                continue
+            try:
+                places = await server.view.places()
+                configuration, _ = await server.view.configuration()
+            except CoordinationError:
+                continue
+            if rounds.ended == ended and self._who_could_go_on(configuration.members, places):
+                self._disk_hangs = True
+                await self._give_up("its disk has ended no write for a session time-out")
 
     def _comes_to_count(self, name: str) -> bool:
         """The member sends messages, and has not sent only questions for long. A member that receives nothing from this server sends questions,

@@ -146,8 +146,7 @@ class ReplicaSession(Generic[L]):
         following.role = "none"
         self._stop_recorded = False
         await self._record_stopped()
-        if leader.skip_next_election:
-            await world.clock.sleep(world.coordination.session_timeout_ns)
+        await leader.stay_out()
 
     def to_leader(
         self, step: Callable[[L, str, Any], None], answers: bool = True

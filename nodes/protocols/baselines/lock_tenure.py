@@ -36,7 +36,7 @@ class Leading(JournalLeader):
         tenure: Tenure,
         ended: Callable[[], None],
     ):
-        super().__init__(replica, choice, tenure, ended)
+        super().__init__(replica, choice, tenure, ended, local.rounds)
         self.answering.backlog.admit_and_hold()
         self._journal = journal
         self._local = local
@@ -47,6 +47,10 @@ class Leading(JournalLeader):
     @property
     def epoch(self) -> int:
         return self._epoch
+
+    def _could_go_on(self, there: int, size: int, spares: int) -> bool:
+        """Any other server, for the journal is elsewhere."""
+        return there > 0
 
     # --- steps -------------------------------------------------------------------------------------------------
 

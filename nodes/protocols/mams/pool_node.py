@@ -82,7 +82,7 @@ class PoolJournal:
         self._promised_on_disk = self.promised
         self.granter = Granter(world, replica.config.cluster)
         self._inbox: Inbox[Message] = Inbox()
-        self._wanted = Rounds()
+        self.rounds = Rounds()
         self._unsynced: list[Durable] = []
         self._protocol_write_back = False
         """With the hole `async_flush`: whether a group that is not synced has a record of an operation on several groups (DCFS2 §4.3.2)."""
@@ -112,7 +112,7 @@ class PoolJournal:
         """Queues Prepare, CommitDecision and Recover for the writer. Other messages are handled at once."""
         if not self.deaf:
             self._inbox.put(peer, message)
-            self._wanted.set()
+            self.rounds.set()
 
     def on_heartbeat(self, peer: str, message: AskGrant) -> None:
         """Grants the active of the promised epoch a lease (safety rule 26). A server whose promises are lost grants none."""
@@ -126,18 +126,18 @@ class PoolJournal:
         """Writes a group of the active to its own log."""
         self._write(group, data, mark)
         self._own = mark
-        self._wanted.set()
+        self.rounds.set()
 
     def decide_own(self, epoch: int, sn: int, decided: Callable[[], None]) -> None:
         """The coordinator's second log write in the classic 2PC. Calls `decided` when the newest decision is durable."""
         self._decisions.append(epoch, sn)
         self._decided = decided
-        self._wanted.set()
+        self.rounds.set()
 
     async def promise(self, epoch: int) -> None:
         """Refuses every lower epoch from now on. The promise is durable on return."""
         self._promise(epoch)
-        await self._wanted.over()
+        await self.rounds.over()
 
     async def promise_view(self) -> None:
         """Replaces lost promises by that of the view's epoch: the view had every epoch before a server promised it.
@@ -157,7 +157,7 @@ class PoolJournal:
     async def adopt(self, prepare: Prepare) -> None:
         """Appends fetched groups as if their writer had sent them. They are durable on return."""
         self._inbox.put(self._world.name, prepare)
-        await self._wanted.over()
+        await self.rounds.over()
 
     def _promise(self, epoch: int) -> None:
         if epoch > self.promised:
@@ -180,8 +180,8 @@ class PoolJournal:
         """Takes the queued messages, writes their groups, syncs once and answers, in an endless loop. Raises OSError of the disk."""
         await self._identity.keep()
         while True:
-            await self._wanted.wait()
-            waits = self._wanted.begin()
+            await self.rounds.wait()
+            waits = self.rounds.begin()
             for peer, message in self._inbox.take():
                 if isinstance(message, Prepare):
                     await self._on_prepare(peer, message)
@@ -190,7 +190,7 @@ class PoolJournal:
                 elif isinstance(message, CommitDecision):
                     self._on_decision(peer, message)
             await self._make_durable()
-            self._wanted.end(waits)
+            self.rounds.end(waits)
 
     def _cannot_be(self, peer: str, epoch: int) -> bool:
         wild = epoch > self.promised + AHEAD_MAX

@@ -46,7 +46,7 @@ class Elected(JournalLeader):
         trusts_own_journal: bool,
         rules: MamsRules,
     ):
-        super().__init__(replica, choice, tenure, ended)
+        super().__init__(replica, choice, tenure, ended, pool.rounds)
         self._pool = pool
         self._make_sync = sync
         self._standby_trusts_own = trusts_own_journal
@@ -89,6 +89,11 @@ class Elected(JournalLeader):
     def _could_go_on(self, there: int, size: int, spares: int) -> bool:
         """Whether `there` members are a read quorum, and a write quorum together with the spares that they renew."""
         return 2 * there >= size and 2 * (there + spares) > size + spares
+
+    def _may_lead(self, place: ServerPlace) -> bool:
+        """A standby, or a junior that came with a journal: such juniors may be the only candidates when all other servers were started anew or led
+        last."""
+        return place.state == STANDBY or place.epoch > 0
 
     def on_own_durable(self, mark: Mark) -> None:
         if self._active is not None:
@@ -237,9 +242,7 @@ class Elected(JournalLeader):
         )  # fmt: skip
         active = Active(replica, self, recovery, sync, self._open_writer(sync, sync), self._rules.renewing)
         self._tenure.spawn(active.ticks(), "ticks")
-        self._tenure.spawn(
-            self._give_way(active.out_of_reach, _may_lead, lambda: True), "who cannot be reached"
-        )
+        self._tenure.spawn(self._give_way(active.out_of_reach, lambda: True), "who cannot be reached")
         if isinstance(sync, MamsStream):
             self._tenure.spawn(follow_receivers(replica, sync, self.epoch), "receivers")
         return active
@@ -306,11 +309,3 @@ class Elected(JournalLeader):
             except ConnectionLoss:
                 pass
             await self._replica.world.clock.sleep(pause_ns)
-
-
-def _may_lead(place: ServerPlace) -> bool:
-    """Whether a server may lead: a standby, or a junior that came with a journal.
-
-    Such juniors may be the only candidates when all other servers were started anew or led last.
-    """
-    return place.state == STANDBY or place.epoch > 0

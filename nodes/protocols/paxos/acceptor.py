@@ -98,7 +98,7 @@ class Acceptor:
         self._owed: list[tuple[str, int]] = []
         """Peers with the slot that each one's next acknowledgement covers."""
         self._promises: list[tuple[str, PaxosPrepare]] = []
-        self._wanted = Rounds()
+        self.rounds = Rounds()
         self._reports = False
         self._listener: AcceptorListener
 
@@ -142,7 +142,7 @@ class Acceptor:
     async def promise(self, ballot: int) -> None:
         """Promises to refuse every lower ballot. The promise is durable when this returns."""
         self._promise(ballot)
-        await self._wanted.over()
+        await self.rounds.over()
 
     def _refuses(self, peer: str, message: PaxosPrepare | Accept | Success | LogBegins) -> bool:
         ballot = message.ballot
@@ -178,7 +178,7 @@ class Acceptor:
         if not self._refuses(peer, message):
             self._promise(message.ballot)
             self._promises.append((peer, message))
-            self._wanted.set()
+            self.rounds.set()
 
     def reported(self, from_slot: int) -> PaxosPromise:
         """The accepted slots from this one on, as many as fit into one message. Raises OSError."""
@@ -204,7 +204,7 @@ class Acceptor:
             if not self._take(peer, message.ballot, slot, data):
                 break
         self._owed.append((peer, slot))
-        self._wanted.set()
+        self.rounds.set()
         self.decide(message.ballot, message.success)
 
     def _take(self, peer: str, ballot: int, slot: int, data: bytes) -> bool:
@@ -230,13 +230,13 @@ class Acceptor:
         self.log.put(ballot, record, data)
         self.queue.accept(ballot, record)
         self._on_record(record)
-        self._wanted.set()
+        self.rounds.set()
 
     async def adopt(self, ballot: int, records: Iterable[tuple[LogRecord, bytes]], success: int) -> None:
         """The elected server accepts the redone records, durably when this returns. Slots up to `success` are decided."""
         for record, data in records:
             self.keep(ballot, record, data)
-        await self._wanted.over()
+        await self.rounds.over()
         self.decide(ballot, success)
 
     # --- success ---------------------------------------------------------------------------------------------------
@@ -281,7 +281,7 @@ class Acceptor:
         self.queue.begin_behind(image.sn)
         self.view, self.last_place = [], 1
         self._world.trace.emit(Renewing("image", image.sn, image.sn))
-        self._wanted.set()
+        self.rounds.set()
         self.queue.run_reads()
 
     def pass_over(self, namespace: Namespace, image: Mark) -> None:
@@ -319,10 +319,10 @@ class Acceptor:
     async def run(self) -> None:
         """Writes the records that have arrived, syncs once and answers, in an endless loop. Raises OSError of the disk."""
         while True:
-            await self._wanted.wait()
+            await self.rounds.wait()
             owed, self._owed = self._owed, []
             promises, self._promises = self._promises, []
-            waits = self._wanted.begin()
+            waits = self.rounds.begin()
             ballot, reach = self.queue.ballot, self.queue.reach
             if self._memory_only:
                 self._answer(ballot, reach, owed)
@@ -332,7 +332,7 @@ class Acceptor:
             for peer, prepare in promises:
                 if prepare.ballot == self.promised:
                     self._world.network.send(peer, self.reported(prepare.from_slot))
-            self._wanted.end(waits)
+            self.rounds.end(waits)
 
     async def _make_durable(self) -> None:
         if self.promised != self._promised_on_disk:

@@ -40,7 +40,7 @@ class Primary(ServingLeader):
     def __init__(
         self, member: PaxosMember, choice: ChosenMechanisms, tenure: Tenure, ended: Callable[[], None]
     ):
-        super().__init__(member.replica, choice, tenure, ended)
+        super().__init__(member.replica, choice, tenure, ended, member.acceptor.rounds)
         self.answering.backlog.admit_and_hold()
         self._member = member
         timing = member.config.cluster.timing
@@ -211,9 +211,7 @@ class Primary(ServingLeader):
         proposer.change_view([member.name, *whole], member.now_ns())
         self._tenure.spawn(self._ticks(proposer), "ticks")
         out_of_reach = partial(proposer.out_of_reach, self._timeout_ns)
-        self._tenure.spawn(
-            self._give_way(out_of_reach, lambda place: True, lambda: self.serving), "who cannot be reached"
-        )
+        self._tenure.spawn(self._give_way(out_of_reach, lambda: self.serving), "who cannot be reached")
         woken = False
         while not tally.recorded:
             self._arrange_soon.clear()
