@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_group
 
 from backend.commands.completion import VARIABLE
 from backend.commands.options import inherit_port
-from backend.errors import Exit, LabError
+from backend.errors import Exit, LabError, Malformed
 from backend.names import DEFAULT_PORT
 from backend.version import version
 
@@ -52,7 +53,29 @@ MODULES = {
 }
 """The module of each command, in the order of the help."""
 
+ELSEWHERE = {
+    "add": "fault add_server GROUP",
+    "start": "up, or fault restart SERVER",
+    "restart": "fault restart SERVER",
+    "stop": "down, or fault crash SERVER",
+    "kill": "fault crash SERVER",
+    "top": "status --watch",
+    "events": "watch",
+}
+"""Words of other tools, and what they are called here."""
+
+
+class Root(TyperGroup):
+    """The commands, and a line for words that other tools have."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] in ELSEWHERE:
+            raise Malformed(f"there is no command {args[0]!r}: it is ./cloverlab {ELSEWHERE[args[0]]}")
+        return super().resolve_command(ctx, args)
+
+
 app = typer.Typer(
+    cls=Root,
     name="cloverlab",
     no_args_is_help=True,
     add_completion=False,

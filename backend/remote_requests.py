@@ -24,10 +24,12 @@ class Writable(Protocol):
     def write(self, data: bytes, /) -> int: ...
 
 
-def ask(port: int, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+def ask(
+    port: int, method: str, path: str, body: dict[str, Any] | None = None, timeout_s: float = TIMEOUT_S
+) -> Any:
     """Raises LabError with the control plane's own line, or with one that says that no control plane answers."""
     data = None if body is None else msgspec.json.encode(body)
-    with talking(port) as connection:
+    with talking(port, timeout_s) as connection:
         headers = {"Content-Type": "application/json"} if data else {}
         connection.request(method, path, data, headers | authorization(key_of(port)))
         return answer_of(connection.getresponse())
@@ -80,12 +82,12 @@ def answer_of(response: http.client.HTTPResponse) -> Any:
 
 
 @contextlib.contextmanager
-def talking(port: int) -> Iterator[http.client.HTTPConnection]:
+def talking(port: int, timeout_s: float = TIMEOUT_S) -> Iterator[http.client.HTTPConnection]:
     """A connection to the control plane. Raises Unavailable in one line when it fails.
 
     A control plane lists itself before it listens: its key can be found once a connection stands.
     """
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=timeout_s)
     try:
         connection.connect()
         yield connection
@@ -95,7 +97,7 @@ def talking(port: int) -> Iterator[http.client.HTTPConnection]:
         ) from None
     except TimeoutError:
         raise Unavailable(
-            f"the control plane at port {port} did not answer within {TIMEOUT_S:.0f} s"
+            f"the control plane at port {port} did not answer within {timeout_s:.3g} s"
         ) from None
     except (OSError, http.client.HTTPException, ValueError):
         raise Unavailable(f"the server at port {port} is not a control plane of Cloverlab") from None

@@ -17,6 +17,7 @@ from backend import remote_requests
 from backend.clusters import views
 from backend.errors import Malformed
 from backend.store import queries
+from backend.store.encoding import RARE
 from backend.store.readers import ReadConnections
 from backend.store.schema import FORMAT, MAGIC, pragma
 from backend.vocabulary import terms_of
@@ -54,17 +55,10 @@ def newest_events(port: int) -> list[dict[str, Any]]:
 
 async def from_store(path: Path) -> Members:
     """The state at the end of the newest run takes the place of the status. Raises Malformed when the store cannot be read."""
-    try:
-        async with reading(path) as connection:
-            found = await pragma(connection, "application_id"), await pragma(connection, "user_version")
-            if found != (MAGIC, FORMAT):
-                raise Malformed(f"{path} {of_other_version(found[1], FORMAT)}")
-            reader = ReadConnections([connection])
-            runs = await queries.runs(reader, 0, 0)
-            picture = await queries.last_picture(reader)
-            events = await queries.last(reader, EVENTS)
-    except (sqlite3.Error, msgspec.MsgspecError) as error:
-        raise Malformed(f"cannot read {path}: {error}") from None
+    async with reading(path) as reader:
+        runs = await queries.runs(reader, 0, 0)
+        picture = await queries.last_picture(reader)
+        events = await queries.last(reader, EVENTS)
     state = views.picture(picture)
     terms = terms_of(runs[0].protocol if runs else "")
     return {
@@ -74,14 +68,31 @@ async def from_store(path: Path) -> Members:
     }
 
 
+async def story(path: Path) -> bytes:
+    """The newest events that the load does not make. Those of all kinds cover a few seconds under load; these reach back to the incident.
+
+    Raises Malformed when the store cannot be read.
+    """
+    async with reading(path) as reader:
+        runs = await queries.runs(reader, 0, 0)
+        found = await queries.newest(reader, RARE, queries.LAST_SEQ, EVENTS)
+    return lines(queries.reported(found, terms_of(runs[0].protocol if runs else "")))
+
+
 @contextlib.asynccontextmanager
-async def reading(path: Path) -> AsyncIterator[aiosqlite.Connection]:
-    """The store, opened so that nothing in it can be changed."""
-    connection = await aiosqlite.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+async def reading(path: Path) -> AsyncIterator[ReadConnections]:
+    """The store, opened so that nothing in it can be changed. Raises Malformed when it cannot be read."""
     try:
-        yield connection
-    finally:
-        await connection.close()
+        connection = await aiosqlite.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            found = await pragma(connection, "application_id"), await pragma(connection, "user_version")
+            if found != (MAGIC, FORMAT):
+                raise Malformed(f"{path} {of_other_version(found[1], FORMAT)}")
+            yield ReadConnections([connection])
+        finally:
+            await connection.close()
+    except (sqlite3.Error, msgspec.MsgspecError) as error:
+        raise Malformed(f"cannot read {path}: {error}") from None
 
 
 def document(value: Any) -> bytes:

@@ -67,6 +67,8 @@ class Report:
             self.add_store(data / "events.db")
         else:
             self.add(members)
+            if data is not None:
+                self.add_story(data / "events.db")
 
     def add_store(self, store: Path) -> None:
         try:
@@ -75,6 +77,10 @@ class Report:
             self.leave_out(error.message)
         else:
             self.add(members)
+            self.add_story(store)
+
+    def add_story(self, store: Path) -> None:
+        self.add_read("story.jsonl", lambda: asyncio.run(history.story(store)))
 
     def add_directory(self, data: Path) -> None:
         """The configuration, ends of logs and sizes of files, as far as they can be read."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from backend.commands.options import Port, ask
+from backend.commands.options import Port, look
 from backend.commands.output import Format, OldJson, Output, chosen, show
 from backend.errors import Exit
 
@@ -31,7 +31,7 @@ def status(
     """Show the processes of the running cluster, their lag, and whether the cluster is settled."""
     wanted = chosen(output, as_json)
     while True:
-        reported = ask(context, port, "GET", "/api/status")
+        reported = look(context, port, "/api/status")
         if watch and sys.stdout.isatty():
             print(CLEAR, end="")
         if check and wanted is Format.TABLE:

@@ -49,7 +49,9 @@ def dump_journal(
     """
     from nodes.dump.journals import entries
 
-    if output is Format.TABLE:
+    if last is not None and last < first:
+        raise Malformed(f"--to {last} is before --from {first}")
+    if output is Format.TABLE and path.exists():
         print(f"{'sn':>12}  {'epoch':>8}  {'time':23}  records")
     print_all(entries(path, first, LAST if last is None else last), output, journal_row)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -27,7 +29,8 @@ def help_on(
     """Show a page of the documentation; without a topic, the list of them."""
     known = pages()
     if not topic:
-        print("\n".join(known))
+        width = max(map(len, known))
+        print("\n".join(f"{name:{width}}  {title(page.read_text())}" for name, page in known.items()))
     elif topic in known:
         show_page(known[topic].read_text())
     else:
@@ -35,10 +38,22 @@ def help_on(
         command = getattr(commands, "commands", {}).get(topic)
         if command is None:
             near = nearest(topic, known)
+            near += mentions(topic, known)
             raise Malformed(
                 f"no page or command is called {topic[:40]!r}{near}; ./cloverlab help lists the pages"
             )
         print(command.get_help(typer.Context(command, info_name=topic, parent=context.find_root())))
+
+
+def title(text: str) -> str:
+    return text.partition("\n")[0].lstrip("# ")
+
+
+def mentions(word: str, known: dict[str, Path]) -> str:
+    """The pages that have the word most often, as the end of a line; empty when none has it."""
+    counts = Counter({name: page.read_text().lower().count(word.lower()) for name, page in known.items()})
+    found = [name for name, count in counts.most_common(3) if count]
+    return f"; {', '.join(found)} mention it" if found else ""
 
 
 def show_page(text: str) -> None:

@@ -9,6 +9,8 @@ import typer
 
 from backend.names import DEFAULT_PORT
 
+LOOK_S = 10.0
+"""Longest time for the answer to a question about the present state."""
 Port = Annotated[
     int | None,
     typer.Option(
@@ -35,6 +37,13 @@ def ask(
     from backend import remote_requests
 
     return remote_requests.ask(port_of(context, port), method, path, body)
+
+
+def look(context: typer.Context, port: int | None, path: str, timeout_s: float = LOOK_S) -> Any:
+    """What the control plane reports at once. Raises LabError."""
+    from backend import remote_requests
+
+    return remote_requests.ask(port_of(context, port), "GET", path, timeout_s=timeout_s)
 
 
 def agreed(question: str) -> bool:

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from backend.commands.options import Port, ask
+from backend.commands.options import LOOK_S, Port, look
 from backend.errors import Exit, Unavailable
 from backend.picture import GroupState, Picture, ServerState
 from backend.scenarios.conditions import OF_STATE, holds_now, state_condition
+from backend.status import problems
 
 app = typer.Typer()
 POLL_S = 0.1
@@ -23,7 +24,13 @@ def wait_for(
         list[str], typer.Argument(metavar="CONDITION...", help="settled, or a sentence about roles.")
     ],
     timeout: Annotated[
-        float, typer.Option(min=0, max=86_400, metavar="S", help="Seconds, after which the exit code is 1.")
+        float,
+        typer.Option(
+            min=0,
+            max=86_400,
+            metavar="S",
+            help="Seconds, after which the exit code is 1, or 4 when nobody answers.",
+        ),
     ] = 60.0,
     port: Port = None,
 ) -> None:
@@ -32,14 +39,19 @@ def wait_for(
     state_condition(text)
     deadline = time.monotonic() + timeout
     while True:
+        left_s = deadline - time.monotonic()
+        found: list[str] = []
         try:
-            if holds_now(text, picture_of(ask(context, port, "GET", "/api/cluster"))):
+            cluster = look(context, port, "/api/cluster", min(LOOK_S, max(POLL_S, left_s)))
+            if holds_now(text, picture_of(cluster)):
                 return
+            found = problems(cluster)
         except Unavailable:
             if time.monotonic() > deadline:
                 raise
         if time.monotonic() > deadline:
-            typer.echo(f"cloverlab: not within {timeout:g} s: {text}", err=True)
+            why = f" ({', '.join(found)})" if found else ""
+            typer.echo(f"cloverlab: not within {timeout:g} s: {text}{why}", err=True)
             raise typer.Exit(Exit.FAILED)
         time.sleep(POLL_S)
 

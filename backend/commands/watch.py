@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 import typer
 
-from backend.commands.options import Port, ask
+from backend.commands.options import Port, ask, look
+from backend.suggestion import nearest
 
 app = typer.Typer()
 LOOK_S = 0.25
@@ -37,6 +38,8 @@ def watch(
     port: Port = None,
 ) -> None:
     """Print events as they happen, a JSON object a line, until Ctrl-C or until the reader closes the pipe."""
+    if servers:
+        warn_of_unknown(servers, look(context, port, "/api/cluster"))
     run = next(each for each in ask(context, port, "GET", "/api/runs") if each["live"])
     seq = run["last_seq"] if after is None else after
     wanted = {"kinds": ",".join(kinds or ()), "servers": ",".join(servers or ()), "limit": PAGE}
@@ -52,3 +55,12 @@ def watch(
         seq = page["next"]
         if len(page["events"]) < PAGE:
             time.sleep(LOOK_S)
+
+
+def warn_of_unknown(names: list[str], cluster: dict[str, Any]) -> None:
+    """A server that has been removed has events, too: its name is no mistake."""
+    processes = [*cluster["servers"], *cluster["nodes"], *cluster["clients"]]
+    known = [each["name"] for each in processes] + ["coordination", "control", "checks"]
+    for name in names:
+        if name not in known:
+            print(f"cloverlab: no process is called {name[:40]!r} now{nearest(name, known)}", file=sys.stderr)

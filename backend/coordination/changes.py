@@ -8,7 +8,7 @@ from typing import Any
 from backend.names import CLIENT, CONTROL, COORDINATION
 from backend.running_cluster import Running
 from backend.store import queries
-from backend.store.encoding import FREQUENT, KINDS, named
+from backend.store.encoding import RARE, named
 from backend.vocabulary import terms_of
 from nodes.trace.causes import Causes, stamped_cause
 from nodes.trace.events import Configured, EpochRaised, LockHeld, Placed, SessionEnded, Stamped
@@ -21,7 +21,6 @@ CHANGES_MOST = 50
 EVENTS_MOST = 2_000
 """Newest events of the run, frequent ones aside, among which causes are found."""
 CAUSES_MOST = 6
-RARE = sorted(name for name, kind in KINDS.items() if kind not in FREQUENT)
 Render = Callable[[Stamped], dict[str, Any]]
 
 

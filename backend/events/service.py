@@ -17,11 +17,11 @@ from backend.running_cluster import Running
 from backend.store import queries
 from backend.store.encoding import KINDS
 from backend.store.queries import RunRow
+from backend.suggestion import nearest
 from backend.vocabulary import terms_of
 
 COLUMNS_MOST = 2_000
 FAILOVERS_MOST = 1_000
-LAST_SEQ = (1 << 62) - 1
 
 
 async def runs(lab: Running) -> list[RunRow]:
@@ -49,10 +49,12 @@ async def events(
     wanted = words(kinds)
     for kind in wanted:
         if kind not in KINDS:
-            raise Malformed(f"no event is called {kind[:40]!r}; there are {', '.join(sorted(KINDS))}")
+            raise Malformed(
+                f"no event is called {kind[:40]!r}{nearest(kind, KINDS)}; there are {', '.join(sorted(KINDS))}"
+            )
     await lab.store.flush()
     found = await queries.events(
-        lab.store.reader_of(run), row.run, after, before or LAST_SEQ, limit, wanted, words(servers)
+        lab.store.reader_of(run), row.run, after, before or queries.LAST_SEQ, limit, wanted, words(servers)
     )
     left_out = 0
     if found and not wanted and not servers:
@@ -68,7 +70,7 @@ def words(text: str) -> list[str]:
 async def picture(lab: Running, run: int, at_ns: int | None, last_seq: int | None = None) -> Picture:
     row, present = await run_of(lab, run), lab.fabric.picture
     until_ns = queries.LATEST_NS if at_ns is None else at_ns
-    until_seq = LAST_SEQ if last_seq is None else last_seq
+    until_seq = queries.LAST_SEQ if last_seq is None else last_seq
     if row.live and until_ns >= present.at_ns and until_seq >= present.seq:
         return present
     await lab.store.flush()

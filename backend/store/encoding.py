@@ -38,6 +38,8 @@ FREQUENT: tuple[type[Event], ...] = (
 WITHOUT_SN = -1
 """Serial number in the rows of frequent events that are not about one journal group."""
 KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in get_args(AnyEvent)}
+RARE = sorted(name for name, kind in KINDS.items() if kind not in FREQUENT)
+"""Names of the others: roles, locks, sessions, steps, faults, warnings."""
 FIELDS: dict[type[Event], tuple[str, ...]] = {kind: kind.__struct_fields__ for kind in KINDS.values()}
 BIG = ("digest", "crc", "session", "block")
 """Integers that may exceed a browser's exact range; they travel as hexadecimal text."""

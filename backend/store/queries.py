@@ -20,6 +20,7 @@ from nodes.trace.prose import Terms
 FREQUENT_NAMES = frozenset(kind.__name__ for kind in FREQUENT)
 COLUMNS = "server, boot, number, at_ns, cause, body, cause_server, carrier"
 BARRIERS_MOST = 1_000
+LAST_SEQ = (1 << 62) - 1
 LATEST_NS = 1 << 62
 """A time later than any event: the end of the run."""
 SKEW_NS = 2_000_000_000

@@ -67,7 +67,9 @@ def _records(file: Path, next_sn: int, last: bool) -> Iterator[tuple[bytes, Reco
     """The payload and the place of each record. `next_sn`: sn of the first one; 0 for any."""
     stem = file.name.removesuffix(SUFFIX)
     if not SEGMENT_NAME.match(stem):
-        raise CorruptJournal(str(file), 0, 0, "a segment is named by the 20 digits of its first sn")
+        raise FileNotFoundError(
+            f"{file.name} is no segment: the name of one is the 20 digits of its first sn and {SUFFIX}"
+        )
     if next_sn not in (0, int(stem)):
         raise CorruptJournal(str(file), 0, int(stem), f"sn {next_sn} should come next")
     size = file.stat().st_size

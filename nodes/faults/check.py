@@ -79,7 +79,7 @@ def check_count(verb: Verb, targets: list[str], options: dict[str, Any]) -> None
     several = [option.name for option in verb.options if option.several]
     more = f"; more with {' or '.join(several)}" if several and len(targets) > most else ""
     raise WrongFault(
-        f"{verb.verb} takes {wanted} target{'' if wanted == '1' else 's'}, was given {len(targets)}{more}"
+        f"{verb.verb} takes {wanted} target{'' if wanted == '1' else 's'} ({', '.join(verb.targets)}), was given {len(targets)}{more}"
     )
 
 

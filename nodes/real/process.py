@@ -34,8 +34,9 @@ from nodes.real.zookeeper import Zookeeper
 from nodes.scope import Scope
 from nodes.storage.records import CorruptJournal
 from nodes.trace.base import Event
-from nodes.trace.events import Started, Stopped, Warned
+from nodes.trace.events import RoleChanged, Serving, Started, Stopped, StoppedServing, Warned
 from nodes.trace.present import Causeless, causal
+from nodes.trace.prose import words
 from nodes.trace.writer import TraceWriter
 from nodes.wire.codec import Codec
 from nodes.wire.keys import Keys
@@ -46,6 +47,8 @@ AGAIN_EXIT = 75
 continues."""
 
 
+LOGGED = (RoleChanged, Serving, StoppedServing)
+"""Events that are log lines, too: who leads, since when, and why no longer."""
 NO_DESCRIPTORS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
@@ -104,6 +107,15 @@ class RealWorld:
         self.control.answer(name, step)
 
 
+class LoggedTrace(TraceWriter):
+    """Writes events, and some of them as log lines."""
+
+    def emit(self, event: Event) -> int:
+        if type(event) in LOGGED:
+            log("info", self.server, words(event))
+        return super().emit(event)
+
+
 class Process:
     """One process, from the configuration file to the exit code."""
 
@@ -119,7 +131,7 @@ class Process:
         loop.set_exception_handler(self._on_loop_error)
         self._lock = hold(self._data)
         self.turn = Turn(loop)
-        self.trace = TraceWriter(self._data / "trace", name, monotonic_ns, self.turn.wanted, causal(loop))
+        self.trace = LoggedTrace(self._data / "trace", name, monotonic_ns, self.turn.wanted, causal(loop))
         self.turn.at_end(self.trace.flush)
         self.ring = MessageRing(name, monotonic_ns)
         self._keys = keys_in(Path(file.keys_file))

@@ -33,7 +33,7 @@ class TraceWriter:
     ):
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
-        self._server = server
+        self.server = server
         self._name = server[:NAME_MOST]
         """The server's name as a cause, which is limited in frames."""
         self._now_ns = now_ns
@@ -84,7 +84,7 @@ class TraceWriter:
         carrier = carrier_of(causal.cause)
         causal.cause = (name, number)
         record = self._encode(
-            Stamped(self._server, self.boot, number, self._now_ns(), cause, event, server, carrier)  # type: ignore[arg-type]
+            Stamped(self.server, self.boot, number, self._now_ns(), cause, event, server, carrier)  # type: ignore[arg-type]
         )
         self._buffer += len(record).to_bytes(4, "little")
         self._buffer += record

@@ -169,7 +169,7 @@ def test_with_a_control_plane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         lab.store.append(events_with(secrets))
         (data / "logs" / "mds1.err").write_bytes(msgspec.json.encode(keys) + b"\n")
 
-        def ask(port: int, method: str, path: str, body: Any = None) -> Any:
+        def ask(port: int, method: str, path: str, body: Any = None, timeout_s: float = 0) -> Any:
             response = asyncio.run_coroutine_threadsafe(client.request(method, path), loop).result(30)
             assert response.status_code == 200, response.text
             return response.json()
@@ -184,6 +184,7 @@ def test_with_a_control_plane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             "unknown",
             "grey",
         }
+        assert len(found["story.jsonl"].splitlines()) >= 20
         assert len(found["events.jsonl"].splitlines()) >= 20 and found["logs/mds1.err"] == b"[removed]\n"
         assert json.loads(found["about.json"])["left_out"] == []
 
@@ -199,6 +200,17 @@ def test_the_newest_events_alone(tmp_path: Path) -> None:
     assert entry(["bundle", str(archive), "--name", "long"]) == 0
     found = [json.loads(line)["number"] for line in members(archive)["events.jsonl"].splitlines()]
     assert found == list(range(1_001, 3_001))
+
+
+def test_under_load_the_incident_is_in_the_story(tmp_path: Path) -> None:
+    data, archive, story = data_of("busy"), tmp_path / "b.tar.gz", Story()
+    Home.open(data).close()
+    load = [story(n, "mds1", e.Applied(n, 1, 0)) for n in range(2, 3_000)]
+    asyncio.run(store(data, [story(1, "mds1", e.RoleChanged("g1", "active", 1, 1, "step 6")), *load]))
+    assert entry(["bundle", str(archive), "--name", "busy"]) == 0
+    found = members(archive)
+    assert b"RoleChanged" not in found["events.jsonl"]
+    assert [json.loads(line)["kind"] for line in found["story.jsonl"].splitlines()] == ["RoleChanged"]
 
 
 def test_a_log_ends_with_whole_lines(tmp_path: Path) -> None:

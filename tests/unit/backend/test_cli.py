@@ -66,6 +66,10 @@ def answering(text: str) -> Iterator[int]:
             "PROTOCOL sets the family of containers",
         ),
         (["nonsense"], "nonsense"),
+        (["restart", "mds1"], "it is ./cloverlab fault restart SERVER"),
+        (["fault", "add_server"], "takes 1 target (group), was given 0"),
+        (["journal", "dump", ".", "--from", "5", "--to", "2"], "--to 2 is before --from 5"),
+        (["help", "metrics"], "deploy"),
     ],
 )
 def test_wrong_input_gets_one_line_and_two(

@@ -48,7 +48,7 @@ def test_problems(changes: dict[str, Any], found: list[str]) -> None:
 def reports(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     now = cluster()
 
-    def ask(*_: Any) -> dict[str, Any]:
+    def ask(*_: Any, **__: Any) -> dict[str, Any]:
         return {**short(now), "rows": rows(now)}
 
     monkeypatch.setattr(remote_requests, "ask", ask)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import time
 from typing import Any
 
 import pytest
@@ -17,7 +19,15 @@ from backend.scenarios.conditions import holds_now, state_condition
 def cluster(**changes: str) -> dict[str, Any]:
     active = {"name": "mds1", "group": "g1", "role": "active", "believes": "active", "process": "running"}
     standby = {"name": "mds2", "group": "g1", "role": "standby", "believes": "standby", "process": "running"}
-    return {"servers": [active | changes, standby], "groups": [{"name": "g1", "active": "mds1"}]}
+    return {
+        "servers": [active | changes, standby],
+        "groups": [{"name": "g1", "active": "mds1"}],
+        "nodes": [],
+        "clients": [],
+        "coordination": {"process": "running"},
+        "invariants": [],
+        "trouble": "",
+    }
 
 
 @pytest.mark.parametrize(
@@ -59,7 +69,7 @@ def test_what_is_no_condition_on_the_state_is_refused(text: str) -> None:
 def test_who_does_not_exist_is_not_waited_for(
     text: str, says: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(remote_requests, "ask", lambda *_: cluster())
+    monkeypatch.setattr(remote_requests, "ask", lambda *_, **__: cluster())
     assert entry(["wait", *text.split(), "--timeout", "1"]) == 3
     assert capsys.readouterr().err == f"cloverlab: {says}\n"
 
@@ -68,10 +78,29 @@ def test_a_server_that_was_added_is_waited_for(monkeypatch: pytest.MonkeyPatch) 
     reported = cluster()
     reported["servers"].append(reported["servers"][1] | {"name": "mds9", "role": "junior"})
 
-    def ask(*_: Any) -> dict[str, Any]:
+    def ask(*_: Any, **__: Any) -> dict[str, Any]:
         before: dict[str, Any] = json.loads(json.dumps(reported))
         reported["servers"][2]["role"] = "standby"
         return before
 
     monkeypatch.setattr(remote_requests, "ask", ask)
     assert entry(["wait", "mds9", "is", "standby", "--timeout", "5"]) == 0
+
+
+def test_what_is_not_settled_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(remote_requests, "ask", lambda *_, **__: cluster(process="paused"))
+    assert entry(["wait", "settled", "--timeout", "0.1"]) == 1
+    assert capsys.readouterr().err == "cloverlab: not within 0.1 s: settled (mds1 is paused)\n"
+
+
+def test_a_control_plane_that_accepts_and_never_answers_is_not_waited_for_longer(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        port = mute.getsockname()[1]
+        before = time.monotonic()
+        assert entry(["wait", "settled", "--timeout", "0.3", "--port", str(port)]) == 4
+        assert time.monotonic() - before < 20
+    assert "did not answer within" in capsys.readouterr().err
