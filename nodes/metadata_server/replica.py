@@ -19,7 +19,7 @@ from nodes.metadata_server.quarantine import FILE as UNFIT_FILE
 from nodes.metadata_server.quarantine import Unfit, stored_unfit
 from nodes.metadata_server.record_clock import RecordClock
 from nodes.replicas.journal_quarantine import set_groups_aside
-from nodes.replicas.log import NOTHING, ReplicaLog, base_under
+from nodes.replicas.log import NOTHING, ReplicaLog, base_under, last_in
 from nodes.replicas.state import ReplicatedState, Restore
 from nodes.replicas.view import GlobalView, ServerPlace
 from nodes.slots import GroupLog, ImageStore, MakeImageStore, StoredFile
@@ -129,11 +129,17 @@ Begin = Callable[[ImageStore, Journal, ServerConfig, GroupConfig], tuple[Namespa
 def stored_namespace(
     images: ImageStore, journal: Journal, config: ServerConfig, group: GroupConfig
 ) -> tuple[Namespace, Mark]:
-    """The newest image from which the journal continues, or which reaches further; with a whole journal there may be no image.
+    """The newest image from which the journal continues, or which reaches further; with a whole journal there may be no image. An image of an
+    earlier epoch that the journal does not hold was lost when a person forced a server.
 
     Raises CorruptJournal when the journal begins later.
     """
-    stored = images.newest(lambda mark: mark.sn + 1 >= journal.first_sn)
+    last = last_in(journal)
+    stored = images.newest(
+        lambda mark: (
+            mark.sn + 1 >= journal.first_sn and (mark > last or base_under(journal, mark) is not None)
+        )
+    )
     if stored is not None:
         return stored
     if journal.first_sn > 1:

@@ -59,6 +59,12 @@ def base_under(journal: Journal, mark: Mark) -> Mark | None:
     return base if mark_of(decode_group(data), data) == mark else None
 
 
+def last_in(journal: Journal) -> Mark:
+    """The mark of a journal's last group; NOTHING when it has none."""
+    last = next(iter(journal.entries(journal.last_sn, journal.last_sn)), None)
+    return NOTHING if last is None else mark_of(decode_group(last[1]), last[1])
+
+
 class ReplicaLog:
     """The journal on disk and, in memory, the mark of each of its groups.
 

@@ -113,6 +113,8 @@ class Renew(Message, array_like=True, tag=True, gc=False):
     image: bool
     image_sn: int = 0
     """Largest sn of the image, so that the junior also copies what a kept checkpoint needs; 0 for no limit."""
+    anew: bool = False
+    """The journals have nothing in common, and the active's is whole: the junior begins with its first group."""
 
 
 class Renewed(Message, array_like=True, tag=True, gc=False):

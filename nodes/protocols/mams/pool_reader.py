@@ -7,11 +7,12 @@ from collections.abc import Callable
 import msgspec
 
 from nodes.config import MILLISECOND
-from nodes.metadata_server.replica import Replica, keep_aside
+from nodes.metadata.namespace import Namespace
+from nodes.metadata_server.replica import Replica, empty_namespace, keep_aside
 from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Renew, Renewed
 from nodes.protocols.mams.pool_node import PoolJournal
-from nodes.replicas.log import decode_group
-from nodes.trace.events import Renewing
+from nodes.replicas.log import NOTHING, decode_group
+from nodes.trace.events import Cut, Renewing
 from nodes.wire.messages import Mark
 
 FETCH_NS = 1_000 * MILLISECOND
@@ -29,6 +30,9 @@ async def read_from_pool(replica: Replica, pool: PoolJournal, active: str, renew
     if renew.image:
         report("image")
         keep_sn = await _read_image(replica, pool, renew, lambda: report("image"))
+    elif renew.anew and keep_sn < replica.log.base.sn:
+        empty = empty_namespace(replica.config, replica.group)
+        keep_sn = await _begin_from(replica, pool, renew, empty, NOTHING)
     if keep_sn < replica.log.base.sn:
         report("failed")
         return
@@ -39,18 +43,24 @@ async def read_from_pool(replica: Replica, pool: PoolJournal, active: str, renew
 async def _read_image(replica: Replica, pool: PoolJournal, renew: Renew, progress: Callable[[], None]) -> int:
     """Reads an image. Returns the sn up to which the journal is then known to be good; -1 when no source has an image, or the session is over."""
     read = await replica.images.read(renew.sources, progress, renew.image_sn)
-    if read is None:
-        return -1
-    namespace, mark = read
+    return -1 if read is None else await _begin_from(replica, pool, renew, *read)
+
+
+async def _begin_from(
+    replica: Replica, pool: PoolJournal, renew: Renew, namespace: Namespace, mark: Mark
+) -> int:
+    """Begins from a namespace, unless the journal is good so far. Returns the sn up to which it is; -1 when the session is over."""
     for aside in (False, True):
         # During each wait the active may have sent groups, or another one was elected.
         if pool.promised > renew.epoch:
             return -1
         keep_sn = max(renew.keep_sn, pool.spared_sn(renew.epoch))
-        if mark.sn <= keep_sn or replica.log.holds(mark):
+        if mark.sn < keep_sn or replica.log.holds(mark):
             return max(mark.sn, keep_sn)
         if not aside:
             await keep_aside(replica, mark.sn)
+    if mark == NOTHING:
+        replica.world.trace.emit(Cut(0, "the active's journal has nothing in common with this one"))
     # The namespace first: groups that come during the wait follow the image, and a session that ends then leaves both equal.
     replica.state.restart(namespace, mark.sn)
     await replica.log.restart_at(mark)

@@ -10,13 +10,14 @@ import asyncio
 from collections import Counter
 
 from nodes.config import MILLISECOND
-from nodes.metadata_server.replica import Replica
+from nodes.metadata_server.replica import Replica, keep_aside
 from nodes.protocols.mams.messages import FetchGroups, Groups, Prepare, Promise, Recover
 from nodes.protocols.mams.pool_node import PoolJournal
 from nodes.protocols.mams.rules import ElectionRules
 from nodes.replicas.disks import Roll
 from nodes.replicas.grants import NEVER_NS
 from nodes.replicas.view import Configuration
+from nodes.trace.events import Renewing
 from nodes.units import DiskId
 from nodes.wire.messages import Mark
 
@@ -97,6 +98,18 @@ class JournalRecovery:
         if len(counted) < quorum:
             quorum, counted = len(roll.members), roll.members
         return sorted(self._grants_end_ns.get(member, NEVER_NS) for member in counted)[quorum - 1]
+
+    async def begin_from_image(self) -> None:
+        """Continues behind an image on this disk that ends later than the journal: all of it was acknowledged. Raises OSError."""
+        replica = self._replica
+        stored = replica.images.newest(lambda mark: mark > replica.last)
+        if stored is None:
+            return
+        namespace, mark = stored
+        await keep_aside(replica, mark.sn)
+        replica.world.trace.emit(Renewing("image", mark.sn, mark.sn))
+        replica.state.restart(namespace, mark.sn)
+        await replica.log.restart_at(mark)
 
     def force(self) -> None:
         """Reports the possible loss when the elected continues without a read quorum."""

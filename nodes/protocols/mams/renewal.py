@@ -105,12 +105,13 @@ class RenewingSessions:
         junior = self._select()
         if not junior:
             return
-        common = self._common(self.juniors[junior])
+        tails = self.juniors[junior]
+        common = self._common(tails)
         if self._awaits_image(junior, common):
             return
         self._open(junior, common)
         try:
-            matched = await self._let_read_from_pool(junior, common)
+            matched = await self._let_read_from_pool(junior, tails)
             if matched is not None and await self._send_the_rest(junior, matched):
                 await self._synchronise(junior)
         finally:
@@ -138,20 +139,26 @@ class RenewingSessions:
         self._imaging.pruning.begin_session()
         self._step("open", f"{junior} lacks {self._replica.log.last.sn - common} groups")
 
-    async def _let_read_from_pool(self, junior: str, common: int) -> Mark | None:
-        """The junior reads committed groups until its gap is small enough for the active to send the rest.
+    async def _let_read_from_pool(self, junior: str, tails: list[Mark]) -> Mark | None:
+        """The junior reads committed groups until its gap is small enough for the active to send the rest. One whose journal has nothing in common
+        with this one reads first: the groups do not follow on what it has.
 
         Returns the mark up to which the journals agree, None when the gap does not shrink.
         """
         log = self._replica.log
         direct = self._replica.config.cluster.knobs.direct_groups or DIRECT_GAP
+        apart = log.agrees_up_to(tails) is None
+        common = self._common(tails)
         gap = self._readable(common)
-        while self._rules.reads_from_pool(gap, direct, common < log.base.sn):
-            mark = await self._let_read(junior, common)
-            common, before = self._common([mark]) if mark is not None else common, gap
-            gap = self._readable(common)
-            if gap >= before:
+        while self._rules.reads_from_pool(gap, direct, apart or common < log.base.sn):
+            mark = await self._let_read(junior, common, apart and not log.base.sn)
+            if mark is None:
                 return None
+            common, before = self._common([mark]), gap
+            gap = self._readable(common)
+            if gap >= before and not apart:
+                return None
+            apart = False
         return log.mark_at(common)
 
     def _readable(self, common: int) -> int:
@@ -187,13 +194,13 @@ class RenewingSessions:
             return False
         return self._wants_image(keep_sn) and self._imaging.useful(keep_sn, pinned_sn)
 
-    async def _let_read(self, junior: str, keep_sn: int) -> Mark | None:
-        """The junior reads image and journal. Returns the end of its journal, None when it failed or fell silent."""
+    async def _let_read(self, junior: str, keep_sn: int, anew: bool) -> Mark | None:
+        """The junior reads image and journal, or the journal `anew`. Returns the end of its journal, None when it failed or fell silent."""
         replica = self._replica
         pinned_sn = self._imaging.pinned_sn if self._attempts[junior] <= COPY_TRIES else None
         image = self._reads_image(junior, keep_sn, pinned_sn)
         sources = [*self._sync.participants, replica.name]
-        renew = Renew(self._epoch, keep_sn, replica.state.commit_sn, sources, image, pinned_sn or 0)
+        renew = Renew(self._epoch, keep_sn, replica.state.commit_sn, sources, image, pinned_sn or 0, anew)
         replica.world.network.send(junior, renew)
         self._step(
             "image" if image else "journal",

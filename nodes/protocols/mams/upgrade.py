@@ -189,6 +189,7 @@ class Elected(JournalLeader):
         if source != replica.name and not await recovery.adopt(source):
             self._too_few(f"could not copy the journal of {source}")
         if not received:
+            await recovery.begin_from_image()
             recovery.force()
             self.forced = True
         if not replica.reaches_barrier:

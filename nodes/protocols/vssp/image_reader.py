@@ -56,6 +56,8 @@ class PoolImageReader:
         self._calls = calls
         self._files = files
         self.image = ""
+        self._failures = 0
+        """Failed readings. Each moves all partitions to other sources: a source cannot notice that its own replica has rotted."""
 
     async def read(
         self, sources: list[str], progress: Callable[[], None], most_sn: int = 0
@@ -74,7 +76,7 @@ class PoolImageReader:
         if not self.image:
             return None
         self._changes(self.image)
-        having = [source for source in sources if self.image in offers[source]]
+        having = rotated([source for source in sources if self.image in offers[source]], self._failures)
         try:
             manifest = await self._manifest(having)
             namespace = await self._partitions(manifest, having, progress)
@@ -83,6 +85,7 @@ class PoolImageReader:
             self._world.trace.emit(reported)
             return namespace, manifest.mark
         except (ImageDamaged, NotFetched) as error:
+            self._failures += 1
             self._world.trace.emit(ImageRefused(self.image, str(error)))
             return None
         finally:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from crc32c import crc32c
 
+from nodes.config import SECOND
 from nodes.metadata.images import ImageDamaged
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.image_directory import LocalImageDirectory
@@ -16,6 +17,8 @@ from nodes.world import World
 PIECE_MOST = 4 * PACKET_BYTES
 SUMS_MOST = 16
 """Packets whose checksums are sent in one reply: a megabyte is read for them."""
+LINGER_NS = 5 * SECOND
+"""An image stays for this time after a peer has read of it: it may take longer to read than two newer ones to write."""
 
 
 class ImageServer:
@@ -24,6 +27,14 @@ class ImageServer:
         self._local_images = local_images
         self._journal_first = journal_first
         """First sn of this server's journal."""
+        self._read_at_ns: dict[str, int] = {}
+
+    def being_read(self) -> set[str]:
+        """Images that peers are reading."""
+        now_ns = self._world.clock.monotonic_ns()
+        lately = {image: at_ns for image, at_ns in self._read_at_ns.items() if now_ns - at_ns < LINGER_NS}
+        self._read_at_ns = lately
+        return set(lately)
 
     def on_ask_images(self, peer: str, message: m.AskImages) -> None:
         """Offers the images from which the journal continues."""
@@ -56,6 +67,7 @@ class ImageServer:
         if known is None or known[0] not in self._local_images.images():
             return -1
         image, partition = known
+        self._read_at_ns[image] = self._world.clock.monotonic_ns()
         if partition is None:
             return self._local_images.size(file)
         try:

@@ -95,7 +95,8 @@ class PoolImageStore:
         """Removes images except the newest ones and those that a pin needs, while other procedures run."""
         self._receiving.forget_below(max(self._local_images.images(), default=""))
         if not self._tidying.busy:
-            self._tidying.spawn(self._local_images.tidy(self._goals(), self._busy()), "tidy")
+            stay = self._busy() | self._serving.being_read()
+            self._tidying.spawn(self._local_images.tidy(self._goals(), stay), "tidy")
 
     def _goals(self) -> set[int]:
         return with_barriers(

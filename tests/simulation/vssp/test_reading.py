@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from nodes.config import SECOND
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.packets import PACKET_BYTES
 from nodes.trace.pool_events import (
@@ -104,3 +105,29 @@ def test_a_source_that_rots_is_not_believed() -> None:
             data[len(data) // 2] ^= 1
     namespace, _ = lab.run("n3", lab.pools["n3"].read(["n2"], lambda: None))
     assert namespace.digest == lab.namespace.digest
+
+
+def write_in_step(lab: PoolLab, sn: int) -> None:
+    """n2 writes an image to its own disk and to that of n1."""
+    mark = Mark(0, 1, sn, 9)
+    task = lab.spawn("n2", lab.pools["n2"].write(lab.namespace, mark, ["n1", "n2"], lambda: None))
+    lab.until(task.done)
+    assert task.result() == ["n2", "n1"]
+
+
+def test_an_image_that_is_read_for_longer_than_two_newer_ones_are_written_stays() -> None:
+    lab = ready(13)
+    task = lab.spawn("n3", lab.pools["n3"].read(["n1", "n2"], lambda: None))
+    held = lab.cluster.hold(
+        lambda sender, receiver, message: type(message) is m.FilePiece and message.offset > 0
+    )
+    lab.until(lambda: len(held.messages) >= 4)
+    for sn in (200, 300):
+        write_in_step(lab, sn)
+    held.release()
+    lab.until(task.done)
+    assert task.result()[1] == lab.mark
+    lab.cluster.run_for(10 * SECOND)
+    write_in_step(lab, 400)
+    lab.cluster.run_for(SECOND)
+    assert {path.split(".")[0][-29:-9] for path in partitions_of(lab, "n1")} == {f"{300:020}", f"{400:020}"}

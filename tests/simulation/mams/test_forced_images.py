@@ -1,0 +1,166 @@
+"""A person forces a server whose disk has an image that ends behind its journal, or whose peers have such an image."""
+
+from __future__ import annotations
+
+import pytest
+
+from nodes.config import SECOND, Knobs
+from nodes.metadata.operations import Mkdir, Stat
+from nodes.protocols.vssp.messages import CloseImage, ImagePacket, OpenImage
+from nodes.trace.events import Configured, StepTaken
+from nodes.wire.messages import Message
+from tests.simulation.disks.images_found import image_behind, images
+from tests.simulation.mams.lab import Lab
+
+PIPELINE = (OpenImage, ImagePacket, CloseImage)
+
+
+def members(lab: Lab) -> list[str]:
+    return [each.event.members for each in lab.cluster.events if type(each.event) is Configured][-1]
+
+
+def newest_sn(lab: Lab, name: str) -> int:
+    there = [image for image in images(lab, name) if image.startswith("image/")]
+    return max((int(image.split("-")[2]) for image in there), default=0)
+
+
+def takers(lab: Lab) -> list[str]:
+    """The standbys in the order in which they take images."""
+    ordered = [s.event for s in lab.cluster.events if type(s.event) is StepTaken and s.event.step == "order"]
+    taker, _, rest = ordered[0].detail.partition(" takes an image for ")
+    assert len(ordered) == 1
+    return [taker, *(name for name in rest.split(", ") if name != lab.active)]
+
+
+def forced(lab: Lab, server: str, path: str) -> None:
+    """Forces a server, and writes."""
+    lab.faults.force("g1", server)
+    written = lab.begin(lab.eve, Mkdir(path))
+    lab.cluster.run_until(written.done, 60 * SECOND)
+    assert written.exception() is None
+
+
+def restarted(lab: Lab, name: str) -> None:
+    lab.faults.power_loss(name, torn="nothing")
+    lab.faults.restart(name)
+
+
+def found(lab: Lab, path: str) -> None:
+    read = lab.begin(lab.eve, Stat(path))
+    lab.cluster.run_until(read.done, 60 * SECOND)
+    assert read.exception() is None, path
+
+
+def forced_behind(seed: int, *late: type) -> tuple[Lab, str]:
+    """A server that is sent no journals any more, but an image, is forced: (lab, server). Messages of the `late` kinds are held on their way to
+    it."""
+    lab = Lab(seed, standbys=2, image_every=4)
+    lab.ada.call(Mkdir("/b"))
+    old, (first, behind) = lab.active, lab.standbys
+    lab.run_ms(2_000)
+    held = lab.hold_journals(behind)
+    lab.cluster.hold(lambda sender, receiver, message: type(message) in late and receiver == behind)
+    for number in range(12):
+        lab.ada.call(Mkdir(f"/d{number}"))
+    lab.run_ms(2_500)
+    assert late or newest_sn(lab, behind) > lab.cluster.ask(behind, {"do": "standing"})["sn"]
+    lab.faults.crash(old)
+    lab.faults.crash(first)
+    held.drop()
+    lab.run_ms(15_000)
+    forced(lab, behind, "/after")
+    return lab, behind
+
+
+def heals(lab: Lab) -> None:
+    lab.mend()
+    lab.cluster.run_until(lambda: len(members(lab)) == 3, 60 * SECOND)
+    found(lab, "/after")
+    lab.finish()
+    assert "same sn same state" not in lab.broken()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_forced_server_begins_from_an_image_ahead_of_its_journal(seed: int) -> None:
+    """Neither what that image has is lost, nor what is written from then on."""
+    lab, behind = forced_behind(seed)
+    restarted(lab, behind)
+    found(lab, "/after")
+    found(lab, "/d0")
+    heals(lab)
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("protocol", ["mams", "2pc"])
+@pytest.mark.parametrize("seed", range(2))
+def test_members_with_a_pruned_journal_follow_a_server_that_has_none_of_it(protocol: str, seed: int) -> None:
+    """No image of the forced server leads there, and without standbys none is taken."""
+    knobs = Knobs(segment_bytes=600)
+    lab = Lab(seed, standbys=2, protocol=protocol, image_every=60, image_gap=40, knobs=knobs)
+    old, (behind, first) = lab.active, lab.standbys
+    image_behind(lab, behind)
+    lab.faults.crash(old)
+    lab.faults.crash(first)
+    lab.faults.restart(behind)
+    lab.run_ms(10_000)
+    forced(lab, behind, "/after")
+    for name in (first, old):
+        lab.faults.restart(name)
+        lab.cluster.run_until(lambda name=name: name in members(lab), 60 * SECOND)
+    lab.eve.call(Mkdir("/later"))
+    lab.faults.crash(behind)
+    for name in (first, old):
+        restarted(lab, name)
+    found(lab, "/after")
+    found(lab, "/later")
+    lab.finish()
+    assert "same sn same state" not in lab.broken()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_image_of_what_was_lost_goes_before_a_member_writes_on(seed: int) -> None:
+    """It had the member's journal begin behind groups that it had acknowledged since."""
+    lab = Lab(seed, standbys=4, image_every=20)
+    for number in range(25):
+        lab.ada.call(Mkdir(f"/b{number}"))
+    lab.run_ms(4_000)
+    first, second, member, left = takers(lab)
+    others = [lab.active, first, second]
+    journals = lab.hold_journals(left, member)
+
+    def on_its_way(sender: str, receiver: str, message: Message) -> bool:
+        return type(message) in PIPELINE and receiver == left
+
+    images_left_out = lab.cluster.hold(on_its_way)
+    for number in range(30):
+        lab.ada.call(Mkdir(f"/lost{number}"))
+    lab.run_ms(8_000)
+    for name in others:
+        lab.faults.crash(name)
+    journals.drop()
+    images_left_out.drop()
+    assert newest_sn(lab, left) < 40 < newest_sn(lab, member)
+    lab.run_ms(15_000)
+    forced(lab, left, "/after")
+    lab.cluster.run_until(lambda: set(members(lab)) == {left, member}, 60 * SECOND)
+    lab.eve.call(Mkdir("/later"))
+    assert newest_sn(lab, member) <= lab.cluster.ask(member, {"do": "standing"})["sn"]
+    restarted(lab, member)
+    lab.faults.crash(left)
+    lab.run_ms(15_000)
+    lab.faults.force("g1", member)
+    found(lab, "/later")
+    lab.finish()
+    assert "same sn same state" not in lab.broken()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_image_of_what_was_lost_counts_no_more_when_it_comes_late(seed: int) -> None:
+    lab, behind = forced_behind(seed, CloseImage)
+    [late] = [held for held in lab.cluster.net.holds if held.messages]
+    late.release()
+    lab.run_ms(100)
+    assert newest_sn(lab, behind) > lab.cluster.ask(behind, {"do": "standing"})["sn"]
+    restarted(lab, behind)
+    found(lab, "/after")
+    heals(lab)
