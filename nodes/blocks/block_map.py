@@ -11,7 +11,7 @@ import msgspec
 
 from nodes.config import SECOND
 from nodes.metadata.tree import Tree
-from nodes.wire.data_messages import DAMAGED, FINAL, Changes, FullReport, Heartbeat, ReplicaRow
+from nodes.wire.data_messages import DAMAGED, FINAL, WRITING, Changes, FullReport, Heartbeat, ReplicaRow
 
 PARTS_MAX = 1 << 16
 RETURN_NS = 5 * SECOND
@@ -241,6 +241,25 @@ def judge(wanted: WantedBlock, holders: dict[str, ReplicaRow]) -> BlockVerdict:
         else:
             verdict.stale.append(name)
     return verdict
+
+
+def newest_of(holders: dict[str, ReplicaRow], replication: int) -> WantedBlock | None:
+    """The block as its newest whole replicas have it; None without any. No finished block is given a later stamp."""
+    whole = [(row.stamp, row.length) for row in holders.values() if row.state == FINAL and row.length]
+    if not whole:
+        return None
+    stamp, length = max(whole)
+    return WantedBlock(stamp, length, replication)
+
+
+def judge_kept(wanted: WantedBlock, holders: dict[str, ReplicaRow]) -> BlockVerdict:
+    """Classifies the replicas of a block that only a checkpoint may name. Stale are only those that a writer or a copy left half written under the
+    stamp of a whole one: a replica of another stamp may be the one that the checkpoint names. A damaged one with a later stamp stays too."""
+    verdict = judge(wanted, holders)
+    half = (WRITING, wanted.stamp)
+    stale = [name for name in verdict.stale if (holders[name].state, holders[name].stamp) == half]
+    damaged = [name for name in verdict.damaged if holders[name].stamp <= wanted.stamp]
+    return BlockVerdict(verdict.good, stale, damaged)
 
 
 def excess(

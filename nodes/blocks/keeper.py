@@ -17,15 +17,19 @@ from nodes.blocks.block_map import (
     WantedBlock,
     excess,
     judge,
+    judge_kept,
+    newest_of,
     not_obeyed,
     targets,
     wanted_of,
 )
+from nodes.blocks.copy_orders import CopyOrders
 from nodes.blocks.credibility import validate_heartbeat, wrong_row
 from nodes.blocks.removals import Removals
 from nodes.config import MILLISECOND, SECOND, ClusterConfig, GroupConfig
 from nodes.metadata.namespace import Namespace
 from nodes.metadata.operations import BLOCK_SIZE_MAX
+from nodes.metadata.tree import REPLICATION
 from nodes.trace.block_events import BlockHealth, DataNodeLost
 from nodes.trace.events import Warned
 from nodes.units import home_group
@@ -56,15 +60,11 @@ LOOKED_AT = 500
 """Number of blocks judged in one tick."""
 SWEPT = 200
 """Blocks without any news that are judged in one tick all the same."""
-COPY_NS = 10 * SECOND
-"""Time for which a commanded copy counts as made."""
 ASK_AGAIN_NS = 1 * SECOND
 KEPT_HEARTBEATS = 2
 """Heartbeats within which a data node was heard that keeps its replica when others are removed as excess."""
 DOUBT_NS = 1 * SECOND
 """Time for which a block must lack replicas, or have too many, before the active acts: reports may be under way."""
-COPIES_MAX = 64
-"""Largest number of copies under way."""
 
 
 class Metadata(Protocol):
@@ -108,7 +108,7 @@ class BlockKeeper:
         self._metadata = metadata
         self._command = command
         self._kept_below = kept_below
-        """Free blocks of this group with lower numbers are not removed: a checkpoint may name them (safety rule 14)."""
+        """Free blocks of this group with lower numbers are kept and copied: a checkpoint may name them (safety rule 14)."""
         self._void = void
         """Blocks that data nodes quarantine themselves once they learn of the rollback; no command removes them."""
         self._behind = behind
@@ -122,10 +122,7 @@ class BlockKeeper:
         """Last reported health of each block that is not whole."""
         self._doubted: dict[int, int] = {}
         """Blocks that are not whole, each with the time since when."""
-        self._copies: dict[int, dict[str, int]] = {}
-        """Copies under way: the targets by block, each with the time when the copy is given up."""
-        self._turns: dict[int, int] = {}
-        """By block that lacks replicas: the number that selects the source of the next copy, so that one that fails is followed by another."""
+        self._copies = CopyOrders()
         self._ordered_in = 0
         """The epoch of the orders in `_removing`."""
         self._removing: dict[int, set[str]] = {}
@@ -237,7 +234,6 @@ class BlockKeeper:
             self._unhealthy.clear()
             self._doubted.clear()
             self._copies.clear()
-            self._turns.clear()
             self._absent.clear()
         if not epoch:
             self._forget_suspects()
@@ -249,7 +245,7 @@ class BlockKeeper:
         for name in died:
             self._world.trace.emit(DataNodeLost(self._group.name, name))
         if now - self._began_ns > silence_ns:
-            self._give_up_copies(now)
+            self.map.suspects.update(dict.fromkeys(self._copies.give_up(now)))
             self._look(now, quiet)
 
     def _ask_silent(self) -> None:
@@ -263,14 +259,6 @@ class BlockKeeper:
         """Drops suspects on a server that does not command. A new active judges every block in turn."""
         self.map.suspects.clear()
         self._sweep = iter(())
-
-    def _give_up_copies(self, now: int) -> None:
-        for block, copies in list(self._copies.items()):
-            for target in [target for target, until_ns in copies.items() if until_ns <= now]:
-                del copies[target]
-                self.map.suspects[block] = None
-            if not copies:
-                del self._copies[block]
 
     def _look(self, now: int, quiet: bool) -> None:
         """Judges some blocks and sends the commands that follow. A block that must wait is judged again in the next tick."""
@@ -304,24 +292,22 @@ class BlockKeeper:
         if wanted is None:
             self._removing.pop(block, None)
             self._report_freed(block)
+            void = block in self._void()
             if not holders:
                 self._absent.pop(block, None)
-            elif block in self._void() or block < self._kept_below():
-                return False
-            elif self._is_freed(block, quiet):
+            elif block < self._kept_below() and not void:
+                return self._keep(block, now, removals)
+            elif not void and self._is_freed(block, quiet):
                 removals.add(holders, list(holders), "freed")
-            return bool(holders)
+            self._forget_health(block)
+            return bool(holders) and not void
         self._absent.pop(block, None)
         if not wanted.length:
             return False
         verdict = judge(wanted, holders)
-        if verdict.good:
-            removals.add(holders, verdict.damaged, "damaged")
-            if not self._behind():
-                removals.add(holders, verdict.stale, "stale")
+        removals.add_useless(holders, verdict, self._behind())
         health = verdict.health(wanted)
         if health == "whole":
-            self._copies.pop(block, None)
             left = not_obeyed(self._removing.pop(block, set()), holders, self.map.nodes)
             if left:
                 self._removing[block] = left
@@ -337,6 +323,23 @@ class BlockKeeper:
         self._report(block, wanted, verdict, now)
         return health != "whole" or bool(verdict.damaged or verdict.stale)
 
+    def _keep(self, block: int, now: int, removals: Removals) -> bool:
+        """Copies a block that no file has and that a checkpoint may name. How many replicas its file had is not known any more: none is excess.
+        Returns whether it must be judged again soon."""
+        holders = self.map.holders(block)
+        wanted = newest_of(holders, min(REPLICATION, len(self._config.nodes)))
+        if wanted is None:
+            self._forget_health(block)
+            return False
+        verdict = judge_kept(wanted, holders)
+        removals.add_useless(holders, verdict, self._behind())
+        lacks = verdict.health(wanted) == "under"
+        if not lacks:
+            self._forget_health(block)
+        elif now - self._doubted.setdefault(block, now) >= DOUBT_NS:
+            self._copy(block, wanted, verdict, now)
+        return lacks or bool(verdict.damaged or verdict.stale)
+
     def _is_freed(self, block: int, quiet: bool) -> bool:
         """Whether the block is freed. A block whose absence is committed never returns; a deletion that a failover undoes must not cost a replica."""
         if home_group(block) != self._group.number:
@@ -347,23 +350,14 @@ class BlockKeeper:
 
     def _copy(self, block: int, wanted: WantedBlock, verdict: BlockVerdict, now: int) -> None:
         """Orders a copy for each missing replica, each from another good one."""
-        copies = self._copies.setdefault(block, {})
-        for name in verdict.good:
-            copies.pop(name, None)
-        lacking = wanted.replication - len(verdict.good) - len(copies)
-        room = COPIES_MAX - sum(map(len, self._copies.values()))
         names: list[str] = []
-        if lacking > 0 and room > 0:
-            barred = [*self.map.holders(block), *copies]
-            names = self._targets(min(lacking, room), barred, wanted.length)
+        if lacking := self._copies.lacking(block, wanted.replication, verdict.good):
+            barred = [*self.map.holders(block), *self._copies.targets(block)]
+            names = self._targets(lacking, barred, wanted.length)
         for name in names:
-            copies[name] = now + COPY_NS
-            turn = self._turns[block] = self._turns.get(block, block - 1) + 1
-            source = verdict.good[turn % len(verdict.good)]
+            source = self._copies.begin(block, name, verdict.good, now)
             address = self.map.nodes[name].address
             self._world.network.send(source, Replicate(self._epoch, block, wanted.stamp, name, address))
-        if not copies:
-            del self._copies[block]
 
     def _report(self, block: int, wanted: WantedBlock, verdict: BlockVerdict, now: int) -> None:
         """Reports a block's health only when it has not been whole for a while, when that changes, and when it is whole again."""
@@ -384,11 +378,11 @@ class BlockKeeper:
 
     def _report_freed(self, block: int) -> None:
         """Reports that the block is freed, so that an earlier report of its bad health is settled."""
-        reported = self._forget_health(block)
+        reported = self._unhealthy.pop(block, None)
         if reported is not None:
             self._world.trace.emit(msgspec.structs.replace(reported, health="freed", holders=[]))
 
-    def _forget_health(self, block: int) -> BlockHealth | None:
+    def _forget_health(self, block: int) -> None:
         self._doubted.pop(block, None)
-        self._turns.pop(block, None)
-        return self._unhealthy.pop(block, None)
+        self._copies.end(block)
+        self._unhealthy.pop(block, None)

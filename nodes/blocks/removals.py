@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from nodes.blocks.block_map import DataNodeState
+from nodes.blocks.block_map import BlockVerdict, DataNodeState
 from nodes.wire.data_messages import Removal, Remove, ReplicaRow
 
 REMOVED_MAX = 1_000
@@ -20,6 +20,14 @@ class Removals:
         for name in names:
             row = holders[name]
             self._blocks.setdefault((name, removal), []).append((row.block, row.stamp, row.state))
+
+    def add_useless(self, holders: dict[str, ReplicaRow], verdict: BlockVerdict, behind: bool) -> None:
+        """Damaged and stale replicas of a block that has a good one. Those that seem stale to a server that is `behind` may be newer than its
+        namespace."""
+        if verdict.good:
+            self.add(holders, verdict.damaged, "damaged")
+            if not behind:
+                self.add(holders, verdict.stale, "stale")
 
     def commands(self, epoch: int, nodes: dict[str, DataNodeState]) -> Iterator[tuple[str, Remove]]:
         """(data node, command) pairs. Each command names the life and the version of the node that it is about."""

@@ -8,7 +8,17 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nodes.blocks.block_map import BlockMap, BlockVerdict, DataNodeState, WantedBlock, excess, judge, targets
+from nodes.blocks.block_map import (
+    BlockMap,
+    BlockVerdict,
+    DataNodeState,
+    WantedBlock,
+    excess,
+    judge,
+    judge_kept,
+    newest_of,
+    targets,
+)
 from nodes.servers.reporter import ReplicaLedger
 from nodes.wire.data_messages import DAMAGED, FINAL, WRITING, Changes, FullReport, Heartbeat, ReplicaRow
 
@@ -227,6 +237,17 @@ def test_targets_have_room_and_are_not_barred(used: list[int], count: int, seed:
 
 def test_an_empty_verdict_is_missing() -> None:
     assert BlockVerdict([], ["dn1"], []).health(WantedBlock(1, 1, 1)) == "missing"
+
+
+def test_a_kept_block_is_as_its_newest_whole_replicas_have_it() -> None:
+    """No whole replica is removed, nor one of another stamp: a checkpoint may name them."""
+    half, old, early = ReplicaRow(7, 2, 3, WRITING), ReplicaRow(7, 1, 5, FINAL), ReplicaRow(7, 1, 4, WRITING)
+    rotten, late = ReplicaRow(7, 2, 5, DAMAGED), ReplicaRow(7, 3, 5, DAMAGED)
+    holders = {"dn1": GOOD, "dn2": half, "dn3": old, "dn4": early, "dn5": rotten, "dn6": late}
+    wanted = newest_of(holders, 3)
+    assert wanted == WantedBlock(2, 5, 3)
+    assert judge_kept(wanted, holders) == BlockVerdict(["dn1"], ["dn2"], ["dn5"])
+    assert newest_of({"dn2": half, "dn6": late}, 3) is None
 
 
 def test_late_reports_of_a_former_life_change_nothing() -> None:
