@@ -61,6 +61,10 @@ class LocalImageDirectory:
         incarnation, _, sn = rank_of(image)
         return incarnation < self.bar[0] and sn > self.bar[1]
 
+    def is_former(self, image: str) -> bool:
+        """Whether the image was begun before this server rolled back: its writer has yet to roll back. It may have another past."""
+        return rank_of(image)[0] < self.bar[0]
+
     def images(self) -> list[str]:
         """Images with a manifest, oldest first."""
         return [image for image, files in self.files().items() if manifest_file(image) in files]

@@ -155,6 +155,8 @@ class PoolImageStore:
         self._local_images.bar = (incarnation, sn)
 
     async def set_aside(self, incarnation: int, sn: int, directory: str) -> None:
+        # Images that were barred before leave first: an image may have come late, and this rollback may lead beyond it.
+        await self._local_images.set_aside(directory)
         self.bar(incarnation, sn)
         await self._local_images.set_aside(directory)
 

@@ -38,6 +38,7 @@ SYNC_BYTES = 1 << 20
 """Bytes that may be written before they are synced, so that no sync takes long."""
 WORDS_MOST = 64
 """Largest number of events about unknown peers' packets in one process: they must not fill the disk."""
+FORMER = "it was begun before the cluster went back"
 
 
 class Arriving:
@@ -152,6 +153,8 @@ class Receiving:
             return str(error)
         if rank != (message.mark.incarnation, message.mark.epoch, message.mark.sn):
             return "its name is not that of its last group"
+        if self._local_images.is_former(message.image):
+            return FORMER
         if not 0 < message.partitions <= PARTITIONS_MOST:
             return f"it has {message.partitions} partitions; {PARTITIONS_MOST} are the most"
         if not 1 < len(chain) <= CHAIN_MOST or len(set(chain)) < len(chain) or name not in chain[1:]:
@@ -286,6 +289,8 @@ class Receiving:
     def _wrong_closing(self, incoming: IncomingImage | None, message: m.CloseImage) -> str:
         if incoming is None:
             return "this image is not open"
+        if self._local_images.is_former(message.image):
+            return FORMER
         try:
             manifest = decode(message.manifest, message.image)
         except ImageDamaged as damaged:
