@@ -127,12 +127,17 @@ class KeptJournal:
 
     def _base_of(self, journal: Journal) -> Mark:
         """The mark before the journal's first group. A restart of the journal that a crash interrupted is completed here."""
-        if journal.first_sn <= self._kept.base.sn:
-            journal.restart_at(self._kept.base.sn + 1)
-        if journal.last_sn < journal.first_sn:
-            return self._kept.base
-        [(_, first)] = journal.entries(journal.first_sn, journal.first_sn)
-        return decode_group(first).previous
+        kept = self._kept
+        if journal.first_sn <= kept.base.sn:
+            journal.restart_at(kept.base.sn + 1)
+        if journal.last_sn >= journal.first_sn:
+            [(_, first)] = journal.entries(journal.first_sn, journal.first_sn)
+            return decode_group(first).previous
+        if kept.finished.sn == journal.first_sn - 1:
+            return kept.finished  # Everything up to there was pruned. A crash left nothing behind a cut.
+        if kept.base.sn != journal.first_sn - 1:
+            journal.restart_at(kept.base.sn + 1)  # What followed on the pruned part is damaged.
+        return kept.base
 
     # --- steps -------------------------------------------------------------------------------------------------
 
@@ -292,8 +297,10 @@ class KeptJournal:
                 for data in reply.groups:
                     sn += 1
                     if not log.has(sn, crc32c(data)):
-                        await log.cut(min(sn - 1, log.last.sn))
+                        if log.last.sn >= sn:
+                            await log.cut(sn - 1)
                         self._append(sn, data)
+                await log.sync()
         return log.holds(last)
 
     async def _begin_behind(self, base: Mark) -> None:

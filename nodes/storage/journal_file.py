@@ -70,6 +70,8 @@ class Segment:
         self.path = path
         self.first_sn = first_sn
         self.ends = array("Q")
+        self.durable = False
+        """Whether a record in the file is durable, and with it every earlier one."""
 
     @property
     def next_sn(self) -> int:
@@ -110,8 +112,6 @@ class Journal:
         self._pending: list[tuple[Segment, bytes]] = []
         self._gone: list[str] = []
         self._cut: tuple[str, int] | None = None
-        self._writing = ""
-        """The first file that the running sync writes; empty when none does."""
         self._files = Appending(disk)
         self._turn = asyncio.Lock()
         self._fresh = False
@@ -123,8 +123,8 @@ class Journal:
         """Set while acknowledged records may be missing: the owner counts in no quorum."""
         self._doubt_path = f"{directory}/{DOUBT_FILE}"
         self._doubt_is_kept = False
-        self._read_back: tuple[str, int] | None = None
-        """The file of the last segment and its valid length, until it is written into a new file."""
+        self._read_back: tuple[Segment, int] | None = None
+        """The last segment and the valid length of its file, until it is written into a new file."""
 
     @classmethod
     def open(
@@ -183,7 +183,8 @@ class Journal:
                 if not epoch and self._segments:
                     epoch = self._segments[-1].last_epoch(self._disk)
                 self.doubtful = Doubt(epoch, segment.next_sn - 1)
-        self._read_back = (path, valid)
+        self._read_back = (segment, valid)
+        segment.durable = not last
         self._segments.append(segment)
 
     @property
@@ -328,12 +329,12 @@ class Journal:
         cut, self._cut = self._cut, None
         pending, self._pending = self._pending, []
         fresh, self._fresh = self._fresh, False
-        written = [changed[0] for changed in (read_back, cut) if changed is not None]
-        self._writing = min([*written, (pending[0][0] if pending else self._segments[-1]).path])
         for path in gone:
             self._files.remove(path)
-        if read_back is not None and read_back[0] not in gone:
-            await self._disk.replace(read_back[0], self._disk.read(read_back[0], 0, read_back[1]))
+        if read_back is not None and read_back[0].path not in gone:
+            segment, valid = read_back
+            await self._disk.replace(segment.path, self._disk.read(segment.path, 0, valid))
+            segment.durable = valid > HEADER.size
         there = cut is not None and cut[0].rpartition("/")[2] in self._disk.names(self._directory)
         if cut is not None and cut[0] not in gone and there:
             await self._files.opened(cut[0]).truncate(cut[1])
@@ -344,7 +345,6 @@ class Journal:
             records = [record for each, record in pending if each is segment]
             del pending[: len(records)]
             await self._write(segment, b"".join(records), _sn(records[-1]))
-        self._writing = ""
 
     async def _keep_doubt(self) -> None:
         if self.doubtful is not None and not self._doubt_is_kept:
@@ -367,6 +367,7 @@ class Journal:
         file.append(data if file.size else header(segment.first_sn) + data)
         self._in_files = min(last_sn, self.last_sn)
         await file.sync()
+        segment.durable = True
 
     async def truncate_after(self, sn: int) -> None:
         """Removes every record after sn; durable on return. Raises OSError."""
@@ -379,14 +380,11 @@ class Journal:
         await self.sync()
 
     def drop_before(self, sn: int) -> None:
-        """Removes whole segments without records from sn on; durable some time later."""
-        while len(self._segments) > 1 and self._segments[1].first_sn <= sn:
-            oldest = self._segments[0]
-            not_durable = self._read_back is not None and self._read_back[0] == oldest.path
-            if self._writing and oldest.path >= self._writing:
-                return  # The sync would write the file again behind its removal.
-            if not_durable or any(each is oldest for each, _ in self._pending):
-                return
+        """Removes whole segments without records from sn on; durable some time later.
+
+        The next one must be durable: otherwise a power loss could leave no record, or a sync could write the file again behind its removal.
+        """
+        while len(self._segments) > 1 and self._segments[1].first_sn <= sn and self._segments[1].durable:
             self._files.remove(self._segments.pop(0).path)
 
 

@@ -35,7 +35,7 @@ from nodes.wire.journal_messages import (
     SegmentFinished,
 )
 from nodes.wire.messages import Mark, Message
-from nodes.world import ConnectionLoss, World, wait_at_most
+from nodes.world import World, wait_at_most
 
 ASK_AGAIN_NS = 100 * MILLISECOND
 READ_NS = 300 * MILLISECOND
@@ -176,7 +176,7 @@ class QuorumJournal:
         return len(disks) >= majority and roll.suffices(max(1, witnesses), disks)
 
     async def _name_disks(self, whole: dict[str, int]) -> bool:
-        """Records the disks of nodes that have everything that any disk of theirs acknowledged. False when it may not be recorded.
+        """Records the disks of nodes that have everything that any disk of theirs acknowledged. False when the record has changed meanwhile.
 
         Raises LostLock, CoordinationError.
         """
@@ -184,12 +184,12 @@ class QuorumJournal:
             return True
         stored, version = await self._view.configuration()
         disks = {**stored.disks, **whole}
-        if disks != stored.disks:
-            new = msgspec.structs.replace(stored, number=stored.number + 1, disks=disks)
-            try:
-                await self._view.guarded([self._view.configuration_change(new, version)])
-            except (ViewMoved, ConnectionLoss):
-                return False
+        # Written even if the record has these disks already: it may be a later holder of the lock that counts with them.
+        new = msgspec.structs.replace(stored, number=stored.number + 1, disks=disks)
+        try:
+            await self._view.guarded([self._view.configuration_change(new, version)])
+        except ViewMoved:
+            return False
         self._disks = disks
         return True
 

@@ -23,7 +23,7 @@ from nodes.wire.journal_messages import (
     WriteJournal,
 )
 from nodes.wire.messages import JournalGroup, Mark, Message
-from nodes.world import World
+from nodes.world import ConnectionLoss, World
 
 TICK_NS = 50 * MILLISECOND
 SEGMENT_NS = 30 * SECOND
@@ -240,7 +240,13 @@ class QuorumWriter:
             # The record may name the new disk at any time from now on. What the old one acknowledges late, the new one may lack.
             self._nodes[name].replaced.add(self._nodes[name].disk)
             self._nodes[name].disk = 0
-        if not come or not await self._name_disks({name: disk for name, (disk, _) in come.items()}):
+        if not come:
+            return
+        try:
+            recorded = await self._name_disks({name: disk for name, (disk, _) in come.items()})
+        except ConnectionLoss:
+            return  # Tried again with the next tick, if this tenure lasts.
+        if not recorded:
             return
         for name, (disk, sn) in come.items():
             node = self._nodes[name]

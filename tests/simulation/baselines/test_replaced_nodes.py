@@ -39,10 +39,10 @@ def writes(lab: Lab, name: str, count: int, ms: int = 30) -> None:
         lab.run_ms(ms)
 
 
-def recorded(lab: Lab) -> int:
+def recorded(lab: Lab, name: str = REPLACED) -> int:
     """The disk of the replaced node that takeovers count on."""
     node = lab.cluster.ensemble.tree.nodes["/cloverlab/groups/g1/configuration"]
-    return int(msgspec.json.decode(node.data)["disks"][REPLACED])
+    return int(msgspec.json.decode(node.data)["disks"][name])
 
 
 def replace(lab: Lab) -> None:
@@ -222,4 +222,72 @@ def test_a_new_disk_that_has_forgotten_a_promise_decides_no_end(seed: int) -> No
     lab.run_ms(1_000)
     applied = {s.server: s.event.sn for s in lab.cluster.events if type(s.event) is Applied}
     assert min(applied.values()) >= max(applied.values()) - 1, applied
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_disk_that_a_later_server_recorded_counts_for_no_deposed_one(seed: int) -> None:
+    """Only the second node has a group. The next server has the promises of the other two, when the last one loses its disk; the new one takes the
+    group from the deposed server and is then recorded by the next one.
+    """
+    lab = lab_of("qjm", seed, standbys=2)
+    writes(lab, "a", 3)
+    lab.run_ms(32_000)
+    hold, old, was = lab.cluster.hold, lab.active, recorded(lab, LOST)
+    hold(lambda s, r, x: s == old and r == FIRST and isinstance(x, StartSegment | WriteJournal))
+    late = hold(lambda s, r, x: s == old and r == LOST and isinstance(x, StartSegment | WriteJournal))
+    lab.cluster.hold_watch(old)
+    writing = lab.begin(lab.ada, Mkdir("/b"))
+    lab.run_ms(150)
+    lab.faults.take_lock("g1")
+    hold(lambda s, r, x: s != old and r == REPLACED)
+    accepts = hold(lambda s, r, x: isinstance(x, AcceptJournal))
+    lab.cluster.run_until(lambda: bool(accepts.messages), 1 * SECOND)
+    lab.faults.new_disk(LOST)
+    lab.faults.restart(LOST)
+    lab.run_ms(5)
+    written = hold(lambda s, r, x: s == LOST and r == old and isinstance(x, JournalWritten))
+    late.release()
+    lab.cluster.run_until(lambda: len(written.messages) == 2, 1 * SECOND)
+    hold(lambda s, r, x: s == old and r == LOST)
+    accepts.release()
+    lab.cluster.run_until(lambda: recorded(lab, LOST) != was, 1 * SECOND)
+    written.release()
+    lab.run_ms(300)
+    lab.finish()
+    assert writing.done()
+    assert lab.eve.call(Stat("/b"), 30 * SECOND).error == ""
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_writer_that_cannot_record_a_disk_for_now_goes_on(seed: int) -> None:
+    lab = lab_of("qjm", seed, standbys=2)
+    writes(lab, "a", 3)
+    lab.run_ms(29_000)
+    old, active = recorded(lab), lab.active
+    written = lab.cluster.hold(lambda s, r, x: s == REPLACED and isinstance(x, JournalWritten))
+    replace(lab)
+    lab.cluster.run_until(lambda: bool(written.messages), 5 * SECOND)
+    lab.faults.cut(active, "coordination")
+    lab.cluster.coordination_of(active).disconnected()
+    written.release()
+    lab.run_ms(200)
+    lab.faults.heal(active, "coordination")
+    await_record(lab, old)
+    lab.finish()
+    assert len(lab.serving()) == 1
+    assert lab.broken() == {}
+
+
+def test_a_new_disk_is_not_synced_for_each_group_that_it_copies() -> None:
+    lab = lab_of("qjm", 1)
+    writes(lab, "a", 150, 1)
+    lab.run_ms(1_000)
+    old, synced = recorded(lab), lab.cluster.servers[REPLACED].store.synced
+    replace(lab)
+    before = synced["journal"]
+    await_record(lab, old)
+    assert synced["journal"] - before < 10
+    lab.finish()
     assert lab.broken() == {}
