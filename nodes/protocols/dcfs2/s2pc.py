@@ -70,7 +70,12 @@ class S2pc:
             host.send_to(group, DecisionReq(*head, host.now_ns()))
 
     def on_commit_req(self, message: CommitReq) -> None:
-        self._decide(message, True, message.numbers, "")
+        begun = self._host.namespace.crossing.begun.get(message.seq)
+        if begun is not None and not begun.coordinated and len(message.numbers) < made_by(begun):
+            # Only a group that was forced asks so late: the other one has ended the operation, and forgotten what it made.
+            self._decide(message, False, [], BUSY)
+        else:
+            self._decide(message, True, message.numbers, "")
 
     def on_abort_req(self, message: AbortReq) -> None:
         self._decide(message, False, [], message.error)
@@ -139,6 +144,16 @@ class S2pc:
             host.send_to(key[0], AbortReq(*key, host.group, BUSY, host.now_ns()))
         elif not self._is_over(key):
             self._vote(key, [], [], BUSY, message.finished_below)
+        else:
+            host.after_commit(lambda: self._report_ended(key))
+
+    def _report_ended(self, key: Key) -> None:
+        """The coordinator had logged the decision. Its group was forced and has lost it, or this is a late copy of its question: then it knows."""
+        host = self._host
+        if host.namespace.crossing.finished.get(key):
+            host.send_to(key[0], CommitReq(*key, host.group, [], host.now_ns()))
+        else:
+            host.send_to(key[0], AbortReq(*key, host.group, BUSY, host.now_ns()))
 
     def _is_over(self, key: Key) -> bool:
         """Whether a message about the operation is late. With the hole open only the log decides, from which End has removed the operation."""
@@ -211,6 +226,11 @@ def participant_of(begun: Begun) -> int:
     """The only other group of an operation by S2PC-MP."""
     (group,) = begun.peers
     return group
+
+
+def made_by(begun: Begun) -> int:
+    """Number of inodes that the participant makes."""
+    return sum(isinstance(change, NewInode) for changes in begun.peers.values() for change in changes)
 
 
 def promise(tree: Tree, changes: list[Change]) -> tuple[str, list[int]]:
