@@ -253,12 +253,13 @@ def newest_of(holders: dict[str, ReplicaRow], replication: int) -> WantedBlock |
 
 
 def judge_kept(wanted: WantedBlock, holders: dict[str, ReplicaRow]) -> BlockVerdict:
-    """Classifies the replicas of a block that only a checkpoint may name. Stale are only those that a writer or a copy left half written under the
-    stamp of a whole one: a replica of another stamp may be the one that the checkpoint names. A damaged one with a later stamp stays too."""
+    """Classifies the replicas of a block that only a checkpoint may name. Stale are only those that a writer or a copy left half written, not later
+    than the whole one: it has all that was acknowledged under earlier stamps. A whole replica of another stamp may be the one that the checkpoint
+    names. Half written and damaged ones with a later stamp stay too."""
     verdict = judge(wanted, holders)
-    half = (WRITING, wanted.stamp)
-    stale = [name for name in verdict.stale if (holders[name].state, holders[name].stamp) == half]
-    damaged = [name for name in verdict.damaged if holders[name].stamp <= wanted.stamp]
+    earlier = {name for name, row in holders.items() if row.stamp <= wanted.stamp}
+    stale = [name for name in verdict.stale if name in earlier and holders[name].state == WRITING]
+    damaged = [name for name in verdict.damaged if name in earlier]
     return BlockVerdict(verdict.good, stale, damaged)
 
 

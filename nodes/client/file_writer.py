@@ -11,7 +11,7 @@ from nodes.client.smart_client import SmartClient
 from nodes.errors import FsError
 from nodes.metadata.operations import AddBlock, Block, Complete, Granted, Opened, Restamp
 from nodes.units import home_group
-from nodes.wire.data_messages import DAMAGED, PACKET_BYTES, AskReplica, ReplicaIs
+from nodes.wire.data_messages import DAMAGED, FINAL, PACKET_BYTES, AskReplica, ReplicaIs
 from nodes.world import World
 
 
@@ -212,7 +212,8 @@ class FileWriter:
     async def take_over(self, block: Block, force: bool) -> None:
         """Finishes the block that the previous writer left unfinished, at the length that all replicas with its last stamp have.
 
-        Raises FsError EIO when no data node has any of it, unless `force` gives it up.
+        A whole one has all that was ever written under this stamp: beside it, shorter ones do not count. After a recovery to a checkpoint, they
+        may be copies that were interrupted. Raises FsError EIO when no data node has any of it, unless `force` gives it up.
         """
         (places,) = await self._placing.locate([block.number])
         replies: dict[str, ReplicaIs] = {}
@@ -228,11 +229,14 @@ class FileWriter:
             for node, reply in replies.items()
             if reply.stamp == newest and reply.state != DAMAGED
         }
-        length = min(lengths.values(), default=0)
+        whole = [lengths[node] for node in lengths if replies[node].state == FINAL]
+        length = min(whole or lengths.values(), default=0)
         if not lengths and not force:
             raise FsError("EIO", f"no data node answers that has the unfinished block {block.number:016x}")
         if length:
-            await self._finish_left(block, length, newest, list(lengths))
+            await self._finish_left(
+                block, length, newest, [node for node in lengths if lengths[node] >= length]
+            )
 
     async def _finish_left(self, block: Block, length: int, newest: int, nodes: list[str]) -> None:
         """`newest`: the stamp of the replicas. After a recovery to a checkpoint, the namespace may have an earlier one."""

@@ -33,7 +33,7 @@ TRY_AGAIN_NS = 10 * MILLISECOND
 
 
 class Elected(JournalLeader):
-    """The tenure of one holder of the lock: upgrade, service, end."""
+    """The tenure of one holder of the lock: upgrade, service, end. Many methods: each step of Fig. 5 has its own."""
 
     def __init__(
         self,

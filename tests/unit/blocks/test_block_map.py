@@ -240,13 +240,14 @@ def test_an_empty_verdict_is_missing() -> None:
 
 
 def test_a_kept_block_is_as_its_newest_whole_replicas_have_it() -> None:
-    """No whole replica is removed, nor one of another stamp: a checkpoint may name them."""
+    """No whole replica is removed, nor a later one: a checkpoint may name them. Half-written ones up to its stamp have nothing that it lacks."""
     half, old, early = ReplicaRow(7, 2, 3, WRITING), ReplicaRow(7, 1, 5, FINAL), ReplicaRow(7, 1, 4, WRITING)
     rotten, late = ReplicaRow(7, 2, 5, DAMAGED), ReplicaRow(7, 3, 5, DAMAGED)
-    holders = {"dn1": GOOD, "dn2": half, "dn3": old, "dn4": early, "dn5": rotten, "dn6": late}
+    begun = ReplicaRow(7, 3, 5, WRITING)
+    holders = {"dn1": GOOD, "dn2": half, "dn3": old, "dn4": early, "dn5": rotten, "dn6": late, "dn7": begun}
     wanted = newest_of(holders, 3)
     assert wanted == WantedBlock(2, 5, 3)
-    assert judge_kept(wanted, holders) == BlockVerdict(["dn1"], ["dn2"], ["dn5"])
+    assert judge_kept(wanted, holders) == BlockVerdict(["dn1"], ["dn2", "dn4"], ["dn5"])
     assert newest_of({"dn2": half, "dn6": late}, 3) is None
 
 
