@@ -42,6 +42,7 @@ class Follower:
         self._needs = needs
         self._window = window
         self._acknowledged = -1
+        self._admitted_with = success
         self.executed = success
         self.sent = success
         self._ever_sent = success
@@ -112,8 +113,13 @@ class Follower:
         return self._acknowledged >= self._needs
 
     def is_near(self, last: int, most: int) -> bool:
-        """Whether it lacks at most so many slots up to `last`. One that has acknowledged nothing may receive nothing from here."""
-        return self._acknowledged >= 0 and not self.lacks and last - self.accepted <= most
+        """Whether it lacks at most so many slots up to `last`, and has made one durable since its admission, if it lacked any. Otherwise it may
+        receive nothing from here, or its disk stands still."""
+        return (
+            (self.whole or self._acknowledged > self._admitted_with)
+            and not self.lacks
+            and last - self.accepted <= most
+        )
 
     def on_accepted(self, message: Accepted, decided: int) -> None:
         """Takes an acknowledgement, at most of slots that were sent; after an image, of slots up to `decided`, the primary's decided slot."""
@@ -121,21 +127,22 @@ class Follower:
         if self.lacks:
             self._ever_sent = max(self._ever_sent, decided)
         self._acknowledged = max(self._acknowledged, message.accepted)
-        before = self.accepted, self.executed
+        before, executed = self.accepted, self.executed
         self.accepted = max(self.accepted, min(message.accepted, self._ever_sent))
         self.executed = max(self.executed, min(message.executed, self._ever_sent))
         self.sent, self.reported = max(self.sent, self.accepted), max(self.reported, self.executed)
         if self.accepted >= self.sent and self.executed >= self.reported:
             self._waiting_since_ns = 0
-        elif (self.accepted, self.executed) != before:
+        elif self.accepted > before or (self.accepted >= self.sent and self.executed > executed):
+            # While its disk stands still, it executes what others decide.
             self._waiting_since_ns = self._clock.monotonic_ns()
         if message.gap and self._clock.monotonic_ns() - self._sent_at_ns > GAP_NS:
             self.sent = min(self.accepted, message.accepted)
 
     def remind(self, executed: int) -> None:
-        """Sends the decision again to a member that has executed less, perhaps after a restart, or has acknowledged nothing yet."""
+        """Sends the decision again to a member that has executed less, perhaps after a restart, or that is not whole yet."""
         self.received()
-        if executed < self.reported or self._acknowledged < 0:
+        if executed < self.reported or not self.whole:
             self._send(self.name, Success(self._ballot, self.reported))
 
     def on_tick(self, timeout_ns: int) -> None:

@@ -152,7 +152,7 @@ class Paxos:
         await view.prepare(self._group.members, self._world.network.address)
         await self._member.replica.ledger.prepare()
         await self._incarnations.keep_up()
-        # A new disk has promised nothing, and a server that was away for long refuses ballots that are too far ahead.
+        # A new disk has promised nothing.
         await self._world.coordination.sync(view.root)
         node, _ = await view.epoch()
         await self._member.acceptor.promise(node.epoch)
@@ -170,6 +170,9 @@ class Paxos:
             await self._come_back(seen.owner)
         elif not seen.owner and name in self._group.members:
             await self._compete()
+        elif following.epoch > self._member.acceptor.promised:
+            # A server that was cut off for long would refuse a ballot that is too far ahead.
+            await self._member.acceptor.promise(following.epoch)
         else:
             self._follow(seen.place)
             await following.changed(JOIN_NS)

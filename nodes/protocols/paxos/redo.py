@@ -20,13 +20,15 @@ from nodes.wire.messages import Mark
 class Received:
     """One member's answer to phase 1, which may come in several messages."""
 
-    def __init__(self, success: int, current: int):
+    def __init__(self, success: int):
+        """`success`: last slot that the elected server knows as decided. It asks for those after it."""
         self.success = success
-        self.current = current
+        self.current = success + 1
+        """Last slot with a record. No answer is whole before its first message."""
         self.base = 0
         """Last pruned slot; slots up to it are decided, and the member cannot report them."""
         self.slots: dict[int, AcceptedSlot] = {}
-        self.upto = 0
+        self.upto = success
         """Last slot of the reported prefix."""
 
     @property
@@ -35,8 +37,8 @@ class Received:
 
     def add(self, promise: PaxosPromise) -> None:
         """Takes one message. The member may have read an image since the last one. What it had reported as undecided below that was not decided."""
-        if promise.base < self.base:
-            return  # It was sent before that image was read.
+        if promise.base < self.base or promise.from_slot > self.upto + 1:
+            return  # It was sent before that image was read, or continues a report of another disk.
         self.slots = {s: each for s, each in self.slots.items() if not self.success < s <= promise.success}
         self.success = promise.success
         self.current = promise.current

@@ -89,7 +89,7 @@ class Takeover:
             self.answers.pop(peer, None)
             self.disks[peer] = message.disk
         self.promised.setdefault(peer, self._member.world.clock.monotonic_ns())
-        received = self.answers.setdefault(peer, Received(message.success, message.current))
+        received = self.answers.setdefault(peer, Received(self._first - 1))
         received.add(message)
         if not received.whole:
             self._ask(peer)
@@ -181,9 +181,9 @@ class Takeover:
         member = self._member
         mark = member.log.mark_at(member.queue.success)
         assert mark is not None
-        mine = Received(member.queue.success, member.queue.current)
+        mine = Received(member.queue.success)
         while not mine.whole:
-            mine.add(member.acceptor.reported(max(mine.upto, member.queue.success) + 1))
+            mine.add(member.acceptor.reported(mine.upto + 1))
         promised = self._received_whole()
         answers = {member.name: mine}
         if not member.config.cluster.holes.redo_without_phase_one:

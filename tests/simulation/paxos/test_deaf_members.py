@@ -1,4 +1,4 @@
-"""A member that sends and receives nothing from the primary (a link that is broken one way)."""
+"""Members that reach the primary and cannot follow it: nothing comes from it (a link that is broken one way), or their disk stands still."""
 
 from __future__ import annotations
 
@@ -25,5 +25,25 @@ def test_a_member_that_acknowledges_nothing_delays_writes_once(protocol: str) ->
     assert lab.cluster.now_ns - began < 3 * SECOND
     lab.faults.heal_all()
     lab.await_letter(deaf, "S")
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("protocol", ["packed-paxos", "multi-paxos"])
+def test_a_member_whose_disk_stands_still_delays_writes_once(protocol: str) -> None:
+    """It executes what the others decide, and says so. As long as it was in the view, every write waited for its disk."""
+    lab = Lab(1, protocol=protocol)
+    lab.ada.call(Mkdir("/before"))
+    lab.run_ms(1_000)
+    slow = lab.secondaries[0]
+    lab.faults.slow_disk(slow, ms=20_000)
+    lab.run_ms(3_000)
+    began = lab.cluster.now_ns
+    for number in range(20):
+        lab.ada.call(Mkdir(f"/d{number}"))
+        lab.run_ms(97)
+    assert lab.cluster.now_ns - began < 4 * SECOND
+    lab.faults.slow_disk(slow, ms=0)
+    lab.await_letter(slow, "S")
     lab.finish()
     assert lab.broken() == {}

@@ -77,3 +77,30 @@ def test_a_member_that_has_missed_very_many_ballots_counts_again(
     lab.cluster.run_until(lab.cluster.settled, 60 * SECOND)
     lab.faults.crash(alone)
     lab.serves_again(lab.eve, 60 * SECOND)
+
+
+@pytest.mark.parametrize("protocol", ["packed-paxos", "multi-paxos"])
+def test_a_member_that_was_cut_off_for_very_many_ballots_comes_back(
+    protocol: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An added server is never elected, and keeps its session all the time."""
+    monkeypatch.setattr(acceptor, "AHEAD_MAX", 4)
+    lab = Lab(1, protocol=protocol)
+    lab.ada.call(Mkdir("/before"))
+    lab.faults.add_server("g1")
+    added = lab.faults.added
+    lab.await_letter(added, "S")
+    alone, *away = [lab.primary, *(name for name in lab.secondaries if name != added)]
+    for name in (alone, *away):
+        lab.faults.cut(added, name)
+    for name in away:
+        lab.faults.crash(name)
+    lab.faults.respawn(alone)
+    lab.cluster.run_for(120 * SECOND)
+    assert lab.reported(StepTaken)[-1].event.epoch > 6
+    for name in away:
+        lab.faults.restart(name)
+    lab.faults.heal_all()
+    lab.await_letter(added, "S")
+    lab.finish()
+    assert lab.broken() == {}

@@ -23,7 +23,7 @@ def made(mark: Mark, ballot: int) -> tuple[LogRecord, bytes, Mark]:
 
 def received(success: int, *reported: tuple[int, int, bytes]) -> Received:
     current = max([success, *(slot for slot, _, _ in reported)])
-    answer = Received(success, current)
+    answer = Received(0)
     answer.add(PaxosPromise(9, success, current, 1, current, [AcceptedSlot(*each) for each in reported]))
     return answer
 
@@ -141,7 +141,20 @@ def test_what_was_reported_before_an_image_was_read_is_not_decided(overtakes: bo
         slots.append(AcceptedSlot(slot, 1, data))
     before = PaxosPromise(9, 1, 5, 2, 3, slots[1:])
     after = PaxosPromise(9, 4, 5, 2, 5, [], base=4)
-    answer = Received(1, 5)
+    answer = Received(1)
     for promise in (after, before) if overtakes else (before, after):
         answer.add(promise)
     assert answer.whole and lacking(1, [answer]) == 2
+
+
+def test_a_report_that_begins_later_than_asked_for_does_not_count() -> None:
+    """It continues what another disk of the member had begun to report."""
+    one, one_bytes, mark = made(NOTHING, 1)
+    _, two_bytes, _ = made(mark, 1)
+    first, second = (AcceptedSlot(slot, 1, data) for slot, data in ((1, one_bytes), (2, two_bytes)))
+    answer = Received(0)
+    answer.add(PaxosPromise(9, 0, 2, 2, 2, [second]))
+    assert not answer.whole
+    for each in (first, second):
+        answer.add(PaxosPromise(9, 0, 2, each.slot, each.slot, [each]))
+    assert answer.whole and redo(9, NOTHING, 5, [answer])[0].record == one
