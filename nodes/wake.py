@@ -52,6 +52,11 @@ class Rounds(Wake):
         """Number of rounds."""
         self._waits: list[asyncio.Future[None]] = []
 
+    @property
+    def busy(self) -> bool:
+        """Whether a round has begun, or is to begin as soon as the procedure waits for one."""
+        return self._set or self.begun > self.ended
+
     async def over(self) -> None:
         """Wakes the procedure; returns at the end of a round that has not begun yet."""
         ended = self._loop.create_future()

@@ -54,6 +54,8 @@ class Leader:
         self.skip_next_election = False
         """Too few members answer, so this server leaves the next round to the others (safety rule 17)."""
         self._own_writes = own_writes
+        self._ahead_of_own: Callable[[], list[str]] | None = None
+        """The members that have durably what this server's disk has yet to end; None in a family whose members do not acknowledge."""
         self._disk_hangs = False
         self._received_ns: dict[str, int] = {}
         """Time of the last message from each of the others."""
@@ -198,7 +200,8 @@ class Leader:
     async def _watch_own_disk(self) -> None:
         """Releases the lock when a round of writing here has not ended for a session time-out, and the others could serve without this server.
 
-        A disk that hangs stops no heartbeat, so that no other server would try.
+        A disk that hangs stops no heartbeat, so that no other server would try. While this server serves, only members whose disks are ahead of its
+        own count: where all disks are slow, a slow leader is better than takeovers that never end.
         """
         server, rounds = self._server, self._own_writes
         if rounds is None:
@@ -207,7 +210,7 @@ class Leader:
         found = ended = 0
         while True:
             await server.world.clock.sleep(pause_ns)
-            hangs = rounds.begun > rounds.ended == ended
+            hangs = rounds.busy and rounds.ended == ended
             found, ended = found + 1 if hangs else 0, rounds.ended
             if found <= LOOKS:
                 continue
@@ -216,7 +219,11 @@ class Leader:
                 configuration, _ = await server.view.configuration()
             except CoordinationError:
                 continue
-            if rounds.ended == ended and self._who_could_go_on(configuration.members, places):
+            members = configuration.members
+            if self.serving and self._ahead_of_own is not None:
+                slow = {*members} - {*self._ahead_of_own()}
+                places = {name: place for name, place in places.items() if name not in slow}
+            if rounds.ended == ended and self._who_could_go_on(members, places):
                 self._disk_hangs = True
                 await self._give_up("its disk has ended no write for a session time-out")
 

@@ -1,4 +1,4 @@
-"""Active-standby state transition (CFS §4.2.2, Fig. 5): how the holder of the lock becomes the active. `Elected.upgrade` is the figure."""
+"""Active-standby state transition (CFS §4.2.2, Fig. 5): how the holder of the lock becomes the active. `Elected.take_over` is the figure."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TRY_AGAIN_NS = 10 * MILLISECOND
 
 
 class Elected(JournalLeader):
-    """The tenure of one holder of the lock: upgrade, service, end. Many methods: each step of Fig. 5 has its own."""
+    """The tenure of one holder of the lock: upgrade, service, end."""
 
     def __init__(
         self,
@@ -110,9 +110,6 @@ class Elected(JournalLeader):
     # --- Fig. 5 ---------------------------------------------------------------------------------------------------
 
     async def take_over(self) -> None:
-        await self.upgrade()
-
-    async def upgrade(self) -> None:
         """Runs the steps of CFS §4.2.2, Fig. 5. Each is an event with the paper's number; the paper has no steps 0, 2b and 4b. The record of
         the members' disks, between steps 4 and 5, is its own event (`Configured`).
 
@@ -242,6 +239,7 @@ class Elected(JournalLeader):
             cluster.mutations, self._on_lost,
         )  # fmt: skip
         active = Active(replica, self, recovery, sync, self._open_writer(sync, sync), self._rules.renewing)
+        self._ahead_of_own = lambda: sync.holders(replica.state.commit_sn + 1)
         self._tenure.spawn(active.ticks(), "ticks")
         self._tenure.spawn(self._give_way(active.out_of_reach, lambda: True), "who cannot be reached")
         if isinstance(sync, MamsStream):

@@ -210,6 +210,7 @@ class Primary(ServingLeader):
         whole = [name for name in names if not tally.followers[name].lacks]
         proposer.change_view([member.name, *whole], member.now_ns())
         self._tenure.spawn(self._ticks(proposer), "ticks")
+        self._ahead_of_own = tally.ahead_of_own
         out_of_reach = partial(proposer.out_of_reach, self._timeout_ns)
         self._tenure.spawn(self._give_way(out_of_reach, lambda: self.serving), "who cannot be reached")
         woken = False

@@ -107,6 +107,10 @@ class BallotTally:
         """Servers that have accepted this slot, the primary first."""
         return [name for name in (self._name, *self.followers) if self._accepted(name) >= slot]
 
+    def ahead_of_own(self) -> list[str]:
+        """Followers that have accepted what the primary itself has not."""
+        return self.holders(self.own + 1)
+
     # --- time ------------------------------------------------------------------------------------------------------
 
     def forgive(self) -> None:

@@ -52,3 +52,52 @@ def test_a_leader_without_which_the_others_cannot_serve_stays() -> None:
     assert not [each for each in lab.cluster.events if isinstance(each.event, StoppedServing)]
     assert len([each for each in lab.cluster.events if isinstance(each.event, Serving)]) == 1
     assert lab.active == hung
+
+
+@pytest.mark.parametrize("protocol", ("qjm", "hadoop-ha", "bookkeeper", "avatar"))
+def test_a_server_that_starts_on_a_disk_that_hangs_does_not_stay_elected(protocol: str) -> None:
+    """Its writer has begun no round yet: it first makes the identity of the disk durable."""
+    lab = lab_of(protocol, 1)
+    lab.ada.call(Mkdir("/a"))
+    (hung,) = lab.standbys
+    lab.faults.crash(hung)
+    lab.faults.new_disk(hung)
+    lab.faults.slow_disk(hung, HANGS_MS)
+    lab.faults.restart(hung)
+    lab.run_ms(8_000)
+    lab.faults.expire_session(lab.active)
+    waits = lab.begin(lab.ada, Mkdir("/b"))
+    lab.cluster.run_until(waits.done, 20 * SECOND)
+    assert waits.exception() is None
+
+
+@pytest.mark.parametrize("protocol", ("mams", "2pc"))
+def test_a_junior_that_starts_on_a_disk_that_hangs_does_not_stay_elected(protocol: str) -> None:
+    """Its writer has begun no round yet: it first makes durable what the journal read back."""
+    lab = lab_of(protocol, 1, standbys=3)
+    lab.ada.call(Mkdir("/a"))
+    hung, *others = lab.standbys
+    others.append(lab.active)
+    for name in (hung, *others):
+        lab.faults.crash(name)
+    lab.run_ms(500)
+    lab.faults.slow_disk(hung, HANGS_MS)
+    for name in (hung, *others):
+        lab.faults.restart(name)
+        lab.run_ms(300 if name == hung else 0)
+    waits = lab.begin(lab.ada, Mkdir("/b"))
+    lab.cluster.run_until(waits.done, 20 * SECOND)
+    assert waits.exception() is None
+
+
+@pytest.mark.parametrize("protocol", ("mams", "multi-paxos", "packed-paxos"))
+def test_a_leader_stays_where_all_disks_are_slow_alike(protocol: str) -> None:
+    """No takeover would end: its steps wait for a session's time, and each disk needs longer."""
+    lab = lab_of(protocol, 1, standbys=2)
+    lab.ada.call(Mkdir("/a"))
+    for name in (lab.active, *lab.standbys):
+        lab.faults.slow_disk(name, 7_000)
+    for number in range(4):
+        waits = lab.begin(lab.ada, Mkdir(f"/b{number}"))
+        lab.cluster.run_until(waits.done, 20 * SECOND)
+        assert waits.exception() is None
