@@ -68,6 +68,10 @@ class SeenInImage(msgspec.Struct, frozen=True):
     """The names of the path that remain there, or that do not exist."""
 
 
+Rank = tuple[int, int, int]
+"""(incarnation, epoch, sn) of an image: of the last group inside."""
+
+
 class ImageStore(Protocol):
     """Slot `image_store`: storage, transfer and repair of images."""
 
@@ -114,6 +118,14 @@ class ImageStore(Protocol):
 
     async def set_aside_beyond(self, sn: int, directory: str) -> None:
         """Moves the images on this disk that reach beyond `sn` under `directory`: the journal here was cut to it. Raises OSError."""
+
+    def follow(self, reached_sn: Callable[[], int], is_lost: Callable[[Rank], bool]) -> None:
+        """The journal is open. `reached_sn`: the sn that this server has reached. The newest image up to it, and the journal from there, stay: those
+        of other servers that are ahead may be lost. `is_lost`: whether images of this rank do not count, because a person forced a server without
+        what they have."""
+
+    def leave_lost(self) -> None:
+        """Begins to quarantine lost images."""
 
     async def write(
         self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]

@@ -185,6 +185,7 @@ def open_replica(
         if written.sn > image.sn:
             state.prepared(written)
             commit_sn = max(commit_sn, written.commit_sn)
+    images.follow(lambda: state.settled_sn, lambda rank: log.outlives(*rank))
     last = log.last
     world.trace.emit(
         JournalOpened(

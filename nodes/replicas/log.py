@@ -127,6 +127,11 @@ class ReplicaLog:
             return mine is not None
         return mine == mark
 
+    def outlives(self, incarnation: int, epoch: int, sn: int) -> bool:
+        """Whether the journal goes on in a later epoch without this group, though it was committed: a person forced a server that lacked it."""
+        mine = self.mark_at(min(sn, self.last.sn))
+        return mine is not None and (mine.incarnation, mine.epoch) > (incarnation, epoch)
+
     def has(self, sn: int, crc: int) -> bool:
         """Whether the group with this sn is here, by its CRC, which covers all groups before it."""
         return self.holds(Mark(0, 0, sn, crc)) if self._compare_sn_only else self.crc_at(sn) == crc

@@ -242,10 +242,10 @@ class PoolJournal:
         group = decode_group(data)
         if self._log.last.sn >= sn:
             await self.cut(sn - 1, f"epoch {group.epoch} wrote another group {sn}")
-        if group.epoch > self._log.last.epoch and max(self._replica.images.stored(), default=0) >= sn:
-            # A person forced a server without what such an image has.
-            await keep_aside(self._replica, sn - 1)
+        began = group.epoch > self._log.last.epoch
         self._write(group, data, Mark(group.incarnation, group.epoch, sn, crc))
+        if began:
+            self._replica.images.leave_lost()
         self._state.prepared(group)
 
     def _on_decision(self, peer: str, message: CommitDecision) -> None:

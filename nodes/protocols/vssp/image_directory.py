@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
-from nodes.config import NO_KNOBS, Knobs
+from nodes.config import Knobs
 from nodes.metadata.images import ImageDamaged, Loader
 from nodes.metadata.namespace import Namespace
-from nodes.mutations import NO_MUTATIONS, Mutations
+from nodes.mutations import Mutations
 from nodes.protocols.vssp.manifest import (
     DIRECTORY,
     Manifest,
@@ -21,6 +22,7 @@ from nodes.protocols.vssp.manifest import (
 )
 from nodes.protocols.vssp.packets import PACKET_BYTES
 from nodes.protocols.vssp.retention import kept_images
+from nodes.slots import Rank
 from nodes.world import Disk
 
 ASIDE = "aside/images"
@@ -31,8 +33,16 @@ PARTIAL_KEPT = 2
 
 
 class LocalImageDirectory:
-    def __init__(self, disk: Disk, mutations: Mutations = NO_MUTATIONS, knobs: Knobs = NO_KNOBS):
+    def __init__(
+        self,
+        disk: Disk,
+        mutations: Mutations,
+        knobs: Knobs,
+        is_lost: Callable[[Rank], bool],
+    ):
+        """`is_lost`: whether images of this rank do not count because a forced server lacked what they have."""
         self._disk = disk
+        self._is_lost = is_lost
         self.mutations = mutations
         self._knobs = knobs
         self.bar = (0, 0)
@@ -46,8 +56,16 @@ class LocalImageDirectory:
         return {
             image: files
             for image, files in self._all_files().items()
-            if not (self._barred(image) or image in self.refused)
+            if not (self._barred(image) or image in self.refused or self._is_lost(rank_of(image)))
         }
+
+    def lost(self) -> list[str]:
+        """Images that are lost and not yet refused."""
+        return [
+            image
+            for image in self._all_files()
+            if not (self._barred(image) or image in self.refused) and self._is_lost(rank_of(image))
+        ]
 
     def _all_files(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}

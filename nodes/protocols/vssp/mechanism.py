@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +24,7 @@ from nodes.protocols.vssp.repair import Repairs, is_whole
 from nodes.protocols.vssp.reporter import Reporting
 from nodes.protocols.vssp.retention import kept_sn, pinned_sn, with_barriers
 from nodes.protocols.vssp.sender import Sending
-from nodes.slots import SeenInImage, StoredFile, StoredImage
+from nodes.slots import Rank, SeenInImage, StoredFile, StoredImage
 from nodes.trace.pool_events import ImageRefused
 from nodes.wire.messages import Mark, Message
 from nodes.world import World
@@ -44,10 +45,14 @@ class PoolImageStore:
     ):
         self._world = world
         self._knobs = knobs
-        self._local_images = local_images = LocalImageDirectory(world.disk, mutations, knobs)
+        self._local_images = local_images = LocalImageDirectory(
+            world.disk, mutations, knobs, lambda rank: self._is_lost(rank)
+        )
         self._calls = calls = Calls(world)
         self.pinned: set[int] = set()
         self.rollbacks: dict[int, int] = {}
+        self._reached_sn: Callable[[], int] = lambda: sys.maxsize
+        self._is_lost: Callable[[Rank], bool] = lambda rank: False
         self._tidying = world.scope.child("tidy")
         self._sending = Sending(world, local_images, acknowledging, partitions)
         self._receiving = Receiving(world, local_images, self._tidy, self._comes_otherwise)
@@ -93,10 +98,11 @@ class PoolImageStore:
 
     def _tidy(self) -> None:
         """Removes images except the newest ones and those that a pin needs, while other procedures run."""
+        self.leave_lost()
         self._receiving.forget_below(max(self._local_images.images(), default=""))
         if not self._tidying.busy:
             stay = self._busy() | self._serving.being_read()
-            self._tidying.spawn(self._local_images.tidy(self._goals(), stay), "tidy")
+            self._tidying.spawn(self._local_images.tidy(self._goals() | {self._reached_sn()}, stay), "tidy")
 
     def _goals(self) -> set[int]:
         return with_barriers(
@@ -121,13 +127,15 @@ class PoolImageStore:
             except UnknownImageFormat:
                 raise
             except (ImageDamaged, FileNotFoundError) as damaged:
-                reported = f"{damaged}; it is moved to {ASIDE}"
-                self._world.trace.emit(ImageRefused(image, reported))
-                self._local_images.refused.add(image)
-                self._receiving.forget(image)
-                self._reporting.forget(image)
-                self._tidying.spawn(self._local_images.set_refused_aside(), "set aside")
+                self._refuse(image, f"{damaged}; it is moved to {ASIDE}")
         return None
+
+    def _refuse(self, image: str, reason: str) -> None:
+        self._world.trace.emit(ImageRefused(image, reason))
+        self._local_images.refused.add(image)
+        self._receiving.forget(image)
+        self._reporting.forget(image)
+        self._tidying.spawn(self._local_images.set_refused_aside(), "set aside")
 
     async def look(self, start: int, names: list[str], sn: int) -> SeenInImage:
         return await self._looking.look(start, names, sn)
@@ -136,7 +144,7 @@ class PoolImageStore:
         return [rank_of(image)[2] for image in self._local_images.images()]
 
     def kept_sn(self, newest: int, first_sn: int) -> int:
-        return kept_sn(self._local_images.images(), self._goals(), newest, first_sn)
+        return kept_sn(self._local_images.images(), self._goals() | {self._reached_sn()}, newest, first_sn)
 
     def pinned_sn(self, first_sn: int) -> int | None:
         return pinned_sn(self._local_images.images(), self._goals(), first_sn)
@@ -162,6 +170,14 @@ class PoolImageStore:
 
     async def set_aside_beyond(self, sn: int, directory: str) -> None:
         await self._local_images.set_aside(directory, sn)
+
+    def follow(self, reached_sn: Callable[[], int], is_lost: Callable[[Rank], bool]) -> None:
+        self._reached_sn, self._is_lost = reached_sn, is_lost
+        self.leave_lost()
+
+    def leave_lost(self) -> None:
+        for image in self._local_images.lost():
+            self._refuse(image, f"a person forced a server without what it has; it is moved to {ASIDE}")
 
     async def write(
         self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from nodes.config import SECOND, Knobs
+from nodes.config import SECOND, Knobs, Timing
 from nodes.metadata.operations import Mkdir, Stat
+from nodes.protocols.mams.messages import Prepare, Renew
 from nodes.protocols.vssp.messages import CloseImage, ImagePacket, OpenImage
 from nodes.trace.events import Configured, StepTaken
 from nodes.wire.messages import Message
@@ -19,9 +22,13 @@ def members(lab: Lab) -> list[str]:
     return [each.event.members for each in lab.cluster.events if type(each.event) is Configured][-1]
 
 
+def image_sns(lab: Lab, name: str) -> list[int]:
+    """The sn of the images on this disk that are not set aside."""
+    return [int(image.split("-")[2]) for image in images(lab, name) if image.startswith("image/")]
+
+
 def newest_sn(lab: Lab, name: str) -> int:
-    there = [image for image in images(lab, name) if image.startswith("image/")]
-    return max((int(image.split("-")[2]) for image in there), default=0)
+    return max(image_sns(lab, name), default=0)
 
 
 def takers(lab: Lab) -> list[str]:
@@ -51,10 +58,10 @@ def found(lab: Lab, path: str) -> None:
     assert read.exception() is None, path
 
 
-def forced_behind(seed: int, *late: type) -> tuple[Lab, str]:
+def forced_behind(seed: int, *late: type, **settings: Any) -> tuple[Lab, str]:
     """A server that is sent no journals any more, but an image, is forced: (lab, server). Messages of the `late` kinds are held on their way to
     it."""
-    lab = Lab(seed, standbys=2, image_every=4)
+    lab = Lab(seed, standbys=2, image_every=4, **settings)
     lab.ada.call(Mkdir("/b"))
     old, (first, behind) = lab.active, lab.standbys
     lab.run_ms(2_000)
@@ -70,6 +77,16 @@ def forced_behind(seed: int, *late: type) -> tuple[Lab, str]:
     lab.run_ms(15_000)
     forced(lab, behind, "/after")
     return lab, behind
+
+
+def late_image_comes(lab: Lab, server: str) -> None:
+    """The image that was on its way when the server was forced arrives, and leaves again."""
+    [late] = [held for held in lab.cluster.net.holds if held.messages]
+    before, end_sn = images(lab, server), lab.cluster.ask(server, {"do": "standing"})["sn"]
+    late.release()
+    lab.run_ms(100)
+    [image] = images(lab, server) - before
+    assert image.startswith("aside/images/") and int(image.split("-")[2]) > end_sn
 
 
 def heals(lab: Lab) -> None:
@@ -157,10 +174,91 @@ def test_an_image_of_what_was_lost_goes_before_a_member_writes_on(seed: int) -> 
 @pytest.mark.parametrize("seed", range(3))
 def test_an_image_of_what_was_lost_counts_no_more_when_it_comes_late(seed: int) -> None:
     lab, behind = forced_behind(seed, CloseImage)
-    [late] = [held for held in lab.cluster.net.holds if held.messages]
-    late.release()
-    lab.run_ms(100)
-    assert newest_sn(lab, behind) > lab.cluster.ask(behind, {"do": "standing"})["sn"]
+    late_image_comes(lab, behind)
     restarted(lab, behind)
     found(lab, "/after")
+    heals(lab)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_member_keeps_an_image_up_to_its_own_end_below_those_that_are_ahead(seed: int) -> None:
+    """Its journal was pruned to its end, and only images of what was lost stayed: no restart found a beginning."""
+    knobs, timing = Knobs(segment_bytes=600), Timing(ack_timeout_ms=8_000)
+    lab = Lab(seed, standbys=4, image_every=8, knobs=knobs, timing=timing)
+    for number in range(25):
+        lab.ada.call(Mkdir(f"/b{number}"))
+    lab.run_ms(4_000)
+    old, (first, second, member, left) = lab.active, lab.standbys
+    lab.faults.crash(left)
+    lab.run_ms(15_000)
+    journals = lab.hold_journals(member)
+    for number in range(30):
+        lab.ada.call(Mkdir(f"/lost{number}"))
+        lab.run_ms(100)
+    lab.run_ms(3_000)
+    ahead = [sn for sn in image_sns(lab, member) if sn > lab.cluster.ask(member, {"do": "standing"})["sn"]]
+    assert len(ahead) == 2
+    for name in (old, first, second):
+        lab.faults.crash(name)
+    journals.drop()
+    lab.faults.restart(left)
+    lab.run_ms(15_000)
+    forced(lab, left, "/after")
+    lab.cluster.run_until(lambda: set(members(lab)) == {left, member}, 60 * SECOND)
+    lab.eve.call(Mkdir("/later"))
+    restarted(lab, member)
+    lab.faults.crash(left)
+    lab.run_ms(15_000)
+    lab.faults.force("g1", member)
+    found(lab, "/after")
+    found(lab, "/later")
+    lab.finish()
+    assert "same sn same state" not in lab.broken()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_image_stays_while_its_server_reads_the_journal_up_to_it(seed: int) -> None:
+    """No server is forced: one that came back empty received the image first, and then the groups of an earlier epoch."""
+    lab = Lab(seed, standbys=3, image_every=8)
+    for number in range(5):
+        lab.ada.call(Mkdir(f"/a{number}"))
+    lab.faults.crash(lab.active)
+    lab.await_next_active()
+    lab.run_ms(3_000)
+    lab.ada.call(Mkdir("/b0"))
+    lab.ada.call(Mkdir("/b1"))
+    empty = lab.standbys[-1]
+
+    def on_its_way(sender: str, receiver: str, message: Message) -> bool:
+        return type(message) in PIPELINE and receiver == empty
+
+    image = lab.cluster.hold(on_its_way)
+    journals = lab.cluster.hold(lambda _, receiver, m: type(m) in (Renew, Prepare) and receiver == empty)
+    for number in range(6):
+        lab.begin(lab.ada, Mkdir(f"/c{number}"))
+        lab.run_ms(100)
+    lab.run_ms(300)
+    lab.faults.crash(empty)
+    lab.faults.new_disk(empty)
+    lab.faults.restart(empty)
+    image.release()
+    lab.run_ms(1_000)
+    arrived = images(lab, empty)
+    assert arrived
+    journals.release()
+    lab.cluster.run_until(lambda: lab.cluster.view().get(empty) == "S", 60 * SECOND)
+    assert images(lab, empty) >= arrived
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("stops", [False, True])
+@pytest.mark.parametrize("seed", range(2))
+def test_juniors_read_no_image_of_what_was_lost(stops: bool, seed: int) -> None:
+    """They began from it, found no group that follows it, and did so again and again; nor was another image due before the group reached its sn."""
+    lab, behind = forced_behind(seed, CloseImage, Renew, image_gap=2, knobs=Knobs(direct_groups=1))
+    late_image_comes(lab, behind)
+    if stops:
+        restarted(lab, behind)
+        found(lab, "/after")
     heals(lab)
