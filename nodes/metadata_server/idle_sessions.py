@@ -34,7 +34,11 @@ class IdleSessions:
         """Clients whose sessions end now. `now_ns` is the stamp of the record that would end them."""
         if self._never or self._clock.monotonic_ns() < self._from_ns:
             return []
-        return sessions.unused_since(now_ns - self.ttl_ns)[:ENDED_AT_ONCE]
+        return self.unused(sessions, now_ns - self.ttl_ns)[:ENDED_AT_ONCE]
+
+    def unused(self, sessions: ClientSessions, stamp_ns: int) -> list[str]:
+        """Clients that have been silent since this stamp."""
+        return sessions.unused_since(stamp_ns)
 
 
 def check_fresh(operation: Operation, client: str, now_ns: int, ttl_ns: int) -> None:

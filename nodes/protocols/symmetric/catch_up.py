@@ -9,8 +9,12 @@ from nodes.wire.messages import Mark, Question, Reply
 
 ASK_NS = 100 * MILLISECOND
 TRIES = 4
+STEP_NS = TRIES * ASK_NS
+"""Time that one silent server costs a step of an attempt, however short the leases are."""
 SETTLE_BYTES = 1 << 20
 """Most bytes of groups in one message."""
+CLOSER_STEPS = 4
+"""Number of steps without progress of a joiner after which the next member sends it groups."""
 
 
 async def ask(replica: SymmetricReplica, peer: str, question: Question) -> Reply | None:
@@ -45,18 +49,29 @@ async def bring(
 
 
 class Closer:
-    """The first member of a view sends the groups that all members hold to joiners that are far behind, one joiner at a time."""
+    """A member sends the groups that all members hold to joiners that are far behind, one joiner at a time. Each member waits for those before it,
+    which may have lost the coordination service and know of no joiner."""
 
-    def __init__(self, replica: SymmetricReplica):
+    def __init__(self, replica: SymmetricReplica, step_ns: int):
         self._replica = replica
+        self._step_ns = step_ns
         self._busy = False
+        self._name = ""
+        """The joiner that was to catch up last."""
+        self._reached_sn = 0
+        """Its last group then, or the last one sent by this member. Only what is beyond comes from others."""
+        self._since_ns = 0
+        """Time at which it was first there."""
 
-    def begin(self, name: str, joining: dict[str, JoinView], view: int) -> None:
-        if not self._busy:
+    def begin(self, name: str, join: JoinView, view: int, turn: int) -> None:
+        now_ns, last_sn = self._replica.world.clock.monotonic_ns(), join.tails[-1].sn
+        if name != self._name or last_sn > self._reached_sn:
+            self._name, self._reached_sn, self._since_ns = name, last_sn, now_ns
+        if not self._busy and now_ns - self._since_ns >= turn * CLOSER_STEPS * self._step_ns:
             goal = self._replica.log.mark_at(self._replica.applied_sn)
             assert goal is not None
-            self._busy = True
-            self._replica.world.scope.spawn(self._bring(name, joining[name], view, goal), "joining")
+            self._busy, self._reached_sn = True, goal.sn
+            self._replica.world.scope.spawn(self._bring(name, join, view, goal), "joining")
 
     async def _bring(self, name: str, join: JoinView, view: int, goal: Mark) -> None:
         await bring(self._replica, view, name, join, goal, False)

@@ -315,7 +315,7 @@ class ViewMember:
             return
         if self._heartbeats and self._now_ns() - self._spoke_ns >= HEARTBEAT_NS:
             self._broadcast()
-        if self.own == 0 and self._requests.end_idle_sessions():
+        if self._requests.end_idle_sessions(self.own):
             self.wants_turn()
         self.answer_reads()
 

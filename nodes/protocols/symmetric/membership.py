@@ -12,7 +12,7 @@ from typing import Any
 from nodes.config import MILLISECOND
 from nodes.protocols.symmetric.addresses import Addresses
 from nodes.protocols.symmetric.agreement import JOINING, MEMBER, Agreed
-from nodes.protocols.symmetric.catch_up import Closer
+from nodes.protocols.symmetric.catch_up import STEP_NS, Closer
 from nodes.protocols.symmetric.flush import Settling
 from nodes.protocols.symmetric.images import BeginningFromImage
 from nodes.protocols.symmetric.member import ViewMember
@@ -36,6 +36,10 @@ from nodes.world import CoordinationError
 
 LOOK_NS = 20 * MILLISECOND
 RETRY_NS = 100 * MILLISECOND
+ATTEMPT_STEPS = 2
+"""Number of steps of a view change after which another server makes the next attempt."""
+PARTED_LEASES = 3
+"""Number of leases after which a member without the coordination service counts as unable to change the view."""
 
 
 class Membership:
@@ -50,6 +54,8 @@ class Membership:
         self._requests = requests
         self._begins_after_promise = replica.config.cluster.mutations.begins_after_promise
         self.lease_ns = replica.config.cluster.timing.ack_timeout_ms * MILLISECOND
+        self._step_ns = max(self.lease_ns, STEP_NS)
+        """Time that a step of a view change may take. Attempts that overtake each other earlier would all fail."""
         self.member: ViewMember | None = None
         self.service: ViewService | None = None
         """The service of this server while it is a member."""
@@ -65,12 +71,14 @@ class Membership:
         self._place: tuple[str, int] = ("", 0)
         self.addresses = Addresses(replica, self._look.set)
         self._since_ns = world.clock.monotonic_ns()
-        """Time at which this server last stopped being a member."""
+        """Time at which this server last stopped being a member, or reached the coordination service again."""
+        self._parted_ns: int | None = None
+        """Time at which it lost contact with the coordination service; None while it has it."""
         self._changing_since: tuple[int, int] = (0, 0)
         """The newest attempt and the time at which this server first read it."""
         self._wanted_since: int | None = None
-        self._invitations = Invitations(self.lease_ns)
-        self._closer = Closer(replica)
+        self._invitations = Invitations(self._step_ns)
+        self._closer = Closer(replica, self._step_ns)
         self._asked = False
         """Whether an operator wants a new view."""
         self.forcing = replica.common.forcing
@@ -83,11 +91,14 @@ class Membership:
     def on_state(self, state: str) -> None:
         """Renews watches and place after a change of the session. The session fences no member; the leases of the members do."""
         if state == "connected":
+            self._parted_ns, self._since_ns = None, self._now_ns()
             self._watch.forget()
             self._agreement.forget_watches()
             self.addresses.outdated = True
             self._look_again()
-        elif state == "lost":
+        elif self._parted_ns is None:
+            self._parted_ns = self._now_ns()
+        if state == "lost":
             self._place = ("", 0)
 
     def _look_again(self) -> None:
@@ -128,6 +139,9 @@ class Membership:
         else:
             self._outside.on_join(peer, message, self._now_ns())
             member = self.member is not None and self.member.view.number == message.view
+            # Servers that have restarted wait for a living member, which must be able to take them in.
+            parted_ns = self._now_ns() - self._parted_ns if self._parted_ns is not None else 0
+            member = member and parted_ns <= PARTED_LEASES * self.lease_ns
             log = self._replica.log
             leads_on = log.agrees_up_to(message.tails) is not None
             self._world.network.send(peer, Welcome(message.view, member, leads_on, log.base.sn))
@@ -226,7 +240,7 @@ class Membership:
         replica = self._replica
         self._outside.forget()
         self._asked = False
-        self._invitations = Invitations(self.lease_ns)
+        self._invitations = Invitations(self._step_ns)
         self.forcing.end("done", f"serves in view {agreed.number}: {' '.join(agreed.members)}")
         self._requests.view = agreed.number
         member = self.member = ViewMember(replica, agreed, self._requests, lambda: list(self._joining()))
@@ -282,23 +296,31 @@ class Membership:
         """The change that this server wants now. Members before it in the view go first."""
         agreed, now_ns = self._agreement.agreed, self._now_ns()
         attempt, since_ns = self._changing_since
-        others = agreed.changing and agreed.proposer != self._world.name
-        if others and attempt == agreed.attempt and now_ns - since_ns < 2 * self.lease_ns:
+        under_way = agreed.changing and attempt == agreed.attempt
+        others = under_way and agreed.proposer != self._world.name
+        if others and now_ns - since_ns < ATTEMPT_STEPS * self._step_ns:
             return None
+        # A living member would have made the next attempt by now, unless its disk is stalled. This one may be of an earlier life of this server.
+        in_vain = under_way and now_ns - since_ns >= 2 * ATTEMPT_STEPS * self._step_ns
         joining = self._joining()
         if self.forcing.stands:
             return change_of_forced(agreed, self._world.name, self.member, joining)
         if self.member is not None:
             wanted = change_of_member(self.member, self._replica, joining, agreed.changing, self._asked)
-            if wanted.far and not wanted.turn:
-                self._closer.begin(wanted.far[0], joining, self.view_number)
-        elif may_revive(agreed, self._replica) and not self._outside.view_lives(agreed.number, now_ns):
+            if wanted.far:
+                name = wanted.far[0]
+                self._closer.begin(name, joining[name], self.view_number, wanted.turn)
+        elif may_revive(agreed, self._replica) and (
+            in_vain or not self._outside.view_lives(agreed.number, now_ns)
+        ):
             waited = now_ns - self._since_ns > 3 * self.lease_ns
             wanted = change_of_restarted(agreed, self._replica, joining, waited)
         else:
             wanted = None
         if wanted is None or not wanted.changes:
-            self._wanted_since = None
+            # While writes go on, a joiner that catches up is near for moments only. This server's turn comes in one of them.
+            if wanted is None or not wanted.far:
+                self._wanted_since = None
             return None
         if self._wanted_since is None:
             self._wanted_since = now_ns

@@ -88,7 +88,7 @@ class Welcome(Message, array_like=True, tag=True, gc=False):
 
     view: int
     member: bool
-    """Whether the sender is a member of that view; if not, it wants to join too."""
+    """Whether the sender is a member of that view and can change it; if not, it wants to join too, or has lost the coordination service."""
     leads_on: bool
     """Whether the sender's journal leads on from some group of the receiver's. If not, the receiver has to begin from an image."""
     base: int

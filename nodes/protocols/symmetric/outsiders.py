@@ -6,7 +6,7 @@ from nodes.protocols.symmetric.messages import JoinView, Welcome
 
 KNOWN_MAX = 64
 PATIENCE_MAX = 8
-"""Most leases for which a joiner does not ask to be invited."""
+"""Most steps of an attempt for which a joiner does not ask to be invited."""
 
 
 class Outsiders:
@@ -55,8 +55,9 @@ class Outsiders:
 class Invitations:
     """When a joiner asks to be invited. Writes wait while a view changes, so one that is too slow for every change asks less and less often."""
 
-    def __init__(self, lease_ns: int):
-        self._lease_ns = lease_ns
+    def __init__(self, step_ns: int):
+        """`step_ns`: time that a server which is too slow costs a view change."""
+        self._step_ns = step_ns
         self._in_vain = 0
         """Number of views that were made without this server, though it was asked for its journal's end."""
         self._view = 0
@@ -70,8 +71,8 @@ class Invitations:
         """The view was made without this server."""
         if view == self._view:
             return
-        leases = min(2 ** min(self._in_vain, PATIENCE_MAX) - 1, PATIENCE_MAX)
-        self._view, self._from_ns = view, now_ns + leases * self._lease_ns
+        steps = min(2 ** min(self._in_vain, PATIENCE_MAX) - 1, PATIENCE_MAX)
+        self._view, self._from_ns = view, now_ns + steps * self._step_ns
         self._in_vain += 1
 
 

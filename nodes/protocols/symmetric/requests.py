@@ -14,10 +14,10 @@ from nodes.errors import FsError
 from nodes.metadata.new_names import check_new_names
 from nodes.metadata.operations import WRITES, Attributes, Contents, EndSession, Open, Read, Result, Stat
 from nodes.metadata.records import AtimeRecord, CallRecord, Record
-from nodes.metadata_server.idle_sessions import IdleSessions
 from nodes.protocols.symmetric.execution import CallOutcome
 from nodes.protocols.symmetric.replica import SymmetricReplica
 from nodes.protocols.symmetric.scheduler import ScheduledCall, Scheduler, Steps
+from nodes.protocols.symmetric.silent_clients import SilentClients
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Refused, Request
 
@@ -53,7 +53,7 @@ class Requests:
         self._scheduler = Scheduler()
         self._writes: dict[OpId, Write] = {}
         self._reads: dict[OpId, ScheduledCall] = {}
-        self._idle = IdleSessions(replica.world.clock, replica.config.cluster)
+        self._clients = SilentClients(replica.world.clock, replica.config.cluster)
         self._next_round_ns = 0
         self._ending: list[CallRecord] = []
         """Ends of dead clients' sessions for the next broadcast."""
@@ -97,16 +97,18 @@ class Requests:
         self._scheduler.add(write.job)
         self._scheduler.run()
 
-    def end_idle_sessions(self) -> bool:
-        """Requests the end of every dead client's session. Returns whether there is any. A session used before its turn survives."""
+    def end_idle_sessions(self, turn: int) -> bool:
+        """Requests the end of every dead client's session. Returns whether there is any. A session used before its turn survives. Members before this
+        one, `turn` in number, have one round each to do it."""
         clock_ns = self._replica.world.clock.monotonic_ns()
         if clock_ns < self._next_round_ns:
             return False
-        self._next_round_ns = clock_ns + self._idle.round_ns
+        self._next_round_ns = clock_ns + self._clients.round_ns
         sessions, now_ns = self._replica.namespace.sessions, self._replica.now_ns()
+        self._clients.observe(sessions, turn)
         self._ending = [
             CallRecord(now_ns, NOBODY, 0, EndSession(client, sessions.used_ns(client)))
-            for client in self._idle.due(sessions, now_ns)
+            for client in self._clients.due(sessions, now_ns)
         ]
         return bool(self._ending)
 
@@ -134,7 +136,7 @@ class Requests:
         """Begins a view. Writes that earlier views did not submit are broadcast in it, and reads check again what they wait for."""
         self.view = view
         self.log_is_full = False
-        self._idle = IdleSessions(self._replica.world.clock, self._replica.config.cluster)
+        self._clients.wait_anew()
         self._scheduler.wake_all(but=TURN)
         self._scheduler.run()
 

@@ -25,7 +25,7 @@ class WantedChange(msgspec.Struct, frozen=True):
     minority: bool
     """Whether fewer than half of the view are present, so that others may have more members."""
     far: list[str]
-    """Joiners that have to catch up first."""
+    """Joiners that have to catch up first, and whose journals the member's leads on."""
 
     @property
     def changes(self) -> bool:
@@ -54,8 +54,10 @@ def change_of_member(
         for name, join in joining.items()
         if name not in stay and member.received_joining(name, doubtful) and fit_to_join(join, firm)
     ]
-    near = [name for name in come if _is_near(replica, joining[name])]
-    far = [name for name in come if name not in near]
+    # A joiner without a common group has to begin from an image, which it reads by itself. Meanwhile others catch up.
+    common = {name: sn for name in come if (sn := replica.log.agrees_up_to(joining[name].tails)) is not None}
+    near = [name for name, sn in common.items() if sn >= replica.applied_sn - NEAR]
+    far = [name for name in common if name not in near]
     reasons = [f"{name} is gone" for name in gone]
     reasons += [f"{name} joins" for name in near if name not in gone]
     if stuck:
@@ -68,11 +70,6 @@ def change_of_member(
     certain = len(stay) + standings.count(WHOLE)
     reason = ", ".join(reasons) if member.view.enough(present, certain) else ""
     return WantedChange(reason, invited, stay.index(replica.name), 2 * present < len(view), far)
-
-
-def _is_near(replica: SymmetricReplica, join: JoinView) -> bool:
-    common = replica.log.agrees_up_to(join.tails)
-    return common is not None and common >= replica.applied_sn - NEAR
 
 
 def change_of_restarted(
