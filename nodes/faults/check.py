@@ -78,8 +78,10 @@ def check_count(verb: Verb, targets: list[str], options: dict[str, Any]) -> None
     wanted = f"{fewest}" if fewest == most else f"{fewest} to {most}"
     several = [option.name for option in verb.options if option.several]
     more = f"; more with {' or '.join(several)}" if several and len(targets) > most else ""
+    if len(targets) < fewest:
+        more = f"; a target is {' or '.join(A_KIND[each] for each in A_KIND if each in verb.targets)}"
     raise WrongFault(
-        f"{verb.verb} takes {wanted} target{'' if wanted == '1' else 's'} ({', '.join(verb.targets)}), was given {len(targets)}{more}"
+        f"{verb.verb} takes {wanted} target{'' if wanted == '1' else 's'}, was given {len(targets)}{more}"
     )
 
 

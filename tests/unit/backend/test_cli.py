@@ -67,7 +67,7 @@ def answering(text: str) -> Iterator[int]:
         ),
         (["nonsense"], "nonsense"),
         (["restart", "mds1"], "it is ./cloverlab fault restart SERVER"),
-        (["fault", "add_server"], "takes 1 target (group), was given 0"),
+        (["fault", "add_server"], "takes 1 target, was given 0; a target is a group"),
         (["journal", "dump", ".", "--from", "5", "--to", "2"], "--to 2 is before --from 5"),
         (["help", "metrics"], "deploy"),
     ],
