@@ -29,7 +29,7 @@ def wait_for(
             min=0,
             max=86_400,
             metavar="S",
-            help="Seconds, after which the exit code is 1, or 4 when nobody answers.",
+            help="Seconds, after which the exit code is 1, or 4 without an answer.",
         ),
     ] = 60.0,
     port: Port = None,

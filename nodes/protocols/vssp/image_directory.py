@@ -56,16 +56,17 @@ class LocalImageDirectory:
         return {
             image: files
             for image, files in self._all_files().items()
-            if not (self._barred(image) or image in self.refused or self._is_lost(rank_of(image)))
+            if not (self._is_out(image) or self._is_lost(rank_of(image)))
         }
 
     def lost(self) -> list[str]:
         """Images that are lost and not yet refused."""
         return [
-            image
-            for image in self._all_files()
-            if not (self._barred(image) or image in self.refused) and self._is_lost(rank_of(image))
+            image for image in self._all_files() if not self._is_out(image) and self._is_lost(rank_of(image))
         ]
+
+    def _is_out(self, image: str) -> bool:
+        return self._barred(image) or image in self.refused
 
     def _all_files(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}

@@ -41,15 +41,21 @@ def released_later(lab: Groups, decisions: Any, call: Any) -> Any:
     return call.result().result
 
 
-@pytest.mark.parametrize("seed", range(1, 4))
-def test_a_directory_that_is_being_removed_hides_no_later_one_of_its_name(seed: int) -> None:
-    """Ada knows the removed directory by its number. Its group has promised the removal."""
+def known_directory(seed: int) -> Groups:
+    """The empty directory /x/g of group 2, whose number ada knows."""
     lab = Groups(seed, 2, 1, placement="random", cross_group="two_phase")
     make_at(lab, "/x", 1)
     make_at(lab, "/x/g", 2)
     lab.eve.call(Create("/x/g/c"))
     lab.ada.call(Stat("/x/g/c"))
     lab.eve.call(Delete("/x/g/c"))
+    return lab
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_a_directory_that_is_being_removed_hides_no_later_one_of_its_name(seed: int) -> None:
+    """The directory's group has promised the removal."""
+    lab = known_directory(seed)
     decisions = held(lab, "Decision", lab.servers(2))
     lab.eve.call(Delete("/x/g"))
     until_held(lab, decisions)
@@ -96,13 +102,8 @@ def test_a_file_that_was_replaced_is_not_completed_any_more(seed: int, cross_gro
 
 @pytest.mark.parametrize("seed", range(1, 4))
 def test_no_new_name_is_looked_up_in_a_directory_that_goes(seed: int) -> None:
-    """Ada knows the removed directory by its number. Its group has promised the removal, which has been answered."""
-    lab = Groups(seed, 2, 1, placement="random", cross_group="two_phase")
-    make_at(lab, "/x", 1)
-    make_at(lab, "/x/g", 2)
-    lab.eve.call(Create("/x/g/c"))
-    lab.ada.call(Stat("/x/g/c"))
-    lab.eve.call(Delete("/x/g/c"))
+    """The directory's group has promised the removal, which has been answered."""
+    lab = known_directory(seed)
     lab.eve.call(Mkdir("/x/d"))
     decisions = held(lab, "Decision", lab.servers(2))
     lab.eve.call(Delete("/x/g"))
