@@ -21,7 +21,8 @@ WORST = 0.6
 def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.Random) -> list[str]:
     """Heals a core that each family promises to be sufficient; returns the servers that are left out.
 
-    Of each set of servers as many are left out as the family may lose at once, less those whose disks were damaged.
+    Of each set of servers as many are left out as the family may lose at once, less those whose disks were damaged. The last one that is not gone
+    for ever stays.
     """
     left: list[str] = []
     worst = faults_by_server(cluster) if rng.random() < WORST else Counter[str]()
@@ -31,7 +32,8 @@ def heal_core(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: random.R
         candidates = [name for name in members if name not in damaged]
         rng.shuffle(candidates)
         candidates.sort(key=lambda name: -worst[name])
-        left += without_last_known(candidates[: max(0, count - len(damaged))], label, members, config)
+        count = min(count - len(damaged), len(members) - gone_of(cluster, members) - 1)
+        left += without_last_known(candidates[: max(0, count)], label, members, config)
     cut_off_half_there(cluster, left, config, rng)
     heal_links(cluster, left)
     start_and_mend(cluster, left)
@@ -56,12 +58,17 @@ def members_to_lose(cluster: Stage, atlas: Atlas, config: ClusterConfig, rng: ra
     for label, members in sets_of(cluster, config).items():
         serving = [name for name in members if cluster.places.get(name) in SERVING]
         others = [name for name in members if name not in serving and not cluster.servers[name].gone]
-        gone = sum(cluster.servers[name].gone for name in members)
+        gone = gone_of(cluster, members)
         count = min(atlas.survives(label), spared(label, len(members), config))
         candidates = serving if serving and (not others or rng.random() < 0.5) else others
         if len(members) - gone > 1 and count > gone:
             lost += without_last_known([rng.choice(candidates)], label, members, config)
     return lost
+
+
+def gone_of(cluster: Stage, members: list[str]) -> int:
+    """The number of members whose machines are gone for ever."""
+    return sum(cluster.servers[name].gone for name in members)
 
 
 def faults_by_server(cluster: Stage) -> Counter[str]:

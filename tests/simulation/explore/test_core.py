@@ -10,7 +10,7 @@ import pytest
 from backend.scenarios.reader import read
 from nodes.config import SECOND, JournalConfig, one_group
 from nodes.explore import trial as trial_module
-from nodes.explore.core import members_to_lose, spared
+from nodes.explore.core import heal_core, members_to_lose, spared
 from nodes.explore.plan import Failure, Fault, Plan
 from nodes.explore.prober import Prober
 from nodes.explore.trial import Trial, run
@@ -136,6 +136,7 @@ def test_the_last_server_of_a_group_stays() -> None:
     cluster.run_until(lambda: removed not in cluster.configured["g1"], 60 * SECOND)
     cluster.faults.do("gone", [gone])
     lost = [members_to_lose(cluster, trial.atlas, config, Random(seed)) for seed in range(16)]
+    lost += [heal_core(cluster, trial.atlas, config, Random(seed)) for seed in range(16)]
     assert all(name.startswith("jn") for names in lost for name in names)
 
 
