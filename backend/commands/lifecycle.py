@@ -42,7 +42,13 @@ def ps(output: Output = Format.TABLE) -> None:
 
 
 @app.command()
-def down(context: typer.Context, port: Port = None) -> None:
+def down(
+    context: typer.Context,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Then delete its data: journals, images, blocks, events.")
+    ] = False,
+    port: Port = None,
+) -> None:
     """Stop the cluster at a port; its data stay. It also stops servers of a control plane that was killed."""
     plane = plane_at(port_of(context, port))
     if plane.runs:
@@ -54,7 +60,12 @@ def down(context: typer.Context, port: Port = None) -> None:
             time.sleep(POLL_S)
     asyncio.run(stop_leftovers(plane))
     registry.forget(plane)
-    print(f"stopped the cluster at port {plane.port}; its data are in {plane.data}", file=sys.stderr)
+    if delete:
+        from backend.fabrics.home import clear
+
+        clear(Path(plane.data))
+    where = f"its data in {plane.data} are deleted" if delete else f"its data are in {plane.data}"
+    print(f"stopped the cluster at port {plane.port}; {where}", file=sys.stderr)
 
 
 async def stop_leftovers(plane: ControlPlane) -> None:

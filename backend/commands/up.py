@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 from backend.commands.options import Port, port_of
-from backend.errors import ClusterCannotStart, Malformed, reason_of
+from backend.errors import Malformed
 from backend.places import default_data
 from backend.reach import checked_listen, reach_of
 from backend.settings import Settings, data_of
@@ -244,6 +244,8 @@ def up(
         raise Malformed("a simulated cluster has a simulated coordination service: leave --zookeeper out")
     where = data or directory_of(name, shape, simulated)
     if fresh:
+        from backend.fabrics.home import clear
+
         clear(where)
     settings = Settings(
         where, port_of(context, port), shape, zookeeper, simulated, kept_s=age(keep),
@@ -270,15 +272,6 @@ def directory_of(name: str | None, shape: Shape, simulated: bool) -> Path:
         return default_data()
     new_config(shape, "shape")
     return data_of("-".join(words))
-
-
-def clear(directory: Path) -> None:
-    from backend.fabrics import home
-
-    try:
-        home.clear(directory)
-    except OSError as error:
-        raise ClusterCannotStart(f"cannot delete {directory}: {reason_of(error)}") from None
 
 
 def run_up(settings: Settings) -> int:

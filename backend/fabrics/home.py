@@ -209,18 +209,23 @@ def take_lock(path: Path) -> int:
 def clear(path: Path) -> None:
     """Removes a cluster and the processes that a killed control plane left; the directory stays.
 
-    Raises ClusterCannotStart for a directory that is in use, OSError for one that cannot be changed.
+    Raises ClusterCannotStart for a directory that is in use or cannot be changed.
     """
-    if not (path / "cluster.json").exists():
-        return
-    lock = take_lock(path)
     try:
-        end_leftovers(path)
-        for name in PARTS:
-            part = path / name
-            shutil.rmtree(part) if part.is_dir() and not part.is_symlink() else part.unlink(missing_ok=True)
-    finally:
-        os.close(lock)
+        if not (path / "cluster.json").exists():
+            return
+        lock = take_lock(path)
+        try:
+            end_leftovers(path)
+            for name in PARTS:
+                part = path / name
+                shutil.rmtree(part) if part.is_dir() and not part.is_symlink() else part.unlink(
+                    missing_ok=True
+                )
+        finally:
+            os.close(lock)
+    except OSError as error:
+        raise ClusterCannotStart(f"cannot delete {path}: {reason_of(error)}") from None
 
 
 def end_leftovers(path: Path) -> None:

@@ -82,3 +82,12 @@ def test_a_fresh_cluster_has_no_history(shell: Shell) -> None:
 def test_a_detached_control_plane_that_cannot_start_says_why(shell: Shell) -> None:
     failed = shell.run("up", "--zookeeper", "127.0.0.1:1", "-d")
     assert (failed.returncode, failed.stdout) == (4, "") and "no ZooKeeper answers" in failed.stderr
+
+
+def test_down_deletes_the_data_when_asked(shell: Shell) -> None:
+    assert shell.run("up", "--name", "mine", "--protocol", "single", "-d").returncode == 0
+    directory = shell.directory / "clusters" / "mine"
+    (directory / "notes.txt").write_text("a person's own file")
+    stopped = shell.run("down", "--delete")
+    assert stopped.returncode == 0 and stopped.stderr.endswith(f"its data in {directory} are deleted\n")
+    assert sorted(path.name for path in directory.iterdir()) == ["key", "lock", "notes.txt"]
