@@ -14,6 +14,7 @@ app = typer.Typer()
 pool = typer.Typer(no_args_is_help=True, help="The storage pool and its images.")
 pool.callback()(inherit_port)
 app.add_typer(pool, name="pool")
+Group = Annotated[str, typer.Argument(metavar="GROUP", help="A group that is served: g1.")]
 
 
 @pool.command()
@@ -30,3 +31,20 @@ def look(
     asked = urlencode({"path": path, "sn": sn})
     reported = ask(context, port, "GET", f"/api/pool/look?{asked}")
     show(output, reported)
+
+
+@pool.command()
+def image(context: typer.Context, group: Group, output: Output = Format.TABLE, port: Port = None) -> None:
+    """Take an image of a group's namespace now, and print the active that sees to it."""
+    order(context, port, output, group, "image")
+
+
+@pool.command()
+def check(context: typer.Context, group: Group, output: Output = Format.TABLE, port: Port = None) -> None:
+    """Read every replica of a group's files again and compare them, and print the active that sees to it."""
+    order(context, port, output, group, "check")
+
+
+def order(context: typer.Context, port: Port, output: Format, group: str, do: str) -> None:
+    ordered = ask(context, port, "POST", "/api/pool", {"group": group, "do": do})
+    show(output, ordered, [ordered])

@@ -191,11 +191,20 @@ def test_what_an_image_says_of_a_path(cluster: Up) -> None:
     assert json.loads(look(cluster, "/seen/g").stdout)["found"] is None
     unknown = look(cluster, "/seen", "--sn", "1")
     assert unknown.returncode == 3 and "no image at sn 1 lies here; there are " in unknown.stderr
+    for what in ("image", "check"):
+        ordered = pool(cluster, what, "g1")
+        assert json.loads(ordered.stdout)["server"] == cluster.active(), ordered.stderr
+    unknown = pool(cluster, "image", "g9")
+    assert unknown.returncode == 3 and "no group is called 'g9'; there are g1" in unknown.stderr
 
 
 def look(cluster: Up, *words: str) -> subprocess.CompletedProcess[str]:
+    return pool(cluster, "look", *words)
+
+
+def pool(cluster: Up, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*CLOVERLAB, "--port", str(cluster.port), "pool", "look", *words, *JSON],
+        [*CLOVERLAB, "--port", str(cluster.port), "pool", *words, *JSON],
         cwd=REPOSITORY, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
