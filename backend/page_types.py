@@ -53,7 +53,7 @@ ALIASES = {
 }
 """Literals by the names that the page gives them."""
 READ = (
-    "CheckFailed", "Configured", "Drawn", "FaultInjected", "LockHeld", "Placed", "Serving", "SessionEnded", "StepTaken",
+    "CheckFailed", "Configured", "Drawn", "FaultInjected", "LockHeld", "LockRemoved", "Placed", "Serving", "SessionEnded", "StepTaken",
 )  # fmt: skip
 """Events of which the page reads more than the sentence."""
 MODULES = (

@@ -117,6 +117,9 @@ class Cluster(BaseModel):
     )
     variant: str = Field(description="safe, or paper: the protocol's literal text with all of its holes.")
     holes: list[str] = Field(description="The paper's holes that are open: the cluster is not safe.")
+    detection: str = Field(
+        description="What ends a silent leader's role: `session` (its coordination session), or `members` (they grant it a lease)."
+    )
     timing: dict[str, int]
     groups: list[CountedGroup]
     replicated: dict[str, Replicated] = Field(  # type: ignore[valid-type]

@@ -32,6 +32,7 @@ def cluster(running: Running) -> dict[str, Any]:
         "kept_s": running.settings.kept_s,
         "variant": config.variant,
         "holes": list(opened(config.holes)),
+        "detection": config.detection,
         "timing": msgspec.structs.asdict(config.timing),
         "groups": groups(running),
         "replicated": msgspec.to_builtins(running.counted.servers),

@@ -23,6 +23,7 @@ from backend.fabrics.children import Roster
 from backend.holders import described
 from backend.shape import Shape, check, new_config
 from nodes.config import ClusterConfig
+from nodes.families import family_named
 from nodes.format_number import of_other_version
 from nodes.kinds import ProcessKind, nodes_of
 from nodes.real.private_files import own_file, private_directory, remove_unfinished, replace_file
@@ -246,9 +247,17 @@ def sign(lock: int) -> None:
 
 def new_cluster(wanted: Shape, simulated: bool, seed: int | None) -> ClusterFile:
     cluster = new_config(wanted, f"clover-{secrets.token_hex(4)}")
+    if wanted.config is None and wanted.detection is None and members_detect(cluster):
+        cluster = msgspec.structs.replace(cluster, detection="members")
     return ClusterFile(
         seed=secrets.randbits(32) if seed is None else seed, cluster=cluster, simulated=simulated
     )
+
+
+def members_detect(cluster: ClusterConfig) -> bool:
+    """Whether the members of a new cluster detect failures by default: they grant leases, and without one of them the others are a majority."""
+    fewest = min(len(group.members) for group in cluster.groups)
+    return fewest > 2 and not family_named(cluster.protocol).cannot_grant
 
 
 def check_kind(path: Path, have: ClusterFile, simulated: bool) -> None:

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.families.looks import SIZES, faultless
 from tests.browser.looking import PAGES, active, card, goes_on, opened, role_is, visit
-from tests.browser.running import Running
+from tests.browser.running import Running, living
 
 
-def test_a_visitor_causes_and_understands_a_failover(page: Page, lab: Running) -> None:
-    opened(page, lab.url)
+@pytest.fixture
+def patient(tmp_path: Path, browser: Browser) -> Iterator[Running]:
+    """A cluster in which the end of a session decides."""
+    with living(Running(tmp_path, shape=("--detection", "session"))) as running:
+        yield running
+
+
+def test_a_visitor_causes_and_understands_a_failover(page: Page, patient: Running) -> None:
+    opened(page, patient.url)
     tour, old = page.get_by_test_id("guide"), active(page)
     forward = tour.get_by_role("button", name="Next")
     expect(tour).to_contain_text(f"{old} is the active: it answers every call")
@@ -66,6 +75,26 @@ def test_a_visitor_causes_and_understands_a_failover(page: Page, lab: Running) -
     expect(tour).to_have_count(0)
     page.get_by_test_id("tour").click()
     expect(tour).to_have_attribute("data-step", "meet")
+
+
+def test_a_visitor_sees_why_a_certain_death_is_not_waited_for(page: Page, lab: Running) -> None:
+    opened(page, lab.url)
+    tour, old = page.get_by_test_id("guide"), active(page)
+    forward = tour.get_by_role("button", name="Next")
+    forward.click()
+    card(page, old).click()
+    page.get_by_test_id("verb-crash").click()
+    expect(forward).to_be_enabled()
+    expect(page.get_by_test_id("tour-progress")).to_contain_text(f"The lock of {old} is removed")
+    forward.click()
+    expect(tour).to_contain_text(f"the program that had started {old} saw its process end")
+    expect(tour).to_contain_text(
+        "Without leases they wait until its session with the coordination service ends: 5 s"
+    )
+    forward.click()
+    forward.click()
+    page.get_by_role("button", name=re.compile(f"The lock of {old} is removed")).click()
+    expect(page.get_by_test_id("tour-phase")).to_contain_text("saw it end")
 
 
 def seen_in_slow_steps(page: Page, old: str, new: str) -> None:

@@ -23,7 +23,7 @@ export interface EnsembleServer extends NodeProcess { role: "leader" | "follower
 export interface Coordination { pid: number; address: string; process: Process; embedded: boolean; servers: EnsembleServer[] }
 export interface Link { a: string; b: string; direction: Direction; rule: string }
 export interface InvariantStatus { invariant: string; meaning: string; counts: string; state: "grey" | "green" | "red"; checked: number; explanation: string; evidence: [string, number][] }
-export interface Cluster { cluster: string; protocol: string; fabric: string; run: number; seq: number; clock: string; now_ns: number; settled: boolean; start_s: number | null; kept_s: number; trouble: string; variant: string; holes: string[]; timing: Record<string, number>; groups: CountedGroup[]; replicated: Record<string, Replicated>; pipelines: Record<string, Pipeline>; servers: Server[]; nodes: Node[]; data_nodes: Record<string, unknown>[]; journal_nodes: Record<string, unknown>[]; clients: Client[]; coordination: Coordination; links: Link[]; faults: Fault[]; invariants: InvariantStatus[] }
+export interface Cluster { cluster: string; protocol: string; fabric: string; run: number; seq: number; clock: string; now_ns: number; settled: boolean; start_s: number | null; kept_s: number; trouble: string; variant: string; holes: string[]; detection: string; timing: Record<string, number>; groups: CountedGroup[]; replicated: Record<string, Replicated>; pipelines: Record<string, Pipeline>; servers: Server[]; nodes: Node[]; data_nodes: Record<string, unknown>[]; journal_nodes: Record<string, unknown>[]; clients: Client[]; coordination: Coordination; links: Link[]; faults: Fault[]; invariants: InvariantStatus[] }
 export interface Status { cluster: string; protocol: string; settled: boolean; problems: string[]; rows: Record<string, unknown>[] }
 export interface Picture { at_ns: number; seq: number; servers: Record<string, Server>; groups: Record<string, Group>; nodes: Record<string, Node>; faults: Fault[]; invariants: Record<string, string> }
 export interface PictureChanges { at_ns?: number; seq?: number; servers?: Record<string, Server>; groups?: Record<string, Group>; nodes?: Record<string, Node>; faults?: Fault[]; invariants?: Record<string, string> }
@@ -185,11 +185,12 @@ export interface Configured extends Stamp { kind: "Configured"; group: string; o
 export interface Drawn extends Stamp { kind: "Drawn"; group: string; round: number; draws: [string, number, number, number][]; winner: string; by: string }
 export interface FaultInjected extends Stamp { kind: "FaultInjected"; fault: number; verb: string; targets: string[]; options: Record<string, unknown> }
 export interface LockHeld extends Stamp { kind: "LockHeld"; group: string; owner: string }
+export interface LockRemoved extends Stamp { kind: "LockRemoved"; group: string; holder: string; evidence: string; agreed: string[] }
 export interface Placed extends Stamp { kind: "Placed"; group: string; of_server: string; state: string; epoch: number; sn: number }
 export interface Serving extends Stamp { kind: "Serving"; group: string; epoch: number; sn: number; crc: string; members: string[] }
 export interface SessionEnded extends Stamp { kind: "SessionEnded"; of_server: string; session: string; reason: string }
 export interface StepTaken extends Stamp { kind: "StepTaken"; procedure: string; step: string; paper: string; detail: string; epoch: number; checkpoint: string; outcome: string; took_ms: number }
-export type LabEvent = CheckFailed | Configured | Drawn | FaultInjected | LockHeld | Placed | Serving | SessionEnded | StepTaken;
+export type LabEvent = CheckFailed | Configured | Drawn | FaultInjected | LockHeld | LockRemoved | Placed | Serving | SessionEnded | StepTaken;
 export type StreamFrame = HelloFrame | EventsFrame | RateFrame | ClockFrame | MessagesFrame | ProcessesFrame | FailoverFrame | CountersFrame | InvariantsFrame;
 export interface Says { term: string; place: string }
 export interface States { p: [string, string]; c: [string, string]; a: [string, string]; e: [string, string]; x: [string, string] }

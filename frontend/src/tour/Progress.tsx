@@ -3,11 +3,12 @@ import { Trans } from "@lingui/react/macro";
 import { useEffect, useState } from "react";
 import { clock, useLab } from "../store/store";
 import { milliseconds } from "../store/time";
-import { type Facts, sinceFault } from "./facts";
+import { type Facts, overOf, sinceFault } from "./facts";
+import { sceneOf } from "./useFacts";
 
 const TICK_MS = 100;
 
-/** Seconds until a session without heartbeats ends at the latest; 0 afterwards. */
+/** Seconds until a session, or a lease, without heartbeats ends; 0 afterwards. */
 function useLeft(fault_ns: number, timeout_ms: number, over: boolean): number {
   const [now_ns, setNow] = useState(() => clock.now_ns());
   useEffect(() => {
@@ -20,12 +21,13 @@ function useLeft(fault_ns: number, timeout_ms: number, over: boolean): number {
 
 /** The way from the fault to the first answer: what has happened, and what is waited for. */
 export function Progress({ facts }: { facts: Facts }) {
-  const { old, fault, ended, freed, locked, serving } = facts;
-  const timeout_ms = useLab((state) => state.cluster?.timing.session_timeout_ms ?? 0);
-  const over = ended ?? freed;
-  const left_s = useLeft(fault?.at_ns ?? 0, timeout_ms, over !== null);
+  const { old, fault, locked, serving } = facts;
+  const session_ms = useLab((state) => sceneOf(state).session_timeout_ms);
+  const grant_ms = useLab((state) => sceneOf(state).grant_ms);
+  const over = overOf(facts);
+  const left_s = useLeft(fault?.at_ns ?? 0, grant_ms ?? session_ms, over !== null);
   const parts = [
-    { name: t`Session of ${old} ends`, at: over },
+    { name: grant_ms === null ? t`Session of ${old} ends` : t`The lock of ${old} is removed`, at: over },
     { name: t`Draw for the lock`, at: locked },
     { name: t`Journals made equal, service`, at: serving },
   ];
@@ -43,12 +45,18 @@ export function Progress({ facts }: { facts: Facts }) {
           {at === null && index === 0 && (
             <>
               <span className="figures" data-testid="countdown">
-                {left_s > 0 ? t`in ${left_s.toFixed(1)} s at the latest` : t`any moment now`}
+                {left_s > 0 && grant_ms === null
+                  ? t`in ${left_s.toFixed(1)} s at the latest`
+                  : t`any moment now`}
               </span>
               <progress
-                aria-label={t`Time until the session of ${old} ends`}
+                aria-label={
+                  grant_ms === null
+                    ? t`Time until the session of ${old} ends`
+                    : t`Time until the lease of ${old} has run out`
+                }
                 value={left_s * 1000}
-                max={timeout_ms}
+                max={grant_ms ?? session_ms}
               />
             </>
           )}

@@ -3,7 +3,7 @@
 import { i18n, type MessageDescriptor } from "@lingui/core";
 import { msg, t } from "@lingui/core/macro";
 import { rowOf } from "../actions/verbs";
-import type { Drawn, LabEvent, Serving, StepTaken, Verb } from "../api/schema";
+import type { Drawn, LabEvent, LockRemoved, Serving, SessionEnded, StepTaken, Verb } from "../api/schema";
 
 /** State of the cluster beside its events. */
 export interface Scene {
@@ -14,6 +14,8 @@ export interface Scene {
   /** All servers of the group. */
   servers: readonly string[];
   session_timeout_ms: number;
+  /** Length of the members' grants to the leader; null when the end of its session decides. */
+  grant_ms: number | null;
   /** Name of the group. */
   group: string;
   /** Whether there are several groups. */
@@ -26,8 +28,10 @@ export interface Facts {
   fault: LabEvent | null;
   /** The server that was the target of the fault. */
   old: string;
+  /** Its lock is removed on evidence, before its session ends. */
+  removed: LockRemoved | null;
   /** The end of its session. */
-  ended: LabEvent | null;
+  ended: SessionEnded | null;
   /** The lock becomes free, or with members: the view without the target. */
   freed: LabEvent | null;
   /** The conclusion of the winner of the draw, or the first conclusion. */
@@ -45,6 +49,7 @@ export interface Facts {
 export const NOTHING: Facts = {
   fault: null,
   old: "",
+  removed: null,
   ended: null,
   freed: null,
   drawn: null,
@@ -70,6 +75,8 @@ export function received(facts: Facts, event: LabEvent, scene: Scene, follows: s
   }
   if (serving !== null) return returned(facts, event, follows);
   switch (event.kind) {
+    case "LockRemoved":
+      return event.group === scene.group && event.holder === old ? { ...facts, removed: event } : facts;
     case "SessionEnded":
       return event.of_server === old ? { ...facts, ended: event } : facts;
     case "LockHeld":
@@ -156,13 +163,34 @@ const STEPS: Partial<Record<string, readonly [title: MessageDescriptor, why: Mes
 };
 
 /** The moments of a takeover in their order. */
-export function phasesOf({ fault, ended, freed, drawn, locked, steps, serving, old }: Facts): Phase[] {
+export function phasesOf({
+  fault,
+  removed,
+  ended,
+  freed,
+  drawn,
+  locked,
+  steps,
+  serving,
+  old,
+}: Facts): Phase[] {
   const found: (Phase | null)[] = [
     fault && { event: fault, title: t`Fault at ${old}`, why: t`No server answers from here on.` },
+    removed && {
+      event: removed,
+      title: t`The lock of ${old} is removed`,
+      why:
+        removed.evidence === "death"
+          ? t`The one that had started the process saw it end, and recorded that it sends no more answers. So no other server has to wait.`
+          : t`The others received no heartbeat from it for a whole lease. Most of them agreed, so that one of them removed the lock.`,
+    },
     ended && {
       event: ended,
       title: t`Session of ${old} ends`,
-      why: t`The coordination service has received no heartbeat for the session time-out. It removes what the session owned: the lock.`,
+      why:
+        ended.reason === "expired"
+          ? t`The coordination service has received no heartbeat for the session time-out. It removes what the session owned: the lock.`
+          : t`The session was closed in order. The coordination service removes what it owned.`,
     },
     freed && {
       event: freed,
@@ -193,6 +221,11 @@ export function phasesOf({ fault, ended, freed, drawn, locked, steps, serving, o
   return found
     .filter((phase) => phase !== null)
     .sort((a, b) => a.event.at_ns - b.event.at_ns || a.event.seq - b.event.seq);
+}
+
+/** What ended the old leader's role: the lock was removed on evidence, its session ended, or the lock became free. */
+export function overOf({ removed, ended, freed }: Facts): LabEvent | null {
+  return removed ?? ended ?? freed;
 }
 
 /** Milliseconds from the fault to an event; null when one of them has not happened. */

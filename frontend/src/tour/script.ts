@@ -4,7 +4,7 @@ import type { MessageDescriptor } from "@lingui/core";
 import { msg, t } from "@lingui/core/macro";
 import type { Vocabulary } from "../api/schema";
 import { milliseconds } from "../store/time";
-import { type Facts, type Scene, sinceFault } from "./facts";
+import { type Facts, overOf, type Scene, sinceFault } from "./facts";
 
 /** What is shown beside the text. */
 export type Exhibit = "words" | "progress" | "draw" | "phases" | "evidence" | "stories" | "none";
@@ -20,8 +20,9 @@ export interface Step {
 
 const ALWAYS = (): boolean => true;
 
-function brokenText(facts: Facts, { leader, served, session_timeout_ms }: Scene, words: Vocabulary): string {
-  const { fault, old, ended, locked, serving } = facts;
+function brokenText(facts: Facts, scene: Scene, words: Vocabulary): string {
+  const { leader, served, session_timeout_ms, grant_ms } = scene;
+  const { fault, old, removed, ended, locked, serving } = facts;
   if (fault === null && !served) return t`No server answers now: too few are left. Restart the stopped ones.`;
   if (fault === null)
     return t`Crash ${leader || t`it`}: click its card below and choose Crash, or press its number and then C. Nothing can be lost for good: this is a real failure of a real process, and that is what the others are for.`;
@@ -29,7 +30,10 @@ function brokenText(facts: Facts, { leader, served, session_timeout_ms }: Scene,
     return t`${serving.server} answers, ${milliseconds(sinceFault(facts, serving) ?? 0)} after the fault, in ${words.term} ${serving.epoch}. That was a failover. Go on to see what happened in that time.`;
   if (locked !== null)
     return t`One of the others holds the lock and makes all journals equal before it answers.`;
+  if (removed !== null) return t`The lock is free. ${words.election}`;
   if (ended !== null) return t`The session has ended and its lock is free. ${words.election}`;
+  if (grant_ms !== null)
+    return t`${old} is gone and no server answers, yet the others must wait: it cannot be known from outside whether ${old} is dead or only slow. It answers under a lease that the others grant, ${grant_ms / 1000} s at a time. When they receive nothing from it until the last one has run out, they may remove its lock.`;
   return t`${old} is gone and no server answers, yet the others must wait: it cannot be known from outside whether ${old} is dead or only slow. If another one answered now and ${old} came back, two servers would answer differently. So ${old} keeps its lock until its session ends: ${session_timeout_ms / 1000} s without a heartbeat.`;
 }
 
@@ -65,9 +69,16 @@ export function takeoverSteps(words: Vocabulary): Step[] {
       id: "wait",
       title: msg`Why the others waited`,
       exhibit: "progress",
-      text: (facts, { session_timeout_ms }) => {
-        const took = sinceFault(facts, facts.ended ?? facts.freed);
+      text: (facts, { session_timeout_ms, grant_ms }) => {
+        const took = sinceFault(facts, overOf(facts));
         const measured = took === null ? "" : t` Here it took ${milliseconds(took)}.`;
+        if (grant_ms !== null) {
+          const why =
+            facts.removed?.evidence === "death"
+              ? t`This time they need not have waited: the program that had started ${facts.old} saw its process end and recorded that it answers no more. Only such a record is certain; silence is not.`
+              : t`A silent server may be dead, paused or cut off. The others received nothing from ${facts.old} until its last lease had run out, so it could not answer any more, and removed its lock.`;
+          return t`While ${facts.old} led, it sent heartbeats, and the others granted it a lease of ${grant_ms / 1000} s with each answer. It answered clients only while most of them had. ${why}${measured} Without leases they wait until its session with the coordination service ends: ${session_timeout_ms / 1000} s.`;
+        }
         return t`Every server has a session with the coordination service and renews it by heartbeats. The lock belongs to the session of ${facts.old}. A silent server may be dead, paused or cut off; only after ${session_timeout_ms / 1000} s without a heartbeat the service ends the session and removes the lock.${measured} A shorter time-out would be faster, but a short pause would already cost a failover.`;
       },
       done: ALWAYS,

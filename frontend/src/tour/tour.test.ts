@@ -15,6 +15,7 @@ const SCENE: Scene = {
   served: true,
   servers: ["mds1", "mds2", "mds3"],
   session_timeout_ms: 5000,
+  grant_ms: null,
   group: "g1",
   several: false,
   verbs: [row("crash", { unseats: true })],
@@ -77,6 +78,23 @@ describe("what the tour learns of a failover", () => {
     ]);
   });
 
+  it("has what removed the lock before the session ended", () => {
+    const removed = (evidence: string) =>
+      event("LockRemoved", 550, { group: "g1", holder: "mds1", evidence, agreed: ["mds2", "mds3"] });
+    const leased = { ...SCENE, grant_ms: 400 };
+    for (const [evidence, why, said] of [
+      ["death", "saw it end", "need not have waited"],
+      ["silence", "Most of them agreed", "its last lease had run out"],
+    ] as const) {
+      const facts = play([CRASH, removed(evidence), ...TAKEOVER.slice(2)]);
+      expect(phasesOf(facts)[1]).toMatchObject({ title: "The lock of mds1 is removed" });
+      expect(phasesOf(facts)[1]?.why).toContain(why);
+      expect(named("wait").text(facts, leased)).toContain(said);
+      expect(named("wait").text(facts, leased)).toContain("Here it took 450 ms");
+    }
+    expect(play([CRASH, { ...removed("death"), group: "g2" } as LabEvent]).removed).toBeNull();
+  });
+
   it("follows the old active until it is in step", () => {
     const taken = play(TAKEOVER);
     expect(play(BACK.slice(0, 1), taken)).toMatchObject({ behind: true, inStep: false });
@@ -109,6 +127,8 @@ describe("the steps", () => {
   it("say why the others must wait, and what decides the draw", () => {
     const waiting = named("break").text(play(TAKEOVER.slice(0, 1)), SCENE);
     expect(waiting).toContain("mds1 keeps its lock until its session ends");
+    const leased = named("break").text(play(TAKEOVER.slice(0, 1)), { ...SCENE, grant_ms: 400 });
+    expect(leased).toContain("a lease that the others grant, 0.4 s at a time");
     const facts = play(TAKEOVER);
     expect(named("draw").text(facts, SCENE)).toContain("the number decides: mds2 drew the largest");
     const byJournal = { ...facts, drawn: { ...(facts.drawn as NonNullable<Facts["drawn"]>), by: "journal" } };
@@ -126,6 +146,7 @@ describe("the steps", () => {
   it("have words for every state", () => {
     for (const each of [...STEPS, ...MEMBER_STEPS])
       for (let end = 0; end <= TAKEOVER.length; end += 1)
-        expect(each.text(play(TAKEOVER.slice(0, end)), SCENE)).toMatch(/\w/);
+        for (const grant_ms of [null, 400])
+          expect(each.text(play(TAKEOVER.slice(0, end)), { ...SCENE, grant_ms })).toMatch(/\w/);
   });
 });

@@ -16,6 +16,7 @@ export function sceneOf({ live, cluster, verbs }: LabState): Scene {
     served: servers.some(serves),
     servers: servers.map(({ name }) => name),
     session_timeout_ms: cluster?.timing.session_timeout_ms ?? SESSION_TIMEOUT_MS,
+    grant_ms: cluster?.detection === "members" ? (cluster.timing.grant_ms ?? null) : null,
     group: first?.name ?? "",
     several: groups.length > 1,
     verbs,

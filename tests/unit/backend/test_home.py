@@ -13,6 +13,7 @@ from backend.errors import ClusterCannotStart
 from backend.fabrics.children import began
 from backend.fabrics.home import SOCKET_PATH_BYTES, Home, fits_socket, free_port, socket_place
 from backend.shape import Shape
+from nodes.config import one_group
 from nodes.real.private_files import replace_file
 from nodes.wire.keys import Keys, keys_of
 
@@ -208,3 +209,23 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path, monkeypatch: pyte
     with pytest.raises(OSError, match="No space"):
         replace_file(path, b"b" * 3000)
     assert path.read_bytes() == b"a" * 3000 and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("shape", "detection"),
+    [
+        (Shape(), "members"),
+        (Shape(detection="session"), "session"),
+        (Shape(standbys=1), "session"),
+        (Shape(protocol="2pc"), "members"),
+        (Shape(protocol="qjm"), "session"),
+        (Shape(config=one_group(3)), "session"),
+    ],
+)
+def test_members_of_a_new_cluster_detect_failures_where_they_can(
+    tmp_path: Path, shape: Shape, detection: str
+) -> None:
+    home = Home.open(tmp_path, shape)
+    assert home.file.cluster.detection == detection
+    home.close()
+    Home.open(tmp_path).close()

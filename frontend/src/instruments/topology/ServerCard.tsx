@@ -5,6 +5,7 @@ import { memo, type PointerEvent } from "react";
 import type { Pipeline, Server, Vocabulary } from "../../api/schema";
 import { lagWords } from "../../families/glossary";
 import { ROLES, shownRole } from "../../families/roles";
+import { useLab } from "../../store/store";
 import { count } from "../../store/time";
 import { RoleMark } from "../../ui/RoleMark";
 import type { Box } from "./layout";
@@ -84,6 +85,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
   const place = dragged ?? box;
   const dead = server.process === "stopped";
   const kept = dead && holdsLock;
+  const leased = useLab(({ cluster }) => cluster?.detection === "members");
   return (
     <button
       type="button"
@@ -116,7 +118,11 @@ export const ServerCard = memo(function ServerCard(props: Props) {
       </span>
       {kept && (
         <span className="card-kept" data-testid={`kept-${name}`}>
-          <Trans>lock kept until its session ends</Trans>
+          {leased ? (
+            <Trans>lock kept until its lease runs out</Trans>
+          ) : (
+            <Trans>lock kept until its session ends</Trans>
+          )}
         </span>
       )}
       {marks !== "" && (
