@@ -12,7 +12,7 @@ from nodes.wire.messages import Answer
 from nodes.world import World
 
 TIMES = 3
-"""Number of attempts to open a session. Each uses a stamp that the group sent just before, and a late request is refused."""
+"""Number of attempts to open or renew a session. Each uses a stamp that the group sent just before, and a late request is refused."""
 SessionCall = OpenSession | CloseSession
 
 
@@ -35,7 +35,8 @@ class Keeping:
         self._renewing: dict[int, asyncio.Future[None]] = {}
         """Renewals under way by group. A silent group has a single renewal, however often another one falls due."""
         self._timer: Any = None
-        self._over = False
+        self.over = False
+        """The client has ended. Its sessions are being closed, or have been."""
 
     async def open_at(self, group: int) -> None:
         """Opens the session at a group by a record, once per group."""
@@ -52,14 +53,18 @@ class Keeping:
 
     async def _open(self, group: int) -> None:
         routes = self._groups[group]
-        for _ in range(TIMES):
-            answer = await self._run(OpenSession(routes.sent + 1), group)
-            if answer is None or not answer.error:
-                break
-        routes.opened = answer is not None and not answer.error
+        routes.opened = await self._record(group)
         if routes.opened:
             self._used(routes)
             self._await_renewal()
+
+    async def _record(self, group: int) -> bool:
+        """Opens or renews the session by a record; False when that failed."""
+        for _ in range(TIMES):
+            answer = await self._run(OpenSession(self._groups[group].sent + 1), group)
+            if answer is None or not answer.error:
+                break
+        return answer is not None and not answer.error
 
     # --- renewing --------------------------------------------------------------------------------------------------
 
@@ -67,7 +72,7 @@ class Keeping:
         routes.used_ns = self._clock.monotonic_ns()
 
     def _await_renewal(self) -> None:
-        if self._timer is None and not self._over:
+        if self._timer is None and not self.over:
             self._timer = self._clock.call_later(self._pause_ns, self._renew)
 
     def _renew(self) -> None:
@@ -83,15 +88,14 @@ class Keeping:
         self._await_renewal()
 
     async def _renew_at(self, group: int) -> None:
-        routes = self._groups[group]
-        self._used(routes)
-        await self._run(OpenSession(routes.sent + 1), group)
+        self._used(self._groups[group])
+        await self._record(group)
 
     # --- the end ---------------------------------------------------------------------------------------------------
 
     async def close(self) -> None:
         """Ends the session wherever it is open. At a group that does not answer it ends by its time to live."""
-        self._over = True
+        self.over = True
         if self._timer is not None:
             self._timer.cancel()
         for group, routes in self._groups.items():

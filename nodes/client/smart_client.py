@@ -284,13 +284,19 @@ class SmartClient:
                 await self._world.clock.sleep(pause_ns(pending.tries, self._world.rng))
 
     def _is_outcome(self, pending: PendingCall, answer: Answer) -> bool:
-        """Whether an answer decides the call. When a copy was sent before, an unknown session or a forgotten call decides nothing."""
-        return not (answer.forgotten and pending.copies > 1 and type(pending.operation) in WRITES)
+        """Whether an answer decides the call. An unknown session or a forgotten call decides nothing when a copy was sent before. Nor does it when
+        this client has closed its session: the link may have delivered the request a second time, behind the closing, which alone is remembered.
+        What opens a session is asked anew (`_run_session`)."""
+        kind = type(pending.operation)
+        behind_closing = self._keeping.over and kind is not CloseSession
+        in_doubt = kind in WRITES and kind is not OpenSession and (pending.copies > 1 or behind_closing)
+        return not (answer.forgotten and in_doubt)
 
     def _from_elsewhere(self, peer: str, reply: Reply, asked: int) -> tuple[int, Reply]:
-        """A group that was asked before may still answer, and then it has carried the call out. Any other reply of it comes too late."""
+        """A group that was asked before may still answer, and then it has carried the call out. Any other reply of it comes too late, also that
+        it has forgotten the session since."""
         for group, routes in self._groups.items():
-            if routes.knows(peer) and isinstance(reply, Answer):
+            if routes.knows(peer) and isinstance(reply, Answer) and not reply.forgotten:
                 return group, reply
         return asked, None
 

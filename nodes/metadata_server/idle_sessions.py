@@ -1,4 +1,10 @@
-"""Detection of dead clients. The leader decides from the stamps of records, never from a clock where the record is applied (safety rule 10)."""
+"""Detection of dead clients. The server that looks for them decides from the stamps of records and by its own clock, never where the record is
+applied (safety rule 10).
+
+By the stamps, a client without a record for its session's time to live is dead: no late copy of the call that opened the session is fresh when it
+has ended. But stamps jump where another member, another group or a client has later ones, so the server also measures, by its own monotonic clock,
+how long it has seen no newer stamp: no error of a wall clock ends the session of a living client.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +19,20 @@ ENDED_AT_ONCE = 256
 
 
 class IdleSessions:
-    """One tenure's view of idle sessions. A new leader first gives clients time, because they may have had no server for their renewals."""
+    """One server's view of idle sessions: a leader's in one tenure, or a member's since its start.
 
-    def __init__(self, clock: Clock, cluster: ClusterConfig):
+    A new leader first gives clients time, because they may have had no server for their renewals.
+    """
+
+    def __init__(self, clock: Clock, cluster: ClusterConfig, leads: bool = True):
+        """`leads`: a new leader counts a quarter of the time to live as over. A living client renews its session within two thirds of it."""
         self._clock = clock
         self._never = cluster.mutations.sessions_never_end
         self.ttl_ns = cluster.session_ttl_ms * MILLISECOND
+        self._counted_ns = self.ttl_ns // 4 if leads else 0
+        """Time for which the clients of the first round count as silent."""
+        self._seen: dict[str, tuple[int, int]] = {}
+        """By client, the stamp of its last record and the time at which this server first saw it."""
         self.wait_anew()
 
     def wait_anew(self) -> None:
@@ -30,15 +44,31 @@ class IdleSessions:
         """Interval between two checks."""
         return max(self.ttl_ns // 8, 10 * MILLISECOND)
 
-    def due(self, sessions: ClientSessions, now_ns: int) -> list[str]:
-        """Clients whose sessions end now. `now_ns` is the stamp of the record that would end them."""
-        if self._never or self._clock.monotonic_ns() < self._from_ns:
+    def due(self, sessions: ClientSessions, now_ns: int, turn: int = 0) -> list[str]:
+        """Clients whose sessions end now; asked once per round. `now_ns` is the stamp of the record that would end them; `turn`: number of servers
+        that look for dead clients, too, and have a round each before this one."""
+        self._observe(sessions)
+        clock_ns = self._clock.monotonic_ns()
+        if self._never or clock_ns < self._from_ns:
             return []
-        return self.unused(sessions, now_ns - self.ttl_ns)[:ENDED_AT_ONCE]
+        since_ns = clock_ns - self.ttl_ns - turn * self.round_ns
+        silent = [
+            client
+            for client in sessions.unused_since(now_ns - self.ttl_ns)
+            if self._seen[client][1] <= since_ns
+        ]
+        return silent[:ENDED_AT_ONCE]
 
-    def unused(self, sessions: ClientSessions, stamp_ns: int) -> list[str]:
-        """Clients that have been silent since this stamp."""
-        return sessions.unused_since(stamp_ns)
+    def _observe(self, sessions: ClientSessions) -> None:
+        """Takes the present stamps."""
+        first_ns, before = self._clock.monotonic_ns() - self._counted_ns, self._seen
+        self._counted_ns = 0
+        self._seen = {
+            client: seen
+            if (seen := before.get(client)) is not None and seen[0] == session.used_ns
+            else (session.used_ns, first_ns)
+            for client, session in sessions
+        }
 
 
 def check_fresh(operation: Operation, client: str, now_ns: int, ttl_ns: int) -> None:

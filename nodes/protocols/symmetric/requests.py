@@ -14,10 +14,10 @@ from nodes.errors import FsError
 from nodes.metadata.new_names import check_new_names
 from nodes.metadata.operations import WRITES, Attributes, Contents, EndSession, Open, Read, Result, Stat
 from nodes.metadata.records import AtimeRecord, CallRecord, Record
+from nodes.metadata_server.idle_sessions import IdleSessions
 from nodes.protocols.symmetric.execution import CallOutcome
 from nodes.protocols.symmetric.replica import SymmetricReplica
 from nodes.protocols.symmetric.scheduler import ScheduledCall, Scheduler, Steps
-from nodes.protocols.symmetric.silent_clients import SilentClients
 from nodes.units import OpId
 from nodes.wire.messages import Answer, Checked, CheckOperation, Refused, Request
 
@@ -53,7 +53,7 @@ class Requests:
         self._scheduler = Scheduler()
         self._writes: dict[OpId, Write] = {}
         self._reads: dict[OpId, ScheduledCall] = {}
-        self._clients = SilentClients(replica.world.clock, replica.config.cluster)
+        self._clients = IdleSessions(replica.world.clock, replica.config.cluster, leads=False)
         self._next_round_ns = 0
         self._ending: list[CallRecord] = []
         """Ends of dead clients' sessions for the next broadcast."""
@@ -105,10 +105,9 @@ class Requests:
             return False
         self._next_round_ns = clock_ns + self._clients.round_ns
         sessions, now_ns = self._replica.namespace.sessions, self._replica.now_ns()
-        self._clients.observe(sessions, turn)
         self._ending = [
             CallRecord(now_ns, NOBODY, 0, EndSession(client, sessions.used_ns(client)))
-            for client in self._clients.due(sessions, now_ns)
+            for client in self._clients.due(sessions, now_ns, turn)
         ]
         return bool(self._ending)
 
