@@ -315,7 +315,7 @@ class ViewMember:
             return
         if self._heartbeats and self._now_ns() - self._spoke_ns >= HEARTBEAT_NS:
             self._broadcast()
-        if self._requests.end_idle_sessions(self.own):
+        if self._requests.end_idle_sessions(self.own, waits=bool(self.gone())):
             self.wants_turn()
         self.answer_reads()
 

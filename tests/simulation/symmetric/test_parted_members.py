@@ -55,6 +55,34 @@ def test_a_restarted_server_takes_no_view_from_living_members(late_ms: int, part
     assert lab.broken() == {}
 
 
+@pytest.mark.parametrize("parted_ms", [1_000, 20_000])
+@pytest.mark.parametrize("late_ms", [0, 1_000])
+def test_a_restarted_member_waits_for_those_that_reach_the_service_later(
+    late_ms: int, parted_ms: int
+) -> None:
+    """It is in the present view, and may begin the next one with its disk alone."""
+    lab = SymmetricLab(1)
+    lab.ada.call(Mkdir("/before"))
+    back, *others = lab.names
+    for name in others:
+        lab.faults.cut(name, COORDINATION)
+    lab.run_ms(100)
+    lab.faults.crash(back)
+    lab.run_ms(100)
+    lab.faults.restart(back)
+    lab.run_ms(200)
+    lab.faults.cut(back, COORDINATION)
+    lab.run_ms(parted_ms)
+    lab.faults.heal(back, COORDINATION)
+    lab.run_ms(late_ms)
+    for name in others:
+        lab.faults.heal(name, COORDINATION)
+    lab.cluster.run_until(lambda: lab.letters == "MMM")
+    assert not [each for each in lab.cluster.events if type(each.event) is StoppedServing]
+    lab.finish()
+    assert lab.broken() == {}
+
+
 @pytest.mark.parametrize("missed", [10, 200], ids=["near", "far"])
 def test_the_next_member_sends_a_joiner_what_it_lacks(missed: int) -> None:
     """The first member cannot take it in, and does not even look for joiners."""
