@@ -284,7 +284,7 @@ class Primary(ServingLeader):
                 proposer.tally.forgive()
             proposer.on_tick(self._timeout_ns)
             self._change_view(proposer)
-            self._hold_log(any(each.lacks for each in proposer.tally.followers.values()))
+            self._hold_log(bool(proposer.tally.lacking()))
 
     def _hold_log(self, referred: bool) -> None:
         """Stops pruning of the log while a follower reads an image."""
@@ -296,7 +296,7 @@ class Primary(ServingLeader):
         self._referred = referred
 
     def _change_view(self, proposer: Proposer) -> None:
-        """Proposes the next view: silent members leave after their leases have expired, followers that caught up join.
+        """Proposes the next view: members that are silent or need an image leave after their leases have expired, followers that caught up join.
 
         During a change members may only leave, because the change may wait for a dead one.
         """
@@ -307,7 +307,8 @@ class Primary(ServingLeader):
         for name in silent:
             if name not in tally.view:
                 del tally.followers[name]
-        leave = [name for name in silent if name in present and self._granted.over(name)]
+        behind = {*silent, *tally.lacking()}
+        leave = [name for name in present if name in behind and self._granted.over(name)]
         come = [
             name
             for name, follower in tally.followers.items()

@@ -35,6 +35,11 @@ class Received:
     def whole(self) -> bool:
         return self.upto >= self.current
 
+    def begins_anew(self, promise: PaxosPromise) -> bool:
+        """Whether the report has to begin again: the member was restarted behind an image and has the slots below it in its log again. A message
+        that was sent before the image was read looks alike, and makes the member report once more."""
+        return promise.base < self.base and not self.whole
+
     def add(self, promise: PaxosPromise) -> None:
         """Takes one message. The member may have read an image since the last one. What it had reported as undecided below that was not decided."""
         if promise.base < self.base or promise.from_slot > self.upto + 1:

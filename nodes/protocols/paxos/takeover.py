@@ -85,7 +85,8 @@ class Takeover:
         if not credible(message):
             self._member.warn(f"{peer} promises, and reports what cannot be")
             return
-        if self.disks.setdefault(peer, message.disk) != message.disk:
+        same_disk = self.disks.setdefault(peer, message.disk) == message.disk
+        if not same_disk or (peer in self.answers and self.answers[peer].begins_anew(message)):
             self.answers.pop(peer, None)
             self.disks[peer] = message.disk
         self.promised.setdefault(peer, self._member.world.clock.monotonic_ns())

@@ -111,6 +111,10 @@ class BallotTally:
         """Followers that have accepted what the primary itself has not."""
         return self.holders(self.own + 1)
 
+    def lacking(self) -> list[str]:
+        """Followers that have to read an image first. With a new disk, one of them may be in the view."""
+        return [name for name, follower in self.followers.items() if follower.lacks]
+
     # --- time ------------------------------------------------------------------------------------------------------
 
     def forgive(self) -> None:
