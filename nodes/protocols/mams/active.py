@@ -53,8 +53,8 @@ class Active:
             Renewed: renewing.on_renewed,
         }
         self._asked_back: list[str] = []
-        self._on_other_disks: set[str] = set()
-        """Standbys of the view that promised with another disk than the recorded one."""
+        self._to_renew: set[str] = set()
+        """Members that promised and can only be renewed: with another disk than the recorded one, or behind the start of this log."""
         self._disks_named = False
         self._flushes = True
         """Whether step 4 still waits for acknowledgements. Repairs begin when it has ended."""
@@ -94,14 +94,16 @@ class Active:
         ):
             return
         if self._disks_named and not self._is_named(peer, promise.disk.instance):
-            self._on_other_disks.add(peer)
+            self._to_renew.add(peer)
             return
         common = self._replica.log.agrees_up_to(promise.tails)
         matched = None if common is None else self._replica.log.mark_at(common)
-        if matched is not None:
-            sync.admit(peer, matched, promise.disk.instance)
-            # An earlier registration would have it renewed from where it was then.
-            self._renewing.juniors.pop(peer, None)
+        if matched is None:
+            self._to_renew.add(peer)
+            return
+        sync.admit(peer, matched, promise.disk.instance)
+        # An earlier registration would have it renewed from where it was then.
+        self._renewing.juniors.pop(peer, None)
 
     def _on_register(self, peer: str, message: Register) -> None:
         """A member that acknowledges in a takeover is a junior of the view until step 5. The record needs its disk: it stays a participant."""
@@ -148,6 +150,7 @@ class Active:
         """Mends the configuration and renews juniors until group `sn` is committed. Raises LostLock, ConnectionLoss."""
         while self._replica.state.commit_sn < sn:
             self._recovery.ask(self._keeper.missing())
+            await self._let_register()
             await self._mend_configuration()
             if self.sync.lacks_quorum:
                 await self._renewing.renew_one()
@@ -212,18 +215,22 @@ class Active:
                 self._replica.forcing.end("done", f"{self._replica.name} takes writes again")
 
     async def _ask_back(self) -> None:
-        """Asks silent members that are still standbys of the view for a promise; those that answer are sent journals again.
+        """Asks silent members that are still standbys of the view for a promise; those that answer are sent journals again."""
+        missing = self._keeper.missing()
+        places = await self._replica.view.places() if missing else {}
+        self._asked_back = [m for m in missing if m in places and places[m].state == STANDBY]
+        self._recovery.ask(self._asked_back)
+        await self._let_register()
 
-        One that answers from another disk becomes a junior, and registers: its place was written when its former life was in step.
-        """
-        missing, view = self._keeper.missing(), self._replica.view
-        places = await view.places() if missing else {}
-        standbys = [m for m in missing if m in places and places[m].state == STANDBY]
-        place = ServerPlace(JUNIOR, self.sync.epoch, self._replica.state.commit_sn)
-        changes: list[Change] = [view.place_change(m, place) for m in standbys if m in self._on_other_disks]
-        self._on_other_disks.clear()
-        self._asked_back = standbys
-        self._recovery.ask(standbys)
+    async def _let_register(self) -> None:
+        """Makes juniors of standbys that can only be renewed: juniors register. Their places were written when they, or former lives of them, were in
+        step. Raises LostLock, ConnectionLoss."""
+        view = self._replica.view
+        places = await view.places() if self._to_renew else {}
+        there = [m for m in self._keeper.missing() if m in self._to_renew and m in places]
+        self._to_renew.clear()
+        junior = ServerPlace(JUNIOR, self.sync.epoch, self._replica.state.commit_sn)
+        changes: list[Change] = [view.place_change(m, junior) for m in there if places[m].state == STANDBY]
         if changes:
             with suppress(ViewMoved):
                 await view.guarded(changes)

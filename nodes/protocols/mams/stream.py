@@ -51,7 +51,12 @@ class MamsStream(Ssp):
         return gone
 
     def on_tick(self, ack_timeout_ns: int) -> None:
-        """Sends the next megabyte to each receiver that is behind. No receiver is late, because none acknowledges."""
+        """Sends the next megabyte to each receiver that is behind. No receiver is late, because none acknowledges.
+
+        A receiver that is sent nothing is probed once per session time-out: it may have a gap, of which no later group tells it.
+        """
+        now = self._world.clock.monotonic_ns()
+        probe_ns = self._world.coordination.session_timeout_ns
         for participant in list(self.participants.values()):
-            if participant.sent_sn < self._log.last.sn:
+            if participant.sent_sn < self._log.last.sn or now - participant.sent_at_ns >= probe_ns:
                 self.pump(participant)

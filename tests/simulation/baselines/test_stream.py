@@ -126,3 +126,19 @@ def test_an_acknowledgement_has_no_effect() -> None:
     assert any("not acknowledged" in event.reason for event in ignored)
     lab.finish()
     assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_idle_receiver_with_a_gap_asks_for_what_it_lacks(seed: int) -> None:
+    """No later group shows it the gap. What was lost long ago is not lost when the active dies."""
+    lab = lab_of("backupnode", seed)
+    lab.ada.call(Mkdir("/a"))
+    active, [backup] = lab.active, lab.standbys
+    lab.faults.cut(active, backup)
+    lab.ada.call(Mkdir("/b"))
+    lab.faults.heal_all()
+    lab.run_ms(10_000)
+    lab.faults.crash(active)
+    lab.eve.call(Stat("/b"))
+    lab.finish()
+    assert lab.broken() == {}
