@@ -44,12 +44,14 @@ class Wake:
 class Rounds(Wake):
     """A Wake whose procedure works in rounds: it begins one when it has woken, and ends it."""
 
-    __slots__ = ("_waits", "begun", "ended")
+    __slots__ = ("_waits", "begun", "ended", "slow")
 
     def __init__(self) -> None:
         super().__init__()
         self.begun = self.ended = 0
         """Number of rounds."""
+        self.slow = False
+        """Whether a round has ended for which a leader had given its lock away."""
         self._waits: list[asyncio.Future[None]] = []
 
     @property

@@ -23,7 +23,7 @@ RETRY_NS = 100 * MILLISECOND
 LOOKS = 4
 """Number of looks at silent members per session time-out."""
 ASKING = 4
-"""Session time-outs within which a member that asks but answers nothing may still come to count: its disk may be slow."""
+"""Session time-outs within which a member that asks but answers nothing may still come to count, and a slow disk may end a write."""
 
 
 class TakeoverStopped(Exception):
@@ -56,6 +56,8 @@ class Leader:
         self._own_writes = own_writes
         self._ahead_of_own: Callable[[], list[str]] | None = None
         """The members that have durably what this server's disk has yet to end; None in a family whose members do not acknowledge."""
+        self._patient = own_writes is not None and own_writes.slow
+        """Whether writes of this server's disk have more time, as long as no member is known to be faster."""
         self._disk_hangs = False
         self._received_ns: dict[str, int] = {}
         """Time of the last message from each of the others."""
@@ -132,6 +134,7 @@ class Leader:
             await self._server.world.clock.sleep(self._server.world.coordination.session_timeout_ns)
         if self._disk_hangs and self._own_writes is not None:
             await self._own_writes.over()
+            self._own_writes.slow = True
 
     # --- procedures --------------------------------------------------------------------------------------------
 
@@ -201,7 +204,8 @@ class Leader:
         """Releases the lock when a round of writing here has not ended for a session time-out, and the others could serve without this server.
 
         A disk that hangs stops no heartbeat, so that no other server would try. While this server serves, only members whose disks are ahead of its
-        own count: where all disks are slow, a slow leader is better than takeovers that never end.
+        own count: where all disks are slow, a slow leader is better than takeovers that never end. Where members do not acknowledge, it can only
+        remember that it gave the lock away for a disk that did work: then it is patient.
         """
         server, rounds = self._server, self._own_writes
         if rounds is None:
@@ -212,7 +216,8 @@ class Leader:
             await server.world.clock.sleep(pause_ns)
             hangs = rounds.busy and rounds.ended == ended
             found, ended = found + 1 if hangs else 0, rounds.ended
-            if found <= LOOKS:
+            patient = self._patient and self._ahead_of_own is None
+            if found <= (LOOKS * ASKING if patient else LOOKS):
                 continue
             try:
                 places = await server.view.places()

@@ -128,9 +128,14 @@ class ReplicaLog:
         return mine == mark
 
     def outlives(self, incarnation: int, epoch: int, sn: int) -> bool:
-        """Whether the journal goes on in a later epoch without this group, though it was committed: a person forced a server that lacked it."""
-        mine = self.mark_at(min(sn, self.last.sn))
-        return mine is not None and (mine.incarnation, mine.epoch) > (incarnation, epoch)
+        """Whether the journal goes on in a later epoch without this group, though it was committed: a person forced a server that lacked it. Epochs
+        only rise in a journal, so that one of before its beginning cannot be later than that."""
+        mine = self.mark_at(max(self.base.sn, min(sn, self.last.sn)))
+        assert mine is not None
+        theirs, there = (incarnation, epoch), (mine.incarnation, mine.epoch)
+        earlier_fits, later_fits = sn < self.base.sn and theirs < there, sn > self.last.sn and theirs > there
+        fits = theirs == there or earlier_fits or later_fits
+        return not fits and theirs < (self.last.incarnation, self.last.epoch)
 
     def has(self, sn: int, crc: int) -> bool:
         """Whether the group with this sn is here, by its CRC, which covers all groups before it."""

@@ -230,6 +230,10 @@ class Ssp:
             name for name, each in self.participants.items() if each.confirmed and each.matched.sn >= sn
         ]
 
+    def ahead_of_own(self) -> list[str]:
+        """Participants that have durably what this server has not yet."""
+        return self.holders(self.own_durable_sn + 1)
+
     def safe(self, sn: int) -> bool:
         """Whether sn is held by a write quorum of every configuration that may be the last."""
         if self.own_durable_sn < sn:

@@ -11,6 +11,7 @@ from typing import Any
 
 from nodes.protocols.mams.messages import CommitDecision, DecisionLogged
 from nodes.protocols.mams.ssp import RESEND_NS, Ssp
+from nodes.replicas.leader import ASKING
 
 
 class TwoPhase(Ssp):
@@ -20,6 +21,8 @@ class TwoPhase(Ssp):
         super().__init__(*arguments)
         self._deciding_sn = 0
         """Sn of the newest decision that this server has begun to log."""
+        self._deciding_at_ns = 0
+        """Time when it began."""
         self._decided_sn = 0
         """Sn of the newest decision that is durable here. It is sent to the participants."""
         self._logged: dict[str, int] = {}
@@ -29,6 +32,14 @@ class TwoPhase(Ssp):
 
     def _enough(self, there: list[str], members: list[str]) -> bool:
         return all(member in there for member in members)
+
+    def ahead_of_own(self) -> list[str]:
+        """None can be ahead while a decision is logged here; after long those that voted count as such, for they wait for nothing else."""
+        logs = self._deciding_sn > self._decided_sn
+        long_ns = ASKING * self._world.coordination.session_timeout_ns
+        if logs and self._world.clock.monotonic_ns() - self._deciding_at_ns > long_ns:
+            return self.holders(self._deciding_sn)
+        return super().ahead_of_own()
 
     def safe(self, sn: int) -> bool:
         if self._decided_sn < sn or not super().safe(sn):
@@ -41,7 +52,7 @@ class TwoPhase(Ssp):
         """Logs the coordinator's decision, its second log write, once all members have voted for the last group."""
         sn = self._log.last.sn
         if sn > self._deciding_sn and super().safe(sn):
-            self._deciding_sn = sn
+            self._deciding_sn, self._deciding_at_ns = sn, self._world.clock.monotonic_ns()
             self._pool.decide_own(self.epoch, sn, partial(self._on_own_decision, sn))
         super().recount()
 

@@ -239,7 +239,10 @@ class Elected(JournalLeader):
             cluster.mutations, self._on_lost,
         )  # fmt: skip
         active = Active(replica, self, recovery, sync, self._open_writer(sync, sync), self._rules.renewing)
-        self._ahead_of_own = lambda: sync.holders(replica.state.commit_sn + 1)
+        if sync.acknowledged:
+            self._ahead_of_own = sync.ahead_of_own
+        else:  # A takeover ends only on a disk that works: where all are slow alike, the active had better stay.
+            self._patient = True
         self._tenure.spawn(active.ticks(), "ticks")
         self._tenure.spawn(self._give_way(active.out_of_reach, lambda: True), "who cannot be reached")
         if isinstance(sync, MamsStream):

@@ -45,14 +45,15 @@ class PoolImageStore:
     ):
         self._world = world
         self._knobs = knobs
-        self._local_images = local_images = LocalImageDirectory(
-            world.disk, mutations, knobs, lambda rank: self._is_lost(rank)
-        )
+        self._local_images = local_images = LocalImageDirectory(world.disk, mutations, knobs, self._outlived)
         self._calls = calls = Calls(world)
         self.pinned: set[int] = set()
         self.rollbacks: dict[int, int] = {}
         self._reached_sn: Callable[[], int] = lambda: sys.maxsize
         self._is_lost: Callable[[Rank], bool] = lambda rank: False
+        self._read: Rank | None = None
+        """The image that was read last, until enough later ones are here. This server begins from it, though its present journal, and newer images,
+        may be those of another forced server."""
         self._tidying = world.scope.child("tidy")
         self._sending = Sending(world, local_images, acknowledging, partitions)
         self._receiving = Receiving(world, local_images, self._tidy, self._comes_otherwise)
@@ -99,9 +100,17 @@ class PoolImageStore:
     def _tidy(self) -> None:
         """Removes images except the newest ones and those that a pin needs, while other procedures run."""
         self.leave_lost()
-        self._receiving.forget_below(max(self._local_images.images(), default=""))
+        images = self._local_images.images()
+        self._receiving.forget_below(max(images, default=""))
+        read = self._read
+        if (
+            read is not None
+            and sum(rank_of(image)[2] > read[2] for image in images) >= self._knobs.images_kept
+        ):
+            self._read = None
         if not self._tidying.busy:
-            stay = self._busy() | self._serving.being_read()
+            began = {image for image in images if rank_of(image) == self._read}
+            stay = began | self._busy() | self._serving.being_read()
             self._tidying.spawn(self._local_images.tidy(self._goals() | {self._reached_sn()}, stay), "tidy")
 
     def _goals(self) -> set[int]:
@@ -175,6 +184,10 @@ class PoolImageStore:
         self._reached_sn, self._is_lost = reached_sn, is_lost
         self.leave_lost()
 
+    def _outlived(self, rank: Rank) -> bool:
+        arrives = self._reading.image
+        return rank != self._read and not (arrives and rank == rank_of(arrives)) and self._is_lost(rank)
+
     def leave_lost(self) -> None:
         for image in self._local_images.lost():
             self._refuse(image, f"a person forced a server without what it has; it is moved to {ASIDE}")
@@ -190,6 +203,9 @@ class PoolImageStore:
         self, sources: list[str], progress: Callable[[], None], most_sn: int = 0
     ) -> tuple[Namespace, Mark] | None:
         read = await self._reading.read(sources, progress, most_sn)
+        if read is not None:
+            mark = read[1]
+            self._read = (mark.incarnation, mark.epoch, mark.sn)
         self._tidy()
         return read
 

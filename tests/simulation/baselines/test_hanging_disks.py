@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nodes.config import SECOND
+from nodes.config import MILLISECOND, SECOND, Timing
 from nodes.metadata.operations import Mkdir
+from nodes.protocols.mams.messages import Prepared
 from nodes.trace.events import Serving, StoppedServing
 from tests.simulation.baselines.lab import lab_of
 
@@ -101,3 +102,61 @@ def test_a_leader_stays_where_all_disks_are_slow_alike(protocol: str) -> None:
         waits = lab.begin(lab.ada, Mkdir(f"/b{number}"))
         lab.cluster.run_until(waits.done, 20 * SECOND)
         assert waits.exception() is None
+
+
+@pytest.mark.parametrize("slow_ms", (7_000, 12_000))
+@pytest.mark.parametrize("protocol", ("bookkeeper", "backupnode"))
+def test_a_group_whose_members_do_not_acknowledge_serves_on_where_all_disks_are_slow_alike(
+    protocol: str, slow_ms: int
+) -> None:
+    """The lock goes round once at most: each server remembers that its own disk is slow, and does not hang."""
+    lab = lab_of(protocol, 1, standbys=2)
+    lab.ada.call(Mkdir("/a"))
+    for name in (lab.active, *lab.standbys):
+        lab.faults.slow_disk(name, slow_ms)
+    for number in range(3):
+        waits = lab.begin(lab.ada, Mkdir(f"/b{number}"))
+        lab.cluster.run_until(waits.done, 70 * SECOND)
+    for number in range(4):
+        waits = lab.begin(lab.ada, Mkdir(f"/c{number}"))
+        lab.cluster.run_until(waits.done, 2 * slow_ms * MILLISECOND + SECOND)
+        assert waits.exception() is None
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_a_coordinator_stays_where_all_disks_log_decisions_slowly_alike() -> None:
+    """The participants that had voted counted as ahead of it, though its own disk had the group as well."""
+    lab = lab_of("2pc", 1, standbys=2, timing=Timing(ack_timeout_ms=40_000))
+    lab.ada.call(Mkdir("/a"))
+    for name in (lab.active, *lab.standbys):
+        lab.faults.slow_disk(name, 7_000)
+    for number in range(3):
+        waits = lab.begin(lab.ada, Mkdir(f"/b{number}"))
+        lab.cluster.run_until(waits.done, 50 * SECOND)
+        assert waits.exception() is None
+    lab.finish()
+    assert lab.broken() == {}
+
+
+def test_a_coordinator_whose_disk_hangs_at_a_decision_gives_the_lock_away() -> None:
+    lab = lab_of("2pc", 1, standbys=2)
+    lab.ada.call(Mkdir("/a"))
+    hung = lab.active
+    votes = lab.cluster.hold(lambda sender, receiver, message: type(message) is Prepared)
+    waits = lab.begin(lab.ada, Mkdir("/b"))
+    lab.run_ms(1_000)
+    lab.faults.slow_disk(hung, HANGS_MS)
+    votes.release()
+    lab.cluster.run_until(waits.done, 50 * SECOND)
+    assert waits.exception() is None and lab.active != hung
+
+
+def test_an_active_without_acknowledgements_gives_the_lock_away_when_its_disk_hangs_for_long() -> None:
+    lab = lab_of("backupnode", 1, standbys=2)
+    lab.ada.call(Mkdir("/a"))
+    hung = lab.active
+    lab.faults.slow_disk(hung, HANGS_MS)
+    waits = lab.begin(lab.ada, Mkdir("/b"))
+    lab.cluster.run_until(waits.done, 40 * SECOND)
+    assert waits.exception() is None and lab.active != hung

@@ -9,7 +9,7 @@ import pytest
 from nodes.config import SECOND, Knobs, Timing
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.protocols.mams.messages import Prepare, Renew
-from nodes.protocols.vssp.messages import CloseImage, ImagePacket, OpenImage
+from nodes.protocols.vssp.messages import CloseImage, ImagePacket, OpenImage, RecoverFile
 from nodes.trace.events import Configured, StepTaken
 from nodes.wire.messages import Message
 from tests.simulation.disks.images_found import image_behind, images
@@ -262,3 +262,53 @@ def test_juniors_read_no_image_of_what_was_lost(stops: bool, seed: int) -> None:
         restarted(lab, behind)
         found(lab, "/after")
     heals(lab)
+
+
+@pytest.mark.parametrize("come", ["in time", "late"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_member_of_one_forced_history_keeps_the_image_with_which_it_joins_another(
+    seed: int, come: str
+) -> None:
+    """Two servers were forced one after the other, and the second has the longer past. The journal of the first, of a later epoch than the image,
+    did not count that image; and images of the first that came late counted."""
+    lab = Lab(seed, standbys=2, image_every=8, image_gap=60, knobs=Knobs(segment_bytes=600))
+    old, (first, behind) = lab.active, lab.standbys
+    lab.run_ms(2_000)
+    lab.faults.crash(behind)
+    lab.run_ms(13_000)
+    for number in range(40):
+        lab.ada.call(Mkdir(f"/d{number}"))
+        lab.run_ms(300)
+    for name in (old, first):
+        lab.faults.crash(name)
+    lab.faults.restart(behind)
+    lab.run_ms(15_000)
+    forced(lab, behind, "/lost")
+    lab.faults.restart(first)
+    lab.cluster.run_until(lambda: set(members(lab)) == {behind, first}, 60 * SECOND)
+    kinds = (CloseImage, RecoverFile) if come == "late" else ()
+    late = lab.cluster.hold(lambda _, receiver, message: type(message) in kinds and receiver == behind)
+    for number in range(24):
+        lab.eve.call(Mkdir(f"/lost{number}"))
+        lab.run_ms(300)
+    lab.run_ms(10_000)
+    lab.faults.crash(first)
+    lab.faults.pause(behind)
+    lab.faults.restart(old)
+    lab.run_ms(15_000)
+    lab.faults.force("g1", old)
+    after = lab.begin(lab.ada, Mkdir("/after"))
+    lab.cluster.run_until(after.done, 60 * SECOND)
+    assert after.exception() is None
+    lab.faults.resume(behind)
+    lab.cluster.run_until(lambda: set(members(lab)) == {old, behind}, 60 * SECOND)
+    late.release()
+    lab.run_ms(3_000)
+    assert images(lab, old) >= {each for each in images(lab, behind) if each.startswith("image/")}
+    restarted(lab, behind)
+    lab.faults.crash(old)
+    lab.run_ms(15_000)
+    lab.faults.force("g1", behind)
+    read = lab.begin(lab.ada, Stat("/after"))
+    lab.cluster.run_until(read.done, 60 * SECOND)
+    assert read.exception() is None
