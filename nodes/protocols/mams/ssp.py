@@ -44,7 +44,10 @@ class Participant:
 
 
 class Ssp:
-    """The participants of one tenure: their journals, the groups that they are sent, and their quorums."""
+    """The participants of one tenure: their journals, the groups that they are sent, and their quorums.
+
+    Many methods: one for each question about the quorums, which two other ways of counting answer differently.
+    """
 
     acknowledged = True
     """Whether participants acknowledge durable groups."""
