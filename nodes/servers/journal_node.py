@@ -108,8 +108,8 @@ class KeptJournal:
         """The server that first spoke under the promised epoch since this node started. An epoch has one writer."""
         self._changed = False
         self._durably_finished_sn = self._kept.finished.sn
-        if journal.doubtful is not None and self._log.last.sn < self._kept.finished.sn:
-            self._kept.finished, self._changed = self._log.last, True
+        if journal.doubtful is not None:
+            self._doubt_state()
         if self._kept.finished.sn < self._log.base.sn:
             # A crash in the middle of setting the files aside left pruned segments without their state.
             self._kept.finished, self._changed = self._log.base, True
@@ -139,6 +139,17 @@ class KeptJournal:
             journal.restart_at(kept.base.sn + 1)  # What followed on the pruned part is damaged.
         return kept.base
 
+    def _doubt_state(self) -> None:
+        """The journal lost its end, and with it perhaps what the node accepted last: what is left decides no more than its last group."""
+        kept, last = self._kept, self._log.last
+        kept.written_in, kept.accepted_in = (
+            min(kept.written_in, last.epoch),
+            min(kept.accepted_in, last.epoch),
+        )
+        if last.sn < kept.finished.sn:
+            kept.finished = last
+        self._changed = True
+
     # --- steps -------------------------------------------------------------------------------------------------
 
     def on_message(self, peer: str, message: ReadJournal | Writers) -> None:
@@ -161,6 +172,8 @@ class KeptJournal:
 
     async def run(self) -> None:
         """Takes messages, makes them durable and answers, without end. Raises OSError of the disk."""
+        if self._changed:
+            await self._keep_state()  # Before the journal's mark of doubt is removed.
         await self._identity.keep()
         while True:
             await self._wanted.wait()
@@ -316,7 +329,7 @@ class KeptJournal:
         await self._log.restart_at(base)
 
     async def _keep_state(self) -> None:
-        finished_sn = self._kept.finished.sn
+        finished_sn, self._changed = self._kept.finished.sn, False
         await self._world.disk.replace(self._state_file, seal(MAGIC, FORMAT, self._kept))
         self._durably_finished_sn = finished_sn
 
@@ -328,7 +341,6 @@ class KeptJournal:
             )
             self._stored = 0
         if self._changed:
-            self._changed = False
             await self._keep_state()
         replies, self._replies = self._replies, []
         for peer, reply in replies:

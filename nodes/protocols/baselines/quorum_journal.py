@@ -180,8 +180,6 @@ class QuorumJournal:
 
         Raises LostLock, CoordinationError.
         """
-        if self._disks | whole == self._disks:
-            return True
         stored, version = await self._view.configuration()
         disks = {**stored.disks, **whole}
         # Written even if the record has these disks already: it may be a later holder of the lock that counts with them.
@@ -199,7 +197,8 @@ class QuorumJournal:
         received = await self._received_from(question, reply, lambda: len(self._received) > half, deadline_ns)
         if received is None:
             return False
-        return await self._name_disks({node: message.disk for node, message in received.items()})
+        whole = {node: message.disk for node, message in received.items()}
+        return self._disks | whole == self._disks or await self._name_disks(whole)
 
     async def _received_from(
         self, question: Message, reply: type[Message], enough: Callable[[], bool], deadline_ns: int

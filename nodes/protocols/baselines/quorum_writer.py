@@ -41,8 +41,9 @@ class JournalNodeProgress:
         """The recorded disk, 0 when none is known; groups on another disk do not count."""
         self.newcomer: tuple[int, int] | None = None
         """Another disk of the node that is in step, and the sn up to which it has everything."""
-        self.replaced: set[int] = set()
-        """Disks that were recorded earlier in this tenure: they are gone, and what they acknowledged comes too late."""
+        self.replaced: dict[int, int] = {}
+        """Disks that were recorded earlier in this tenure, and the last sn written before they were replaced: up to there they acknowledge too late.
+        One that acknowledges a later group is the node's: it was replaced by a late message of an earlier disk."""
         self.in_step = False
         """Whether it has not been left out."""
         self.refused_sn = 0
@@ -149,7 +150,7 @@ class QuorumWriter:
         node = self._nodes[peer]
         if not self._is_ours(peer, message) or not self._local.log.holds(message.mark):
             return
-        if message.disk in node.replaced:
+        if message.mark.sn <= node.replaced.get(message.disk, -1):
             self._ignoring.report(peer, message, f"from disk {message.disk}, which was replaced")
         elif message.disk != node.disk:
             node.newcomer = (message.disk, message.mark.sn)
@@ -238,7 +239,7 @@ class QuorumWriter:
         }
         for name in come:
             # The record may name the new disk at any time from now on. What the old one acknowledges late, the new one may lack.
-            self._nodes[name].replaced.add(self._nodes[name].disk)
+            self._nodes[name].replaced[self._nodes[name].disk] = self._in_flight_sn
             self._nodes[name].disk = 0
         if not come:
             return

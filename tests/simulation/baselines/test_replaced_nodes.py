@@ -291,3 +291,26 @@ def test_a_new_disk_is_not_synced_for_each_group_that_it_copies() -> None:
     assert synced["journal"] - before < 10
     lab.finish()
     assert lab.broken() == {}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_disk_that_a_late_message_of_an_earlier_one_replaced_is_recorded_again(seed: int) -> None:
+    """The node's disk is replaced twice. The first new one was never recorded, and its acknowledgement comes after the second one's."""
+    lab = lab_of("qjm", seed, standbys=2)
+    writes(lab, "a", 3)
+    lab.run_ms(5_000)
+    old = recorded(lab)
+    late = lab.cluster.hold(lambda s, r, x: s == REPLACED and isinstance(x, JournalWritten))
+    replace(lab)
+    lab.cluster.run_until(lambda: bool(late.messages), 60 * SECOND)
+    copy = late.messages[0]
+    late.drop()
+    replace(lab)
+    await_record(lab, old)
+    present = recorded(lab)
+    lab.run_ms(100)
+    lab.deliver(copy)
+    lab.cluster.run_until(lambda: recorded(lab) != present, 1 * SECOND)
+    writes(lab, "b", 3, 100)
+    assert recorded(lab) == present
+    is_taken_over(lab, "/b2")
