@@ -188,9 +188,9 @@ export function phasesOf({
       event: ended,
       title: t`Session of ${old} ends`,
       why:
-        ended.reason === "expired"
+        removed === null
           ? t`The coordination service has received no heartbeat for the session time-out. It removes what the session owned: the lock.`
-          : t`The session was closed in order. The coordination service removes what it owned.`,
+          : t`The lock is gone already. The coordination service removes what else the session owned.`,
     },
     freed && {
       event: freed,
