@@ -91,7 +91,7 @@ def _drawn(event: election_events.Drawn, t: Terms) -> str:
     ends = ", ".join(
         f"{s} {number} ({t.place} {sn} of {t.term} {epoch})" for s, epoch, sn, number in event.draws
     )
-    return f"reads the draws of {event.group}: {ends}; {event.winner or 'no server'} wins"
+    return f"reads the draws of {event.group}, {event.winner or 'no server'} wins: {ends}"
 
 
 def _placed(event: e.Placed, t: Terms) -> str:
@@ -101,8 +101,19 @@ def _placed(event: e.Placed, t: Terms) -> str:
 
 
 def _fault(event: e.FaultInjected, t: Terms) -> str:
-    options = "".join(f" {name}={value}" for name, value in event.options.items())
+    """Without the options that are off or empty, as most are that a caller left alone."""
+    options = "".join(
+        f" {name}" if value is True else f" {name}={value}"
+        for name, value in event.options.items()
+        if value is not False and value not in (None, "")
+    )
     return f"fault {event.fault}: {event.verb} {' '.join(event.targets)}{options}"
+
+
+def _opened(event: e.JournalOpened, t: Terms) -> str:
+    if event.last_sn < event.first_sn:
+        return f"opens an empty journal: {t.place} {event.first_sn} is next"
+    return f"opens its journal, {t.place} {event.first_sn} to {event.last_sn} of {t.term} {event.epoch}"
 
 
 def _health(event: block_events.BlockHealth, t: Terms) -> str:
@@ -142,9 +153,7 @@ PROSE: dict[type[e.AnyEvent], Callable[[Any, Terms], str]] = {
     e.Delivered: lambda event, t: (
         f"delivers {event.sender}'s message {event.counter} of view {event.view} as {t.place} {event.sn}"
     ),
-    e.JournalOpened: lambda event, t: (
-        f"opens its journal, {t.place} {event.first_sn} to {event.last_sn} of {t.term} {event.epoch}"
-    ),
+    e.JournalOpened: _opened,
     e.JournalCorrupt: lambda event, t: (
         f"finds {event.file} corrupt at offset {event.offset}, {t.place} {event.sn}: {event.reason}"
     ),

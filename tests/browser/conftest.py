@@ -39,6 +39,13 @@ def lab(shared: Running) -> Running:
 
 
 @pytest.fixture
+def patient(tmp_path: Path, browser: Browser) -> Iterator[Running]:
+    """A cluster for a single test, in which the end of a session decides."""
+    with living(Running(tmp_path, shape=("--detection", "session"))) as running:
+        yield running
+
+
+@pytest.fixture
 def own(tmp_path: Path, browser: Browser) -> Iterator[Running]:
     """A cluster for a single test, not started."""
     running = Running(tmp_path)

@@ -36,6 +36,17 @@ LEAST_PX = 11.5
 SMALLEST = """() => Math.min(...[...document.querySelectorAll('main *, header *')]
   .filter(each => each.checkVisibility() && [...each.childNodes].some(node => node.nodeType === 3 && node.data.trim()))
   .map(each => parseFloat(getComputedStyle(each).fontSize)))"""
+CONTRAST = """button => {
+  const { color, backgroundColor } = getComputedStyle(button);
+  const light = text => {
+    const [r, g, b] = text.match(/[\\d.]+/g).map(Number).map(part => part / 255)
+      .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  const [a, b] = [light(color), light(backgroundColor)];
+  return Math.max(a, b) / Math.min(a, b);
+}"""
+"""Contrast of a button's text (WCAG)."""
 REACHED = """() => {
   const here = document.activeElement, box = here.getBoundingClientRect(), style = getComputedStyle(here);
   return [here.tagName, box.width > 0 && box.height > 0, style.outlineStyle !== 'none' || style.boxShadow !== 'none'];
@@ -85,6 +96,16 @@ def test_axe_finds_nothing_where_faults_are_in_force(browser: Browser, lab: Runn
     page.get_by_role("button", name="Freeze the picture").click()
     expect(page.get_by_test_id("time")).to_have_attribute("data-state", "frozen")
     faultless(page, PROJECTOR[0], "a frozen picture")
+    page.context.close()
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_a_button_that_is_not_ready_can_be_read(browser: Browser, lab: Running, scheme: Any) -> None:
+    page = page_of(browser, PROJECTOR, scheme)
+    visit(page, f"{lab.url}labs/what-is-a-standby")
+    start = page.get_by_role("button", name="Start the lab")
+    expect(start).to_be_disabled()
+    assert start.evaluate(CONTRAST) >= 4.5
     page.context.close()
 
 

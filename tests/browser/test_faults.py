@@ -132,6 +132,23 @@ def test_a_server_dragged_to_the_island_is_cut_off_and_dragged_back_is_healed(
     role_is(page, name, "standby")
 
 
+def test_an_active_that_is_cut_off_serves_no_longer_and_keeps_the_lock(page: Page, patient: Running) -> None:
+    opened(page, patient.url)
+    name = active(page)
+    goes_on(page, name)
+    drag_to_island(page, name)
+    unserved = page.get_by_test_id("unserved-g1")
+    expect(unserved).to_have_text("no server serves", timeout=TAKEOVER_MS)
+    expect(page.get_by_test_id(f"kept-{name}")).to_be_visible()
+    assert "once the lock is free" in str(unserved.get_attribute("title"))
+    role_is(page, name, "down")
+    role = card(page, name).locator(".card-role")
+    expect(role).to_have_text("says active")
+    assert role.evaluate("role => role.scrollWidth <= role.clientWidth"), "the words are whole"
+    expect(unserved).to_have_count(0, timeout=TAKEOVER_MS)
+    expect(page.get_by_test_id(f"kept-{name}")).to_have_count(0)
+
+
 def test_servers_in_a_loop_are_cut_off_together(page: Page, lab: Running) -> None:
     opened(page, lab.url)
     names = sorted(lab.ask("cluster")["groups"][0]["configuration"]["members"])[2:4]

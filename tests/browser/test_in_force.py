@@ -41,6 +41,22 @@ def test_a_slow_disk_is_on_its_card_and_in_the_list_until_it_is_undone(page: Pag
     expect(skewed).to_have_count(0)
 
 
+def test_the_first_fault_moves_no_control_of_the_header(page: Page, lab: Running) -> None:
+    opened(page, lab.url)
+    header = page.locator("header.header")
+    controls = header.locator("button:not([data-testid=faults])")
+    where = "each => each.map(one => [one.getBoundingClientRect().x, one.getBoundingClientRect().y])"
+    for size in ({"width": 1440, "height": 900}, {"width": 1440, "height": 1560}):
+        page.set_viewport_size(size)
+        expect(page.get_by_test_id("faults")).to_have_count(0)
+        before = controls.evaluate_all(where)
+        card(page, standbys(page)[0]).focus()
+        page.keyboard.press("k")
+        expect(page.get_by_test_id("faults")).to_be_visible(timeout=TAKEOVER_MS)
+        assert controls.evaluate_all(where) == before
+        lab.mend()
+
+
 PLACE = (
     "card => { const {m41, m42} = new DOMMatrix(getComputedStyle(card).transform); return {x: m41, y: m42}; }"
 )

@@ -124,6 +124,8 @@ def test_without_a_run_the_page_names_the_command(page: Page, papers: Running) -
     expect(page.get_by_test_id("not-run")).to_contain_text("./cloverlab reproduce cfs-table2")
     expect(page.get_by_test_id("plot")).to_have_count(0)
     expect(page.get_by_role("columnheader", name="Ours", exact=True)).to_have_count(0)
+    expect(page.get_by_role("columnheader")).to_have_count(2)
+    expect(page.locator(".experiment-bars")).to_have_count(0)
     visit(page, f"{papers.url}papers/experiments/dcfs3-stat")
     expect(page.get_by_test_id("no-figures")).to_be_visible()
 

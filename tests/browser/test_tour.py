@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.families.looks import SIZES, faultless
 from tests.browser.looking import PAGES, active, card, goes_on, opened, role_is, visit
-from tests.browser.running import Running, living
-
-
-@pytest.fixture
-def patient(tmp_path: Path, browser: Browser) -> Iterator[Running]:
-    """A cluster in which the end of a session decides."""
-    with living(Running(tmp_path, shape=("--detection", "session"))) as running:
-        yield running
+from tests.browser.running import Running
 
 
 def test_a_visitor_causes_and_understands_a_failover(page: Page, patient: Running) -> None:

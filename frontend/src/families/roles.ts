@@ -74,9 +74,18 @@ export function shownRole(
   return process === "stopped" ? "down" : "joining";
 }
 
-/** Whether the server answers calls of its group: it leads, reports so itself, and runs. */
-export function serves({ believes, process }: { believes: string; process: string }): boolean {
-  return process === "running" && leads(believes as Role);
+/** Whether the server answers calls of its group: it leads, reports so itself, runs, and its session is confirmed. */
+export function serves({
+  believes,
+  process,
+  fenced,
+}: Pick<Server, "believes" | "process" | "fenced">): boolean {
+  return process === "running" && !fenced && leads(believes as Role);
+}
+
+/** Whether the server can serve no longer, although the lock may still be its own. */
+export function isLost({ process, fenced }: Pick<Server, "process" | "fenced">): boolean {
+  return process === "stopped" || fenced;
 }
 
 const TONES = new Map(Object.entries(ROLES).map(([role, { tone }]) => [LETTERS[role as Role], tone]));

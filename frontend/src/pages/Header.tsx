@@ -43,36 +43,37 @@ export function Header({ onHelp }: { onHelp: () => void }) {
         </p>
       )}
       <PageLinks />
-      <span className="header-space" />
-      <FaultsInForce />
-      <ClockBar />
-      <WaitUntil />
-      <Throttle />
-      <SchemeSwitch />
-      <LanguageMenu />
-      {!looks && (
-        <button
-          type="button"
-          className="pill"
-          title={t`Cause a failover, and see what happens in it`}
-          data-testid="tour"
-          onClick={() => {
-            goTo("cluster");
-            openTour();
-          }}
+      <div className="header-tools">
+        <FaultsInForce />
+        <ClockBar />
+        <WaitUntil />
+        <Throttle />
+        <SchemeSwitch />
+        <LanguageMenu />
+        {!looks && (
+          <button
+            type="button"
+            className="pill"
+            title={t`Cause a failover, and see what happens in it`}
+            data-testid="tour"
+            onClick={() => {
+              goTo("cluster");
+              openTour();
+            }}
+          >
+            <Trans>Tour</Trans>
+          </button>
+        )}
+        <ActionIcon
+          variant="default"
+          size="2.4rem"
+          aria-label={t`Keys and words`}
+          title={t`Keys and words (?)`}
+          onClick={onHelp}
         >
-          <Trans>Tour</Trans>
-        </button>
-      )}
-      <ActionIcon
-        variant="default"
-        size="2.4rem"
-        aria-label={t`Keys and words`}
-        title={t`Keys and words (?)`}
-        onClick={onHelp}
-      >
-        <KeyCap>?</KeyCap>
-      </ActionIcon>
+          <KeyCap>?</KeyCap>
+        </ActionIcon>
+      </div>
     </header>
   );
 }

@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import type { Client, Counters, EnsembleServer, Group, Server } from "../../api/schema";
-import { serves } from "../../families/roles";
+import { isLost, serves } from "../../families/roles";
 import { isLive, rates, useLab, useRunWords } from "../../store/store";
 import { count, milliseconds } from "../../store/time";
 import { type Box, COORDINATION } from "./layout";
@@ -37,7 +37,7 @@ export function LaneSign({ box, group, servers, counters, onOpen }: LaneProps) {
           {words.settled} {words.place} <b>{count(commit_sn)}</b>
         </span>
         {words.locked ? (
-          <Lock group={group} served={servers.some(serves)} />
+          <Lock group={group} servers={servers} />
         ) : (
           <View group={group} servers={servers.map((server) => server.name)} />
         )}
@@ -48,8 +48,9 @@ export function LaneSign({ box, group, servers, counters, onOpen }: LaneProps) {
 }
 
 /** The holder of the lock, which may be a server that does not serve yet. */
-function Lock({ group, served }: { group: Group; served: boolean }) {
+function Lock({ group, servers }: { group: Group; servers: readonly Server[] }) {
   const { name, lock_owner } = group;
+  const owner = servers.find((server) => server.name === lock_owner);
   if (lock_owner === "")
     return (
       <span className="lane-nobody">
@@ -61,11 +62,15 @@ function Lock({ group, served }: { group: Group; served: boolean }) {
       <span>
         <Trans>lock: {lock_owner}</Trans>
       </span>
-      {!served && (
+      {!servers.some(serves) && (
         <span
           className="lane-nobody"
           data-testid={`unserved-${name}`}
-          title={t`${lock_owner} serves as soon as enough of the others answer it`}
+          title={
+            owner && isLost(owner)
+              ? t`${lock_owner} serves no client; another server takes over once the lock is free`
+              : t`${lock_owner} serves as soon as enough of the others answer it`
+          }
         >
           <Trans>no server serves</Trans>
         </span>

@@ -4,7 +4,7 @@ import { Trans } from "@lingui/react/macro";
 import { memo, type PointerEvent } from "react";
 import type { Pipeline, Server, Vocabulary } from "../../api/schema";
 import { lagWords } from "../../families/glossary";
-import { ROLES, shownRole } from "../../families/roles";
+import { isLost, ROLES, shownRole } from "../../families/roles";
 import { useLab } from "../../store/store";
 import { count } from "../../store/time";
 import { RoleMark } from "../../ui/RoleMark";
@@ -84,7 +84,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
   const role = shownRole(server, members);
   const place = dragged ?? box;
   const dead = server.process === "stopped";
-  const kept = dead && holdsLock;
+  const kept = holdsLock && isLost(server);
   const leased = useLab(({ cluster }) => cluster?.detection === "members");
   return (
     <button
@@ -149,7 +149,7 @@ export const ServerCard = memo(function ServerCard(props: Props) {
             loud={lag > 0 && server.process !== "stopped"}
           />
           {!kept && <Figure label={words.states.a[0]} says={words.states.a[1]} value={applied_sn} wide />}
-          {!dead && marks === "" && <Where server={server} />}
+          {!dead && !kept && marks === "" && <Where server={server} />}
         </span>
       )}
       {server.process === "paused" && <span className="card-veil" aria-hidden="true" />}

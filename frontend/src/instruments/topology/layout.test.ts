@@ -57,6 +57,14 @@ describe("layout", () => {
     }
   }
 
+  for (const width of [800, 850, 950, 1100])
+    it(`keeps both lines of a lane's label under its cards in ${width} pixels`, () => {
+      const { cards, lanes } = layout(scene(4), width, 16);
+      const lowest = Math.max(...Object.values(cards).map(({ y, height }) => y + height));
+      const box = lanes[0]?.box as Box;
+      expect(box.y + box.height - lowest).toBeGreaterThanOrEqual((width < 1100 ? 3.8 : 2.4) * 16);
+    });
+
   for (const width of [1232, 368])
     for (const names of [
       ["dn1"],

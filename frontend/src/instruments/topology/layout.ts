@@ -76,6 +76,8 @@ const LANE_TOP_REM = 1.1;
 const COUNTED_REM = 1.4;
 /** Additional height of a lane's label where its lines break. */
 const NARROW_SIGN_REM = 2.4;
+/** Width of a lane below which its label may need two lines, and the room for both below the cards. */
+const SIGN = { whole: 42, twoLines: 3.9 };
 const CARD = { least: 9.2, most: 17, height: 12 };
 const SMALL_CARD = { least: 6.6, most: 9.2, height: 6.9 };
 
@@ -184,7 +186,7 @@ function storyBox(frame: Frame): Box {
 
 /** Places the cards of a group, row by row; returns the lane's height. */
 function placeLane(geometry: Geometry, frame: Frame, sizes: Sizes, top: number, servers: string[]): number {
-  const { rem, laneLeft, laneWidth } = frame;
+  const { rem, laneLeft, laneWidth, narrow } = frame;
   const { card, gap, perRow } = sizes;
   const rows = Math.max(1, Math.ceil(servers.length / perRow));
   const arcs = arcsRem(servers.length - (rows - 1) * perRow, sizes.compact) * rem;
@@ -196,7 +198,8 @@ function placeLane(geometry: Geometry, frame: Frame, sizes: Sizes, top: number, 
     const x = laneLeft + (laneWidth - rowWidth) / 2 + (index % perRow) * (card.width + gap);
     geometry.cards[name] = { x, y: top + LANE_TOP_REM * rem + row * pitch, ...card };
   });
-  return LANE_TOP_REM * rem + (rows - 1) * pitch + card.height + arcs + 1.9 * rem;
+  const sign = !narrow && laneWidth < SIGN.whole * rem ? SIGN.twoLines * rem : 0;
+  return LANE_TOP_REM * rem + (rows - 1) * pitch + card.height + Math.max(arcs + 1.9 * rem, sign);
 }
 
 /** Depth of a row's arcs; a cubic reaches three quarters of its control points' depth. */

@@ -45,11 +45,15 @@ describe("a reading of the tree", () => {
 
 describe("the data of a node", () => {
   it("are the fields of its object without the writer's cause", () => {
-    const data = '{"state":"active","epoch":2,"members":["mds1"],"cause":["mds1",7]}';
+    const data =
+      '{"state":"active","epoch":2,"members":["mds1","mds2"],"disks":{"mds1":7,"mds2":9},"left":[],"barriers":{"g1":[4,9]},"cause":["mds1",7]}';
     expect(fieldsOf(data)).toEqual([
       ["state", "active"],
       ["epoch", "2"],
-      ["members", '["mds1"]'],
+      ["members", "mds1, mds2"],
+      ["disks", "mds1 7, mds2 9"],
+      ["left", "–"],
+      ["barriers", '{"g1":[4,9]}'],
     ]);
   });
 

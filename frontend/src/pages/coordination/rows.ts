@@ -36,7 +36,19 @@ export function fieldsOf(data: string): [name: string, value: string][] | null {
   if (object === null) return null;
   return Object.entries(object)
     .filter(([name]) => name !== "cause")
-    .map(([name, value]) => [name, typeof value === "string" ? value : JSON.stringify(value)]);
+    .map(([name, value]) => [name, fieldText(value)]);
+}
+
+/** A value as a person writes it, "mds1, mds2" or "mds1 7, mds2 9"; as JSON where it has further levels. */
+function fieldText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (!isNested(value) || Object.values(value).some(isNested)) return JSON.stringify(value);
+  const parts = Array.isArray(value) ? value : Object.entries(value).map((entry) => entry.join(" "));
+  return parts.join(", ") || "–";
+}
+
+function isNested(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 function objectOf(data: string): Record<string, unknown> | null {

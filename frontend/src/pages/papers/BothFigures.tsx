@@ -2,7 +2,7 @@ import { Trans } from "@lingui/react/macro";
 import type { BothFigures as Figures } from "../../api/schema";
 import { amount, sharesOf } from "./figures";
 
-/** The paper's figures and ours, a row each, with bars that share a scale within the row. */
+/** The paper's figures and ours, a row each; once there are ours, with bars that share a scale within the row. */
 export function BothFigures({ figures, ran }: { figures: readonly Figures[]; ran: boolean }) {
   if (figures.length === 0)
     return (
@@ -21,20 +21,20 @@ export function BothFigures({ figures, ran }: { figures: readonly Figures[]; ran
             <Trans>The paper's</Trans>
           </th>
           {ran && (
-            <th scope="col">
-              <Trans>Ours</Trans>
-            </th>
+            <>
+              <th scope="col">
+                <Trans>Ours</Trans>
+              </th>
+              <th scope="col">
+                <span className="experiment-key" data-whose="theirs">
+                  <Trans>theirs</Trans>
+                </span>{" "}
+                <span className="experiment-key" data-whose="ours">
+                  <Trans>ours</Trans>
+                </span>
+              </th>
+            </>
           )}
-          <th scope="col">
-            <span className="experiment-key" data-whose="theirs">
-              <Trans>theirs</Trans>
-            </span>{" "}
-            {ran && (
-              <span className="experiment-key" data-whose="ours">
-                <Trans>ours</Trans>
-              </span>
-            )}
-          </th>
         </tr>
       </thead>
       <tbody>
@@ -42,10 +42,14 @@ export function BothFigures({ figures, ran }: { figures: readonly Figures[]; ran
           <tr key={row.figure}>
             <th scope="row">{row.figure.replaceAll("_", " ")}</th>
             <td>{amount(row.theirs)}</td>
-            {ran && <td>{amount(row.ours)}</td>}
-            <td aria-hidden="true">
-              <Bars row={row} />
-            </td>
+            {ran && (
+              <>
+                <td>{amount(row.ours)}</td>
+                <td aria-hidden="true">
+                  <Bars row={row} />
+                </td>
+              </>
+            )}
           </tr>
         ))}
       </tbody>
