@@ -25,3 +25,8 @@ def reproduced() -> Path:
 def bug_scores_file() -> Path:
     """The last search for each known bug by `bench explore bugs`, as the page shows it."""
     return default_data() / "measured" / "bugs.json"
+
+
+def measured_peers() -> Path:
+    """The last run of `bench peers`, with its plots."""
+    return default_data() / "measured" / "peers"

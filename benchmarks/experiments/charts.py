@@ -65,11 +65,17 @@ def _curves(chart: Chart) -> pygal.XY:
 
 def _bars(chart: Chart) -> pygal.Bar:
     places = sorted({x for series in chart.series.values() for x, _ in series})
-    drawn = pygal.Bar(**_settings(chart))
+    ticks = _ticks([y for series in chart.series.values() for _, y in series], chart.logarithmic)
+    drawn = pygal.Bar(
+        **_settings(chart),
+        y_labels=ticks,
+        zero=ticks[0] if ticks else 0,
+        logarithmic=chart.logarithmic,
+    )
     drawn.x_labels = chart.x_names or [f"{x:g}" for x in places]
     for label, series in chart.series.items():
         heights = dict(series)
-        drawn.add(label, [heights.get(x, 0.0) for x in places])
+        drawn.add(label, [heights.get(x, None if chart.logarithmic else 0.0) for x in places])
     return drawn
 
 
