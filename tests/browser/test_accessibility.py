@@ -78,9 +78,9 @@ def test_axe_finds_nothing_on_any_page(browser: Browser, lab: Running, scheme: A
 
 @pytest.mark.skipif(not AXE.is_file(), reason="axe-core is not installed")
 @pytest.mark.parametrize("scheme", ["light", *only_full("dark")])
-def test_axe_finds_nothing_where_faults_are_in_force(browser: Browser, lab: Running, scheme: Any) -> None:
+def test_axe_finds_nothing_where_faults_are_in_force(browser: Browser, patient: Running, scheme: Any) -> None:
     page = page_of(browser, PROJECTOR, scheme)
-    opened(page, lab.url)
+    opened(page, patient.url)
     name = active(page)
     goes_on(page, name)
     card(page, name).focus()
