@@ -253,8 +253,8 @@ def newest_of(holders: dict[str, ReplicaRow], replication: int) -> WantedBlock |
 
 
 def judge_kept(wanted: WantedBlock, holders: dict[str, ReplicaRow]) -> BlockVerdict:
-    """Classifies the replicas of a block that only a checkpoint may name. Stale are only those that a writer or a copy left half written, not later
-    than the whole one: it has all that was acknowledged under earlier stamps. A whole replica of another stamp may be the one that the checkpoint
+    """Classifies the replicas of a block that only a checkpoint may name. Stale are only those that a writer left half written, not later than the
+    whole one: it has all that was acknowledged under earlier stamps. A whole replica of another stamp may be the one that the checkpoint
     names. Half written and damaged ones with a later stamp stay too."""
     verdict = judge(wanted, holders)
     earlier = {name for name, row in holders.items() if row.stamp <= wanted.stamp}

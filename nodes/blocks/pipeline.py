@@ -36,11 +36,13 @@ class BlockPipeline:
         addresses: dict[str, str],
         epoch: int,
         packets: list[bytes],
+        is_copy: bool = False,
     ):
         self._world = world
         self._first, self._rest = chain[0], chain[1:]
         self._addresses = addresses
         self._epoch = epoch
+        self._is_copy = is_copy
         self.block = block
         self.chain = chain
         self.acked = at
@@ -84,10 +86,10 @@ class BlockPipeline:
         world, block = self._world, self.block
         for name, address in self._addresses.items():
             world.network.know(name, address)
-        world.network.send(
-            self._first,
-            WriteBlock(block.number, block.stamp, self._at, self._rest, self._addresses, self._epoch),
+        opening = WriteBlock(
+            block.number, block.stamp, self._at, self._rest, self._addresses, self._epoch, self._is_copy
         )
+        world.network.send(self._first, opening)
         while not self._opened:
             await self._progress()
         for data in self.unacked:

@@ -212,8 +212,8 @@ class FileWriter:
     async def take_over(self, block: Block, force: bool) -> None:
         """Finishes the block that the previous writer left unfinished, at the length that all replicas with its last stamp have.
 
-        A whole one has all that was ever written under this stamp: beside it, shorter ones do not count. After a recovery to a checkpoint, they
-        may be copies that were interrupted. Raises FsError EIO when no data node has any of it, unless `force` gives it up.
+        A whole one has all that was ever written under this stamp: beside it, shorter ones do not count. Raises FsError EIO when no data node has
+        any of it. `force` gives it up then, unless a node that counts as live has it and does not answer.
         """
         (places,) = await self._placing.locate([block.number])
         replies: dict[str, ReplicaIs] = {}
@@ -231,8 +231,14 @@ class FileWriter:
         }
         whole = [lengths[node] for node in lengths if replies[node].state == FINAL]
         length = min(whole or lengths.values(), default=0)
-        if not lengths and not force:
-            raise FsError("EIO", f"no data node answers that has the unfinished block {block.number:016x}")
+        silent = sorted(
+            place.node
+            for place in places
+            if place.node not in replies and place.stamp == newest and place.state != DAMAGED
+        )
+        if not lengths and (silent or not force):
+            line = f"no data node answers that has the unfinished block {block.number:016x}"
+            raise FsError("EIO", f"{line}: {', '.join(silent)} had it" if silent else line)
         if length:
             await self._finish_left(
                 block, length, newest, [node for node in lengths if lengths[node] >= length]

@@ -45,6 +45,9 @@ class SettingAside:
 
     async def _go_back(self, group: int, void: Void) -> None:
         blocks = size = 0
+        for block in self._stages.blocks():
+            if home_group(block) == group and block in void:
+                self._stages.end(block)
         try:
             for block in [each for each in self._store.replicas if home_group(each) == group]:
                 if block in void and block in self._store.replicas:
@@ -61,7 +64,6 @@ class SettingAside:
 
     async def _set_aside(self, block: int) -> int:
         """Quarantines a replica; returns its size in bytes. Raises OSError."""
-        self._stages.end(block)
         replica = self._store.replicas[block]
         size = await self._store.set_aside(block)
         self._world.trace.emit(ReplicaRemoved(block, replica.stamp, "set aside"))

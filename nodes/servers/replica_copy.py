@@ -54,6 +54,7 @@ class Copying:
             {command.target: command.address},
             command.epoch,
             [],
+            is_copy=True,
         )
         self._world.scope.spawn(self._copy(pipeline), "copy")
 

@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
+import msgspec
+
 from nodes.config import SECOND
 from nodes.scope import Scope
-from nodes.storage.block_store import BlockRefused, BlockStore
+from nodes.storage.block_store import BlockRefused, BlockStore, StoredReplica
 from nodes.trace.block_events import ReplicaRemoved, ReplicaStored, WriteRefused
 from nodes.wire.data_messages import CHAIN_MAX, Packet, PacketAcked, WriteBlock, WriteOpened
 from nodes.world import World
@@ -22,11 +24,14 @@ IDLE_NS = 60 * SECOND
 class StagedBlock:
     """One block that is being written here."""
 
-    def __init__(self, upstream: str, message: WriteBlock, now_ns: int):
+    def __init__(self, upstream: str, message: WriteBlock, before: StoredReplica | None, now_ns: int):
         self.upstream = upstream
         self.block = message.block
         self.stamp = message.stamp
         self.at = message.at
+        self.is_copy = message.is_copy
+        self.before = before
+        """The replica that was here; None when there was none, and once its end is reported."""
         self.downstream = message.chain[0] if message.chain else ""
         self.ready = False
         self.ready_below = not self.downstream
@@ -58,6 +63,10 @@ class Stages:
         """Whether a replica of this block is being written here now."""
         return block in self._stages
 
+    def blocks(self) -> list[int]:
+        """The blocks that are being written here now, copies included."""
+        return list(self._stages)
+
     # --- steps -----------------------------------------------------------------------------------------------------
 
     def on_write(self, peer: str, message: WriteBlock) -> None:
@@ -71,12 +80,11 @@ class Stages:
                 self._answer_opened(peer, message, f"stamp {old.stamp} of the block is being written")
             return
         self.end(message.block)
-        stage = self._stages[message.block] = StagedBlock(peer, message, self._world.clock.monotonic_ns())
+        before, now = self._store.replicas.get(message.block), self._world.clock.monotonic_ns()
+        stage = self._stages[message.block] = StagedBlock(peer, message, before, now)
         if stage.downstream:
             self._world.network.know(stage.downstream, message.addresses.get(stage.downstream, ""))
-            onwards = WriteBlock(
-                message.block, message.stamp, message.at, message.chain[1:], message.addresses, message.epoch
-            )
+            onwards = msgspec.structs.replace(message, chain=message.chain[1:])
             self._world.network.send(stage.downstream, onwards)
         scope = self._scopes[message.block] = self._scope.child("pipeline")
         scope.spawn(self._take(stage), "pipeline")
@@ -155,7 +163,7 @@ class Stages:
         self.end(stage.block)
 
     def end(self, block: int) -> None:
-        """Ends writing here; the written bytes stay."""
+        """Ends writing here; the written bytes stay, except those of a copy."""
         if self._stages.pop(block, None) is not None:
             self._store.leave(block)
             scope = self._scopes.pop(block, None)
@@ -172,19 +180,27 @@ class Stages:
 
     async def _take(self, stage: StagedBlock) -> None:
         """Opens the replica and writes the packets to it, in order."""
-        before = self._store.replicas.get(stage.block)
         try:
-            await self._store.begin(stage.block, stage.stamp, stage.at)
-            if before is not None and before.final:
-                self._world.trace.emit(ReplicaRemoved(stage.block, before.stamp, "replaced"))
+            await self._store.begin(stage.block, stage.stamp, stage.at, stage.is_copy)
+            self._report_replaced(stage)
             self._changed(stage.block)
             stage.ready = True
             self._report_ready(stage)
             while not stage.final:
                 await self._write(stage, await stage.packets.get())
         except (BlockRefused, OSError) as error:
+            self._report_replaced(stage)
             self._changed(stage.block)
             self._fail(stage, str(error))
+
+    def _report_replaced(self, stage: StagedBlock) -> None:
+        """Reports the end of the whole replica that was here: a writer's takes its place when it begins, a copy when it is whole."""
+        before = stage.before
+        if before is None or self._store.replicas.get(stage.block) is before:
+            return
+        stage.before = None
+        if before.final:
+            self._world.trace.emit(ReplicaRemoved(stage.block, before.stamp, "replaced"))
 
     async def _write(self, stage: StagedBlock, packet: Packet) -> None:
         if packet.offset + len(packet.data) <= stage.written and packet.data:
@@ -197,6 +213,7 @@ class Stages:
         if packet.last:
             replica = await self._store.finish(stage.block)
             stage.final = True
+            self._report_replaced(stage)
             self._changed(stage.block)
             self._world.trace.emit(ReplicaStored(stage.block, replica.stamp, replica.length))
         self._report_acked(stage)

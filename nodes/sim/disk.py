@@ -128,7 +128,7 @@ class SimDisk:
         try:
             await self.wait(path, "write", "sync")
             self.store.take(path, len(data))
-        except OSError:
+        except (OSError, asyncio.CancelledError):
             self.store.end(call)
             raise
         if self.store.end(call):
@@ -143,7 +143,7 @@ class SimDisk:
         call = self.store.begin(lambda rng: self.store.rename(path, to) if rng.random() < 0.5 else None)
         try:
             await self.wait(path, "write", "sync")
-        except OSError:
+        except (OSError, asyncio.CancelledError):
             self.store.end(call)
             raise
         if self.store.end(call):

@@ -2,7 +2,8 @@
 
 `<number>.blk`: magic, format number (u16), block (u64), stamp (u32), CRC-32C (u32) of these; then the chunks, each its CRC-32C (u32) and up to 512
 bytes. `<number>.rep` is always replaced as a whole and records the present state: magic, format number, block, stamp, length (i64, -1 while the
-replica is being written), CRC-32C. A replica without this file is being written under the stamp of its head. All numbers are little-endian.
+replica is being written), CRC-32C. A replica without this file, or with one of an earlier stamp, is being written under the stamp of its head.
+`<number>.cpy` is a copy that is not whole yet, of the same form as `.blk`, and no replica. All numbers are little-endian.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ STATE = Struct("<8sHQIq")
 CRC = Struct("<I")
 HEAD_BYTES = HEAD.size + CRC.size
 STRIDE = SUM_BYTES + CHUNK_BYTES
-NAME = re.compile(r"^([0-9a-f]{16})\.(blk|rep)$")
+NAME = re.compile(r"^([0-9a-f]{16})\.(blk|rep|cpy)$")
 WRITING = -1
 
 

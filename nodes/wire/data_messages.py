@@ -158,6 +158,8 @@ class WriteBlock(Message, array_like=True, tag=True, gc=False):
     chain: list[str]
     addresses: dict[str, str]
     epoch: int
+    is_copy: bool = False
+    """A whole replica is copied: it counts on the receiver only when it is whole there, too."""
 
 
 class WriteOpened(Message, array_like=True, tag=True, gc=False):

@@ -45,7 +45,8 @@ def crashed_while_it_names_a_copy(seed: int) -> tuple[DataLab, str, str]:
     store = lab.cluster.servers[node].store
     store.slow_ns = 30 * MILLISECOND
     lab.ada.call(SetReplication("/f", 2))
-    lab.until(lambda: bool(store.unfinished))
+    data = block.replace(".rep", ".blk")
+    lab.until(lambda: data in store.files and bool(store.unfinished))
     store.crash(Named())
     lab.faults.crash(node)
     store.slow_ns = 0

@@ -309,3 +309,24 @@ def test_a_new_disk_ends_the_faults_of_the_old_one() -> None:
         cluster.faults.do(verb, ["mds1"])
     cluster.faults.do("new_disk", ["mds1"])
     assert [verb for verb, _ in cluster.faults.standing.values()] == ["new_disk"]
+
+
+@pytest.mark.parametrize("name", ["replace", "move"])
+def test_a_cancelled_change_of_names_never_takes_effect(name: str) -> None:
+    """A server cancels it before its turn at the disk; a crash long after must not carry it out over what came since."""
+    for seed in range(20):
+        disk = Disk(seed)
+        disk.file()
+        call = (
+            disk.disk.move("journal/1", "journal/2")
+            if name == "move"
+            else disk.disk.replace("journal/2", LATE)
+        )
+
+        async def cancelled(call: Coroutine[Any, Any, None] = call, disk: Disk = disk) -> None:
+            task = disk.loop.create_task(call)
+            disk.machine.call(task.cancel)
+
+        disk.run(cancelled())
+        disk.store.crash(random.Random(seed))
+        assert list(disk.store.files) == ["journal/1"]

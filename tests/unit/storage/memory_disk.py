@@ -54,7 +54,7 @@ class MemoryDisk:
         return data[offset:] if length is None else data[offset : offset + length]
 
     def size(self, path: str) -> int:
-        return len(self.files[path])
+        return len(self.read(path))
 
     def capacity(self) -> int:
         return self._capacity
@@ -77,7 +77,8 @@ class MemoryDisk:
         if self.fails:
             raise OSError(5, "Input/output error", path)
         self.files[to] = self.files.pop(path)
-        self.durable[to] = self.durable.pop(path)
+        if path in self.durable:
+            self.durable[to] = self.durable.pop(path)
 
     def remove(self, path: str) -> None:
         if path not in self.files:
