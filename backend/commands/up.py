@@ -134,7 +134,8 @@ def up(
         str | None,
         typer.Option(
             metavar="session|members",
-            help="What ends a silent active's role: its coordination session, or the members, within half a second (default of groups of three or more, where members grant leases).",
+            help="What ends a silent active's role: its coordination session, or the members, within half a second"
+            " (default of groups of three or more, where members grant leases).",
         ),
     ] = None,
     hole: Annotated[

@@ -64,6 +64,8 @@ async def _begin_from(
     # The namespace first: groups that come during the wait follow the image, and a session that ends then leaves both equal.
     replica.state.restart(namespace, mark.sn)
     await replica.log.restart_at(mark)
+    if mark != NOTHING:  # Behind a sync of before, which ends only now.
+        replica.world.trace.emit(Renewing("image", mark.sn, renew.goal_sn))
     return mark.sn
 
 

@@ -107,9 +107,9 @@ class JournalRecovery:
             return
         namespace, mark = stored
         await keep_aside(replica, mark.sn)
-        replica.world.trace.emit(Renewing("image", mark.sn, mark.sn))
         replica.state.restart(namespace, mark.sn)
         await replica.log.restart_at(mark)
+        replica.world.trace.emit(Renewing("image", mark.sn, mark.sn))
 
     def force(self) -> None:
         """Reports the possible loss when the elected continues without a read quorum."""
