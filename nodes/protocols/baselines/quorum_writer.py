@@ -42,8 +42,8 @@ class JournalNodeProgress:
         self.newcomer: tuple[int, int] | None = None
         """Another disk of the node that is in step, and the sn up to which it has everything."""
         self.replaced: dict[int, int] = {}
-        """Disks that were recorded earlier in this tenure, and the last sn written before they were replaced: up to there they acknowledge too late.
-        One that acknowledges a later group is the node's: it was replaced by a late message of an earlier disk."""
+        """Disks that were recorded earlier in this segment, and the last sn written before they were replaced: up to there they acknowledge too late.
+        One that acknowledges a later group or segment is the node's: it was replaced by a late message of an earlier disk."""
         self.in_step = False
         """Whether it has not been left out."""
         self.refused_sn = 0
@@ -177,9 +177,12 @@ class QuorumWriter:
     def on_finished(self, peer: str, message: SegmentFinished) -> None:
         if not self._finishing or message.epoch != self._epoch or message.last != self._previous:
             return
-        if message.disk != self._nodes[peer].disk:
+        node = self._nodes[peer]
+        if message.disk != node.disk:
+            if message.last.sn > node.replaced.get(message.disk, -1):
+                node.newcomer = (message.disk, message.last.sn)
             return
-        self._nodes[peer].finished_sn = message.last.sn
+        node.finished_sn = message.last.sn
         if self._many(lambda node: node.finished_sn >= self._previous.sn):
             self._finishing = False
             self._start_segment()
@@ -197,13 +200,14 @@ class QuorumWriter:
             self._start_segment()
             return
         self._finishing, self._previous = True, last
-        self._sent_ns = self._world.clock.monotonic_ns()
+        self._began_sending_ns = self._sent_ns = self._world.clock.monotonic_ns()
         self._send_to_all(FinishSegment(self._journal, self._epoch, last))
 
     def _start_segment(self) -> None:
         self._began_ns = self._world.clock.monotonic_ns()
         for node in self._nodes.values():
             node.in_step, node.refused_sn = True, 0
+            node.replaced.clear()
         self._in_flight = None
         self._send_to_all(StartSegment(self._journal, self._epoch, self._previous))
         waiting, self._waiting = self._waiting, None
@@ -274,6 +278,10 @@ class QuorumWriter:
 
     def _send_again(self, now: int) -> None:
         self._sent_ns = now
+        if now - self._began_sending_ns > self._patience_ns:
+            # No majority answers: a disk that counts as replaced may be the node's, and the majority may need it.
+            for node in self._nodes.values():
+                node.replaced.clear()
         if self._finishing:
             self._send_to_all(FinishSegment(self._journal, self._epoch, self._previous))
             return

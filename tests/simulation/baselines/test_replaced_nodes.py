@@ -293,10 +293,9 @@ def test_a_new_disk_is_not_synced_for_each_group_that_it_copies() -> None:
     assert lab.broken() == {}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_disk_that_a_late_message_of_an_earlier_one_replaced_is_recorded_again(seed: int) -> None:
-    """The node's disk is replaced twice. The first new one was never recorded, and its acknowledgement comes after the second one's."""
-    lab = lab_of("qjm", seed, standbys=2)
+def displaced(lab: Lab) -> tuple[int, tuple[str, str, Message]]:
+    """The node's disk is replaced twice. The first new one is not recorded. Returns the second one, which is, and a late acknowledgement of the
+    first."""
     writes(lab, "a", 3)
     lab.run_ms(5_000)
     old = recorded(lab)
@@ -307,10 +306,52 @@ def test_a_disk_that_a_late_message_of_an_earlier_one_replaced_is_recorded_again
     late.drop()
     replace(lab)
     await_record(lab, old)
-    present = recorded(lab)
     lab.run_ms(100)
+    return recorded(lab), copy
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("written", [0, 3])
+def test_a_disk_that_a_late_message_of_an_earlier_one_replaced_is_recorded_again(
+    written: int, seed: int
+) -> None:
+    """With the next group, or with the next segment."""
+    lab = lab_of("qjm", seed, standbys=2)
+    present, copy = displaced(lab)
     lab.deliver(copy)
     lab.cluster.run_until(lambda: recorded(lab) != present, 1 * SECOND)
-    writes(lab, "b", 3, 100)
+    if written:
+        writes(lab, "b", written, 100)
+    else:
+        lab.run_ms(35_000)
     assert recorded(lab) == present
-    is_taken_over(lab, "/b2")
+    is_taken_over(lab, "/b2" if written else "/a2")
+
+
+@every_family
+@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("lost_after_ms", [0, 400])
+def test_a_disk_that_is_displaced_while_a_group_is_under_way_counts_again(
+    lost_after_ms: int, seed: int, protocol: str
+) -> None:
+    """The last node stops before it has acknowledged the group, or before the segment is finished: neither can be done without the displaced disk."""
+    lab = lab_of(protocol, seed, standbys=2)
+    lost = lab.cluster.hold(lambda s, r, x: s == LOST and isinstance(x, JournalWritten) and not lost_after_ms)
+    present, copy = displaced(lab)
+    late = copy[2]
+    written = lab.cluster.hold(lambda s, r, x: s == REPLACED and isinstance(x, JournalWritten) and x != late)
+    lab.begin(lab.ada, Mkdir("/b"))
+    lab.cluster.run_until(lambda: bool(written.messages), 1 * SECOND)
+    lab.deliver(copy)
+    lab.cluster.run_until(lambda: recorded(lab) != present, 1 * SECOND)
+    written.release()
+    lab.run_ms(lost_after_ms)
+    lab.faults.crash(LOST)
+    lost.drop()
+    lab.run_ms(3_000)
+    writing = lab.begin(lab.eve, Mkdir("/c"))
+    lab.cluster.run_until(lambda: all(task.done() for task in lab.tasks), 20 * SECOND)
+    assert writing.exception() is None
+    assert recorded(lab) == present
+    lab.finish()
+    assert lab.broken() == {}
