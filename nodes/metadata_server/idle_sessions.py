@@ -37,7 +37,8 @@ class IdleSessions:
 
     def wait_anew(self) -> None:
         """Gives clients time, because the group took no renewals."""
-        self._from_ns = self._clock.monotonic_ns() + self.ttl_ns // 2
+        self._asked_ns = self._clock.monotonic_ns()
+        self._from_ns = self._asked_ns + self.ttl_ns // 2
 
     @property
     def round_ns(self) -> int:
@@ -45,10 +46,16 @@ class IdleSessions:
         return max(self.ttl_ns // 8, 10 * MILLISECOND)
 
     def due(self, sessions: ClientSessions, now_ns: int, turn: int = 0) -> list[str]:
-        """Clients whose sessions end now; asked once per round. `now_ns` is the stamp of the record that would end them; `turn`: number of servers
-        that look for dead clients, too, and have a round each before this one."""
+        """Clients whose sessions end now; asked once per round in which the group takes renewals. `now_ns` is the stamp of the record that would end
+        them; `turn`: number of servers that look for dead clients, too, and have a round each before this one.
+
+        When more than one round is missing, the group took no renewals, or this server stood still: clients get time anew.
+        """
         self._observe(sessions)
         clock_ns = self._clock.monotonic_ns()
+        if clock_ns - self._asked_ns > self.round_ns * 5 // 2:
+            self.wait_anew()
+        self._asked_ns = clock_ns
         if self._never or clock_ns < self._from_ns:
             return []
         since_ns = clock_ns - self.ttl_ns - turn * self.round_ns

@@ -224,7 +224,7 @@ class RequestHandler:
 
     async def end_idle_sessions(self) -> None:
         """Ends the sessions of dead clients by records, without end. A client with a call under way keeps its session."""
-        idle, refused = self._idle_sessions, False
+        idle = self._idle_sessions
         idle.wait_anew()
         safe = asyncio.Event()
         safe.set()
@@ -234,11 +234,7 @@ class RequestHandler:
             behind, safe = not safe.is_set(), asyncio.Event()
             writer.after_commit(safe.set)
             if behind or self.backlog.is_held or self.still or self.draining or writer.stalled or self.full():
-                if refused:
-                    idle.wait_anew()
-                refused = True
                 continue
-            refused = False
             busy = {op_id.client for op_id in (*self.shared, *namespace.crossing.calls)}
             now_ns = self.now_ns()
             for client in idle.due(namespace.sessions, now_ns):

@@ -55,8 +55,6 @@ class Requests:
         self._reads: dict[OpId, ScheduledCall] = {}
         self._clients = IdleSessions(replica.world.clock, replica.config.cluster, leads=False)
         self._next_round_ns = 0
-        self._went_ns = 0
-        """Time of the last round in which writes went on."""
         self._ending: list[CallRecord] = []
         """Ends of dead clients' sessions for the next broadcast."""
         self._message: list[Record] = []
@@ -107,11 +105,8 @@ class Requests:
             return False
         self._next_round_ns = clock_ns + self._clients.round_ns
         if waits or self.log_is_full:
-            if clock_ns - self._went_ns >= 2 * self._clients.round_ns:
-                self._clients.wait_anew()
             self._ending = []
             return False
-        self._went_ns = clock_ns
         sessions, now_ns = self._replica.namespace.sessions, self._replica.now_ns()
         self._ending = [
             CallRecord(now_ns, NOBODY, 0, EndSession(client, sessions.used_ns(client)))

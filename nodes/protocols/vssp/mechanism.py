@@ -52,8 +52,10 @@ class PoolImageStore:
         self._reached_sn: Callable[[], int] = lambda: sys.maxsize
         self._is_lost: Callable[[Rank], bool] = lambda rank: False
         self._read: Rank | None = None
-        """The image that was read last, until enough later ones are here. This server begins from it, though its present journal, and newer images,
+        """The image that was read last, until enough later ones have come. This server begins from it, though its present journal, and images here,
         may be those of another forced server."""
+        self._newest_before: Rank = (0, 0, 0)
+        """The newest image that was here when that one was read."""
         self._tidying = world.scope.child("tidy")
         self._sending = Sending(world, local_images, acknowledging, partitions)
         self._receiving = Receiving(world, local_images, self._tidy, self._comes_otherwise)
@@ -102,16 +104,20 @@ class PoolImageStore:
         self.leave_lost()
         images = self._local_images.images()
         self._receiving.forget_below(max(images, default=""))
-        read = self._read
-        if (
-            read is not None
-            and sum(rank_of(image)[2] > read[2] for image in images) >= self._knobs.images_kept
-        ):
+        if len(self._later(images)) >= self._knobs.images_kept:
             self._read = None
         if not self._tidying.busy:
-            began = {image for image in images if rank_of(image) == self._read}
-            stay = began | self._busy() | self._serving.being_read()
+            began = [image for image in images if rank_of(image) == self._read]
+            stay = {*began[-1:]} | self._busy() | self._serving.being_read()
             self._tidying.spawn(self._local_images.tidy(self._goals() | {self._reached_sn()}, stay), "tidy")
+
+    def _later(self, images: list[str]) -> list[Rank]:
+        """The images with which this server can do without the one that was read last: its journal has come so far since."""
+        if self._read is None:
+            return []
+        begin_sn, reached_sn = self._read[2], self._reached_sn()
+        ranks = [rank_of(image) for image in images]
+        return [rank for rank in ranks if rank > self._newest_before and begin_sn < rank[2] <= reached_sn]
 
     def _goals(self) -> set[int]:
         return with_barriers(
@@ -206,6 +212,7 @@ class PoolImageStore:
         if read is not None:
             mark = read[1]
             self._read = (mark.incarnation, mark.epoch, mark.sn)
+            self._newest_before = max(map(rank_of, self._local_images.images()), default=self._read)
         self._tidy()
         return read
 

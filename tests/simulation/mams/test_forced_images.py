@@ -8,8 +8,9 @@ import pytest
 
 from nodes.config import SECOND, Knobs, Timing
 from nodes.metadata.operations import Mkdir, Stat
-from nodes.protocols.mams.messages import Prepare, Renew
+from nodes.protocols.mams.messages import Groups, Prepare, Renew
 from nodes.protocols.vssp.messages import CloseImage, ImagePacket, OpenImage, RecoverFile
+from nodes.sim.network import HeldMessages
 from nodes.trace.events import Configured, StepTaken
 from nodes.wire.messages import Message
 from tests.simulation.disks.images_found import image_behind, images
@@ -264,13 +265,9 @@ def test_juniors_read_no_image_of_what_was_lost(stops: bool, seed: int) -> None:
     heals(lab)
 
 
-@pytest.mark.parametrize("come", ["in time", "late"])
-@pytest.mark.parametrize("seed", range(2))
-def test_a_member_of_one_forced_history_keeps_the_image_with_which_it_joins_another(
-    seed: int, come: str
-) -> None:
-    """Two servers were forced one after the other, and the second has the longer past. The journal of the first, of a later epoch than the image,
-    did not count that image; and images of the first that came late counted."""
+def forced_twice(seed: int, lost: int, *kinds: type) -> tuple[Lab, str, str, HeldMessages]:
+    """Two servers are forced one after the other, the first of them with another member, which has yet to join the second. Messages of these kinds
+    to it are held before: (lab, second server, that member, these messages)."""
     lab = Lab(seed, standbys=2, image_every=8, image_gap=60, knobs=Knobs(segment_bytes=600))
     old, (first, behind) = lab.active, lab.standbys
     lab.run_ms(2_000)
@@ -286,9 +283,8 @@ def test_a_member_of_one_forced_history_keeps_the_image_with_which_it_joins_anot
     forced(lab, behind, "/lost")
     lab.faults.restart(first)
     lab.cluster.run_until(lambda: set(members(lab)) == {behind, first}, 60 * SECOND)
-    kinds = (CloseImage, RecoverFile) if come == "late" else ()
     late = lab.cluster.hold(lambda _, receiver, message: type(message) in kinds and receiver == behind)
-    for number in range(24):
+    for number in range(lost):
         lab.eve.call(Mkdir(f"/lost{number}"))
         lab.run_ms(300)
     lab.run_ms(10_000)
@@ -300,6 +296,19 @@ def test_a_member_of_one_forced_history_keeps_the_image_with_which_it_joins_anot
     after = lab.begin(lab.ada, Mkdir("/after"))
     lab.cluster.run_until(after.done, 60 * SECOND)
     assert after.exception() is None
+    return lab, old, behind, late
+
+
+@pytest.mark.parametrize("lost", [24, 80], ids=["shorter", "longer"])
+@pytest.mark.parametrize("come", ["in time", "late"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_member_of_one_forced_history_keeps_the_image_with_which_it_joins_another(
+    seed: int, come: str, lost: int
+) -> None:
+    """The journal of the first, of a later epoch than the image, did not count that image; images of the first that came late counted; and where its
+    history is the longer one, its images counted as later ones."""
+    kinds = (CloseImage, RecoverFile) if come == "late" else ()
+    lab, old, behind, late = forced_twice(seed, lost, *kinds)
     lab.faults.resume(behind)
     lab.cluster.run_until(lambda: set(members(lab)) == {old, behind}, 60 * SECOND)
     late.release()
@@ -312,3 +321,18 @@ def test_a_member_of_one_forced_history_keeps_the_image_with_which_it_joins_anot
     read = lab.begin(lab.ada, Stat("/after"))
     lab.cluster.run_until(read.done, 60 * SECOND)
     assert read.exception() is None
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_member_keeps_one_copy_of_the_image_with_which_it_joins(seed: int) -> None:
+    """It comes to no group, and takes images of where it stands again and again."""
+    lab, _, behind, _ = forced_twice(seed, 24)
+    lab.cluster.hold(lambda _, receiver, m: type(m) in (Prepare, Groups) and receiver == behind)
+    lab.faults.resume(behind)
+    lab.cluster.run_until(lambda: 40 in image_sns(lab, behind), 60 * SECOND)
+    for number in range(20):
+        lab.ada.call(Mkdir(f"/later{number}"))
+        lab.run_ms(300)
+    lab.run_ms(3_000)
+    assert image_sns(lab, behind).count(40) == 1
+    lab.finish()
