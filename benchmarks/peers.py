@@ -27,7 +27,7 @@ from benchmarks._peers.figures import FULL, OURS, QUICK, Figures, PeerScale, med
 from benchmarks._peers.page import charts, file_of, markdown, write
 from benchmarks._peers.programs import PeerMissing
 from benchmarks.experiments.charts import svg
-from nodes.real.private_files import private_directory, replace_file
+from nodes.real.private_files import replace_files
 
 SYSTEMS: dict[str, Callable[[Path, PeerScale, Figures], None]] = {
     OURS: ours.measure,
@@ -108,9 +108,7 @@ def keep(run: dict[str, Any], drawn: dict[str, Chart]) -> str:
     contents = {"peers.json": json.dumps(run, indent=1) + "\n"}
     contents |= {file_of(name): svg(name, chart) for name, chart in drawn.items()}
     try:
-        private_directory(place)
-        for file, content in contents.items():
-            replace_file(place / file, content.encode())
+        replace_files(place, contents)
     except OSError as error:
         return f"not kept: {place}: {reason_of(error)}"
     return f"kept with its plots in {place}"

@@ -15,7 +15,7 @@ from benchmarks._cluster import described
 from benchmarks._model import ExperimentOutcome
 from benchmarks.experiments.charts import svg
 from benchmarks.experiments.registry import experiment_named
-from nodes.real.private_files import private_directory, replace_file
+from nodes.real.private_files import replace_files
 
 
 def reproduce(name: str, into: Path, quick: bool) -> int:
@@ -49,9 +49,7 @@ def kept_for_page(contents: dict[str, str]) -> str:
     """Replaces the outcome that the page shows; returns what a person should know of that."""
     place = reproduced()
     try:
-        private_directory(place)
-        for file, content in contents.items():
-            replace_file(place / file, content.encode())
+        replace_files(place, contents)
     except OSError as error:
         return f"the page does not show it: {place}: {reason_of(error)}"
     return "the page Papers shows it"

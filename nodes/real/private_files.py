@@ -54,6 +54,13 @@ def replace_file(path: Path, data: bytes) -> None:
         raise
 
 
+def replace_files(directory: Path, contents: dict[str, str]) -> None:
+    """Replaces files of a private directory by name, and makes it where there is none. Raises OSError."""
+    private_directory(directory)
+    for name, content in contents.items():
+        replace_file(directory / name, content.encode())
+
+
 def _write_all(descriptor: int, data: bytes) -> None:
     view = memoryview(data)
     while view:

@@ -10,6 +10,19 @@ from nodes.trace.events import StoppedServing
 from tests.simulation.symmetric.lab import SymmetricLab
 
 
+def all_go_on(lab: SymmetricLab, back: str, others: list[str], parted_ms: int, late_ms: int) -> None:
+    """The restarted member reaches the service after `parted_ms`, the others `late_ms` later; none stops serving."""
+    lab.run_ms(parted_ms)
+    lab.faults.heal(back, COORDINATION)
+    lab.run_ms(late_ms)
+    for name in others:
+        lab.faults.heal(name, COORDINATION)
+    lab.cluster.run_until(lambda: lab.letters == "MMM")
+    assert not [each for each in lab.cluster.events if type(each.event) is StoppedServing]
+    lab.finish()
+    assert lab.broken() == {}
+
+
 @pytest.mark.parametrize("verb", ["crash", "power_loss"])
 @pytest.mark.parametrize("members", [3, 5])
 def test_the_others_do_not_wait_for_one_after_a_restart(members: int, verb: str) -> None:
@@ -44,15 +57,7 @@ def test_a_restarted_server_takes_no_view_from_living_members(late_ms: int, part
         lab.faults.cut(name, COORDINATION)
     lab.faults.restart(back)
     lab.faults.cut(back, COORDINATION)
-    lab.run_ms(parted_ms)
-    lab.faults.heal(back, COORDINATION)
-    lab.run_ms(late_ms)
-    for name in others:
-        lab.faults.heal(name, COORDINATION)
-    lab.cluster.run_until(lambda: lab.letters == "MMM")
-    assert not [each for each in lab.cluster.events if type(each.event) is StoppedServing]
-    lab.finish()
-    assert lab.broken() == {}
+    all_go_on(lab, back, others, parted_ms, late_ms)
 
 
 @pytest.mark.parametrize("parted_ms", [1_000, 20_000])
@@ -72,15 +77,7 @@ def test_a_restarted_member_waits_for_those_that_reach_the_service_later(
     lab.faults.restart(back)
     lab.run_ms(200)
     lab.faults.cut(back, COORDINATION)
-    lab.run_ms(parted_ms)
-    lab.faults.heal(back, COORDINATION)
-    lab.run_ms(late_ms)
-    for name in others:
-        lab.faults.heal(name, COORDINATION)
-    lab.cluster.run_until(lambda: lab.letters == "MMM")
-    assert not [each for each in lab.cluster.events if type(each.event) is StoppedServing]
-    lab.finish()
-    assert lab.broken() == {}
+    all_go_on(lab, back, others, parted_ms, late_ms)
 
 
 @pytest.mark.parametrize("missed", [10, 200], ids=["near", "far"])
