@@ -62,11 +62,11 @@ def test_sessions_name_their_servers_nodes_and_watches(page: Page, lab: Running)
     expect(page.get_by_test_id("sessions-unknown")).to_have_count(0)
 
 
-def test_a_crashed_holder_keeps_its_lock_until_its_session_ends(page: Page, lab: Running) -> None:
-    opened(page, lab)
-    holder = lab.group("g1")["lock_owner"]
+def test_a_crashed_holder_keeps_its_lock_until_its_session_ends(page: Page, patient: Running) -> None:
+    opened(page, patient)
+    holder = patient.group("g1")["lock_owner"]
     session = page.get_by_test_id(f"session-{holder}")
-    lab.do("crash", holder)
+    patient.do("crash", holder)
     expect(session).to_have_attribute("data-connected", "false")
     expect(session).to_contain_text("its nodes stay until it ends")
     expect(session).to_contain_text(LOCK)
