@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.browser.looking import active, goes_on, opened, role_is
@@ -53,6 +55,9 @@ def test_a_column_of_the_journals_opens_the_record(page: Page, lab: Running) -> 
     name = active(page)
     goes_on(page, name)
     journals = page.get_by_test_id("journals")
+    expect(journals).to_have_attribute(
+        "data-commit-sn", re.compile(r"\d")
+    )  # Before, it has no columns to click at.
     journals.scroll_into_view_if_needed()
     box = journals.bounding_box()
     assert box is not None
