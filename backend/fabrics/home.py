@@ -213,20 +213,22 @@ def clear(path: Path) -> None:
     Raises ClusterCannotStart for a directory that is in use or cannot be changed.
     """
     try:
-        if not (path / "cluster.json").exists():
-            return
-        lock = take_lock(path)
-        try:
-            end_leftovers(path)
-            for name in PARTS:
-                part = path / name
-                shutil.rmtree(part) if part.is_dir() and not part.is_symlink() else part.unlink(
-                    missing_ok=True
-                )
-        finally:
-            os.close(lock)
+        if (path / "cluster.json").exists():
+            remove_parts(path)
     except OSError as error:
         raise ClusterCannotStart(f"cannot delete {path}: {reason_of(error)}") from None
+
+
+def remove_parts(path: Path) -> None:
+    """Raises ClusterCannotStart, OSError."""
+    lock = take_lock(path)
+    try:
+        end_leftovers(path)
+        for name in PARTS:
+            part = path / name
+            shutil.rmtree(part) if part.is_dir() and not part.is_symlink() else part.unlink(missing_ok=True)
+    finally:
+        os.close(lock)
 
 
 def end_leftovers(path: Path) -> None:

@@ -142,10 +142,8 @@ class KeptJournal:
     def _doubt_state(self) -> None:
         """The journal lost its end, and with it perhaps what the node accepted last: what is left decides no more than its last group."""
         kept, last = self._kept, self._log.last
-        kept.written_in, kept.accepted_in = (
-            min(kept.written_in, last.epoch),
-            min(kept.accepted_in, last.epoch),
-        )
+        kept.written_in = min(kept.written_in, last.epoch)
+        kept.accepted_in = min(kept.accepted_in, last.epoch)
         if last.sn < kept.finished.sn:
             kept.finished = last
         self._changed = True

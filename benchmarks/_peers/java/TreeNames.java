@@ -19,7 +19,7 @@ public final class TreeNames {
     }
 
     public static String directory(int number) {
-        return "/work/d" + number;
+        return "/load/d" + number;
     }
 
     public String fresh(int caller) {

@@ -21,7 +21,7 @@ public final class ZooKeeperClient extends Harness {
 
     @Override
     protected void prepare() throws Exception {
-        makeDirectory("/work");
+        makeDirectory("/load");
         for (int number = 0; number < TreeNames.DIRECTORIES; number++) {
             makeDirectory(TreeNames.directory(number));
         }

@@ -9,9 +9,25 @@ from nodes.metadata.operations import Mkdir
 from nodes.protocols.mams.messages import Prepared
 from nodes.trace.events import Serving, StoppedServing
 from tests.simulation.baselines.lab import lab_of
+from tests.simulation.mams.lab import Lab
 
 HANGS_MS = 3_600_000
 FAMILIES = ("mams", "2pc", "multi-paxos", "packed-paxos", "qjm", "hadoop-ha", "bookkeeper", "avatar")
+
+
+def all_slow(lab: Lab, sync_ms: int) -> None:
+    """Makes the disk of every server slow, when there is a directory."""
+    lab.ada.call(Mkdir("/a"))
+    for name in (lab.active, *lab.standbys):
+        lab.faults.slow_disk(name, sync_ms)
+
+
+def writes(lab: Lab, prefix: str, count: int, limit_ns: int) -> None:
+    """So many writes, one after the other: each succeeds within that time."""
+    for number in range(count):
+        waits = lab.begin(lab.ada, Mkdir(f"/{prefix}{number}"))
+        lab.cluster.run_until(waits.done, limit_ns)
+        assert waits.exception() is None
 
 
 @pytest.mark.parametrize("protocol", FAMILIES)
@@ -95,13 +111,8 @@ def test_a_junior_that_starts_on_a_disk_that_hangs_does_not_stay_elected(protoco
 def test_a_leader_stays_where_all_disks_are_slow_alike(protocol: str) -> None:
     """No takeover would end: its steps wait for a session's time, and each disk needs longer."""
     lab = lab_of(protocol, 1, standbys=2)
-    lab.ada.call(Mkdir("/a"))
-    for name in (lab.active, *lab.standbys):
-        lab.faults.slow_disk(name, 7_000)
-    for number in range(4):
-        waits = lab.begin(lab.ada, Mkdir(f"/b{number}"))
-        lab.cluster.run_until(waits.done, 20 * SECOND)
-        assert waits.exception() is None
+    all_slow(lab, 7_000)
+    writes(lab, "b", 4, 20 * SECOND)
 
 
 @pytest.mark.parametrize("slow_ms", (7_000, 12_000))
@@ -111,16 +122,11 @@ def test_a_group_whose_members_do_not_acknowledge_serves_on_where_all_disks_are_
 ) -> None:
     """The lock goes round once at most: each server remembers that its own disk is slow, and does not hang."""
     lab = lab_of(protocol, 1, standbys=2)
-    lab.ada.call(Mkdir("/a"))
-    for name in (lab.active, *lab.standbys):
-        lab.faults.slow_disk(name, slow_ms)
+    all_slow(lab, slow_ms)
     for number in range(3):
         waits = lab.begin(lab.ada, Mkdir(f"/b{number}"))
         lab.cluster.run_until(waits.done, 70 * SECOND)
-    for number in range(4):
-        waits = lab.begin(lab.ada, Mkdir(f"/c{number}"))
-        lab.cluster.run_until(waits.done, 2 * slow_ms * MILLISECOND + SECOND)
-        assert waits.exception() is None
+    writes(lab, "c", 4, 2 * slow_ms * MILLISECOND + SECOND)
     lab.finish()
     assert lab.broken() == {}
 
@@ -128,13 +134,8 @@ def test_a_group_whose_members_do_not_acknowledge_serves_on_where_all_disks_are_
 def test_a_coordinator_stays_where_all_disks_log_decisions_slowly_alike() -> None:
     """The participants that had voted counted as ahead of it, though its own disk had the group as well."""
     lab = lab_of("2pc", 1, standbys=2, timing=Timing(ack_timeout_ms=40_000))
-    lab.ada.call(Mkdir("/a"))
-    for name in (lab.active, *lab.standbys):
-        lab.faults.slow_disk(name, 7_000)
-    for number in range(3):
-        waits = lab.begin(lab.ada, Mkdir(f"/b{number}"))
-        lab.cluster.run_until(waits.done, 50 * SECOND)
-        assert waits.exception() is None
+    all_slow(lab, 7_000)
+    writes(lab, "b", 3, 50 * SECOND)
     lab.finish()
     assert lab.broken() == {}
 

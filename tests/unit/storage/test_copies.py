@@ -63,6 +63,14 @@ def before(how: str) -> MovingDisk:
     return disk
 
 
+def copying(how: str) -> tuple[MovingDisk, BlockStore]:
+    """Such a disk, and its store while a copy with a later stamp is written."""
+    disk = before(how)
+    store = opened(disk)
+    begun(store)
+    return disk, store
+
+
 def is_as_before(store: BlockStore, how: str) -> None:
     if how == "none":
         assert store.replicas == {} and store.used == 0
@@ -91,9 +99,7 @@ def test_an_interrupted_copy_is_no_replica(how: str, power: bool) -> None:
 
 @BEFORE
 def test_what_was_there_stays_until_the_copy_is_whole(how: str) -> None:
-    disk = before(how)
-    store = opened(disk)
-    begun(store)
+    disk, store = copying(how)
     if how == "none":
         assert store.replicas == {}
         refused(lambda: store.read(BLOCK, 0, 512))
@@ -110,9 +116,7 @@ def test_what_was_there_stays_until_the_copy_is_whole(how: str) -> None:
 @BEFORE
 @pytest.mark.parametrize("when", ["dies before", "dies after"])
 def test_a_crash_around_the_renaming_leaves_the_former_replica_or_a_whole_one(how: str, when: str) -> None:
-    disk = before(how)
-    store = opened(disk)
-    begun(store)
+    disk, store = copying(how)
     disk.moving = when
     dies(store.finish(BLOCK))
     again = opened(disk)
@@ -128,9 +132,7 @@ def test_a_crash_around_the_renaming_leaves_the_former_replica_or_a_whole_one(ho
 
 @BEFORE
 def test_a_state_that_a_failing_disk_does_not_write_leaves_a_whole_replica(how: str) -> None:
-    disk = before(how)
-    store = opened(disk)
-    begun(store)
+    disk, store = copying(how)
     disk.fails_at = STATE
     with pytest.raises(OSError, match="Input/output"):
         asyncio.run(store.finish(BLOCK))
@@ -141,9 +143,7 @@ def test_a_state_that_a_failing_disk_does_not_write_leaves_a_whole_replica(how: 
 
 @BEFORE
 def test_a_failed_sync_gives_the_copy_up(how: str) -> None:
-    disk = before(how)
-    store = opened(disk)
-    begun(store)
+    disk, store = copying(how)
     disk.fails = True
     with pytest.raises(OSError, match="Input/output"):
         asyncio.run(store.finish(BLOCK))
@@ -156,9 +156,7 @@ def test_a_failed_sync_gives_the_copy_up(how: str) -> None:
 @BEFORE
 @pytest.mark.parametrize("moving", ["fails without effect", "fails with effect"])
 def test_after_a_renaming_in_doubt_the_replica_is_damaged_and_can_be_replaced(how: str, moving: str) -> None:
-    disk = before(how)
-    store = opened(disk)
-    begun(store)
+    disk, store = copying(how)
     disk.moving = moving
     with pytest.raises(OSError, match="Input/output"):
         asyncio.run(store.finish(BLOCK))
@@ -198,9 +196,7 @@ def test_a_writer_goes_on_with_the_replica_beside_a_copy() -> None:
 @BEFORE
 @pytest.mark.parametrize("ending", ["leave", "remove", "set aside"])
 def test_what_ends_a_copy_removes_its_bytes(how: str, ending: str) -> None:
-    disk = before(how)
-    store = opened(disk)
-    begun(store)
+    disk, store = copying(how)
     if ending == "set aside" and how != "none":
         assert asyncio.run(store.set_aside(BLOCK)) == len(OLD)
     elif ending == "remove":
