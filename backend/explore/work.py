@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Callable
 from types import FrameType
+from typing import NamedTuple
 
 import msgspec
 
@@ -19,10 +20,21 @@ from nodes.mutations import Mutations
 
 SHRINK_S = 60
 """Longest real time for shrinking one failure, in seconds."""
-LIMIT_S = 180
-"""Longest real time of one trial, in seconds; a longer one is an endless loop."""
-PROCESSES_LIMIT_S = 1_800
-"""The same limit on processes, where every timeout takes real time."""
+
+
+class Limit(NamedTuple):
+    """What one trial may take, in seconds of a clock of this process; more is an endless loop."""
+
+    seconds: float
+    clock: str
+    timer: int
+    signal: int
+
+
+SIMULATED = Limit(180, "processor time", signal.ITIMER_PROF, signal.SIGPROF)
+"""Other work on the machine does not count."""
+ON_PROCESSES = Limit(1_800, "real time", signal.ITIMER_REAL, signal.SIGALRM)
+"""Every timeout takes real time there."""
 
 
 class TrialJob(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -60,7 +72,7 @@ def work(job_bytes: bytes) -> bytes:
     job = msgspec.msgpack.decode(job_bytes, type=TrialJob)
     plan = plan_of(job)
     if job.on == "processes":
-        outcome = bounded(plan, lambda plan: run_on_processes(plan, job.scale), PROCESSES_LIMIT_S)
+        outcome = bounded(plan, lambda plan: run_on_processes(plan, job.scale), ON_PROCESSES)
         return msgspec.msgpack.encode(outcome)
     if job.shrink_as is not None:
         plan = shrunk(plan, job.shrink_as, job.shrink_trials)
@@ -71,21 +83,21 @@ def outcome_of(result: bytes) -> PlanOutcome:
     return msgspec.msgpack.decode(result, type=PlanOutcome)
 
 
-def bounded(plan: Plan, run: Callable[[Plan], PlanOutcome] = run, limit_s: int = LIMIT_S) -> PlanOutcome:
+def bounded(plan: Plan, run: Callable[[Plan], PlanOutcome] = run, limit: Limit = SIMULATED) -> PlanOutcome:
     """Runs a trial with a limit; a trial that reaches it is a failure."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise TookTooLong(f"not done after {limit_s} s of real time")
+        raise TookTooLong(f"not done after {limit.seconds} s of {limit.clock}")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(limit_s)
+    before = signal.signal(limit.signal, stop)
+    signal.setitimer(limit.timer, limit.seconds)
     try:
         return run(plan)
     except TookTooLong as late:
-        return PlanOutcome(plan, [Failure("an end", "real time", str(late))])
+        return PlanOutcome(plan, [Failure("an end", limit.clock, str(late))])
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(limit.timer, 0)
+        signal.signal(limit.signal, before)
 
 
 def shrunk(plan: Plan, failure: Failure, trials: int) -> Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -14,7 +15,7 @@ from backend.explore import scenario_writer
 from backend.explore import work as work_module
 from backend.explore.campaign import Campaign, Target, family_of_turn, shrunk
 from backend.explore.executors import WorkersLost
-from backend.explore.work import TrialJob, encode, outcome_of, work
+from backend.explore.work import SIMULATED, TrialJob, bounded, encode, outcome_of, work
 from backend.scenarios.reader import read
 from nodes.config import one_group
 from nodes.explore.draw import draw
@@ -46,6 +47,22 @@ def failing(seed: int) -> PlanOutcome:
     return PlanOutcome(
         draw(seed, "mams"), [Failure("no lost write", "here", "group 3 is gone: it had been answered")]
     )
+
+
+def test_an_endless_trial_fails_and_one_that_waits_for_a_processor_does_not() -> None:
+    limit = SIMULATED._replace(seconds=0.05)
+
+    def spin(plan: Plan) -> PlanOutcome:
+        while True:
+            pass
+
+    def wait(plan: Plan) -> PlanOutcome:
+        time.sleep(0.2)
+        return PlanOutcome(plan, [])
+
+    plan = draw(1, "mams")
+    assert [failure.invariant for failure in bounded(plan, spin, limit).failures] == ["an end"]
+    assert bounded(plan, wait, limit).failures == []
 
 
 def test_a_failure_becomes_a_file_that_runs(tmp_path: Path) -> None:
