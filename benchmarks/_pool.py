@@ -108,8 +108,9 @@ class MeasuredPoolNode:
         self.world.scope.spawn(self._current.run(), "pool")
         self.namespace = Namespace()
         self._sn = 0
-        self._late_ns = self._busy_ns = 0
+        self._late_ns = self._busy_ns = self._stall_ns = 0
         self._ticked_ns, self._used_ns = monotonic_ns(), time.thread_time_ns()
+        self._called_ns, self._frozen = self._ticked_ns, False
         self._tick()
 
     def _warn(self, peer: str, line: str) -> None:
@@ -131,11 +132,15 @@ class MeasuredPoolNode:
         self._current.handlers[type(message)](peer, message)
 
     def _tick(self) -> None:
-        """Records the longest time in which no other task could run here, and the share of it that used the processor."""
+        """Records the longest time in which no other task could run here, the share of it that used the processor, and the longest time in which
+        no call could change the namespace."""
         now, used = monotonic_ns(), time.thread_time_ns()
         self._late_ns = max(self._late_ns, now - self._ticked_ns - TICK_NS)
         self._busy_ns = max(self._busy_ns, used - self._used_ns)
         self._ticked_ns, self._used_ns = now, used
+        if not self._frozen:
+            self._stall_ns = max(self._stall_ns, now - self._called_ns - TICK_NS)
+            self._called_ns = now
         self.world.clock.call_later(TICK_NS, self._tick)
 
     # --- requests --------------------------------------------------------------------------------------------------
@@ -152,7 +157,8 @@ class MeasuredPoolNode:
         """Longest pause since the last request, in milliseconds."""
         late_ns, self._late_ns = self._late_ns, 0
         busy_ns, self._busy_ns = self._busy_ns, 0
-        return {"pause_ms": late_ns / 1e6, "busy_ms": busy_ns / 1e6}
+        stall_ns, self._stall_ns = self._stall_ns, 0
+        return {"pause_ms": late_ns / 1e6, "busy_ms": busy_ns / 1e6, "stall_ms": stall_ns / 1e6}
 
     async def write(self, strategy: str, partitions: int, replicas: list[str]) -> dict[str, Any]:
         store = self._current = self._store(strategy, partitions)
@@ -163,7 +169,9 @@ class MeasuredPoolNode:
         def dumped() -> None:
             nonlocal frozen_ns
             frozen_ns = monotonic_ns() - began_ns
+            self._frozen = False
 
+        self._frozen = True
         holders = await store.write(self.namespace, mark, replicas, dumped)
         reported = self.trace.last
         assert reported is not None

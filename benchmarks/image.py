@@ -74,6 +74,7 @@ def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
     loads: list[dict[str, Any]] = []
     pauses: list[float] = []
     busy: list[float] = []
+    stalls: list[float] = []
     with running(directory, [*REPLICAS, READER]) as nodes:
         writer = nodes[REPLICAS[0]]
         writer.ask("fill", inodes=inodes)
@@ -92,6 +93,7 @@ def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
                         loads.append(nodes[READER].ask("load"))
                         pauses.append(max(each["pause_ms"] for each in late))
                         busy.append(max(each["busy_ms"] for each in late))
+                        stalls.append(late[0]["stall_ms"])
                 print(
                     f"round {number}/{rounds} {way}: {reported} pauses {late} ms, read {taken}, {loads[-1:]}",
                     file=sys.stderr,
@@ -108,7 +110,9 @@ def measure(directory: Path, inodes: int, rounds: int) -> dict[str, float]:
         "pause_ms_max": round(max(pauses), 1),
         "pause_ms_p50": round(median(pauses), 1),
         "busy_ms_max": round(max(busy), 1),
-        "frozen_s": round(median(reported["frozen_s"] for reported in written["8p"]), 2),
+        "stall_ms_max": round(max(stalls), 1),
+        "stall_ms_p50": round(median(stalls), 1),
+        "frozen_s": round(median(reported["frozen_s"] for reported in written["8p"]), 4),
         "image_mb": round(mib, 1),
         "load_s": round(median(each["load_s"] for each in loads), 2),
         "load_free_share": round(median(each["free_s"] / each["load_s"] for each in loads), 3),

@@ -161,6 +161,7 @@ class CountedWorld:
         self.scope = world.scope
         self._world = world
         self.answer = world.answer
+        self.copies = world.copies
         self.answer("replication", lambda question: counts.reported())
 
     def when_idle(self, step: Callable[[], None]) -> None:

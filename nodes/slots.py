@@ -130,9 +130,9 @@ class ImageStore(Protocol):
     async def write(
         self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]
     ) -> list[str]:
-        """Writes an image here and to the other replicas; returns the servers that have it whole.
+        """Writes an image here and to the other replicas; returns the servers that have it whole, none when it was given up.
 
-        The namespace must not change until `dumped` is called. Raises OSError.
+        The namespace must not change until `dumped` is called: at once when copies of this process make the image. Raises OSError.
         """
 
     async def read(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Protocol, TypeVar
 
@@ -238,6 +238,25 @@ class Trace(Protocol):
         """Makes `cause` the cause of the rest of this turn: the work kept with it continues now."""
 
 
+Piece = tuple[int, bytes]
+Share = Callable[[int, int], Iterator[Piece]]
+"""`share(number, count)`: the pieces of one of `count` shares; a piece without bytes only gives others a turn."""
+
+
+class CopyLost(Exception):
+    """A copy of this process did not make its share to the end."""
+
+
+class Shares(Protocol):
+    """Copies of this process that make shares of some pieces."""
+
+    async def next(self) -> Piece | None:
+        """A piece of any share, those of one share in their order; None after the last. Raises CopyLost."""
+
+    def close(self) -> None:
+        """Ends the copies. Always called, once."""
+
+
 class World(Protocol):
     @property
     def name(self) -> str: ...
@@ -270,3 +289,6 @@ class World(Protocol):
 
     def when_idle(self, step: Callable[[], None]) -> None:
         """Runs `step` once after all callbacks that are ready on this server now."""
+
+    def copies(self, share: Share, most: int) -> Shares | None:
+        """At most `most` copies of this process as it is now, with a share each; None when there can be none, and the caller has to do the work."""

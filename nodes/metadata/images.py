@@ -85,6 +85,10 @@ def dump_partitions(
     assert 0 < partitions <= PARTITIONS_MOST
     tree, chosen = namespace.tree, range(partitions) if wanted is None else sorted(wanted)
     counts = dict.fromkeys(chosen, 1)
+
+    def taken(key: int) -> bool:
+        return partition_of(key, partitions) in counts
+
     for number in chosen:
         header = Header(
             namespace.group, namespace.short_memory, namespace.dentry_locks_only, tree.next_number,
@@ -92,7 +96,7 @@ def dump_partitions(
         )  # fmt: skip
         yield number, HEAD.pack(MAGIC, stored(FORMAT)) + _chunk("header", [header])
     for kind, each in KINDS.items():
-        for number, page in _pages(each.rows(namespace), partitions, counts):
+        for number, page in _pages(each.rows(namespace, taken), partitions, counts):
             if page:
                 counts[number] += 1
             yield number, _chunk(kind, page) if page else b""

@@ -32,17 +32,24 @@ MARKS_MOST = 64 << 20
 """Files with own-group numbers up to this one are marked in an array, by a byte each. All others are marked in a set."""
 
 
-class PageKind(msgspec.Struct, frozen=True):
-    """`rows` of a namespace, the type of a `page` of them, and the function `load`, which restores rows and returns the growth of the tree's
-    digest."""
+Wanted = Callable[[int], bool]
+"""Whether the rows of a directory's partition are wanted, by the directory's number."""
 
-    rows: Callable[[Namespace], Iterator[Placed]]
+
+class PageKind(msgspec.Struct, frozen=True):
+    """`rows` of a namespace, at least the wanted ones; the type of a `page` of them; and the function `load`, which restores rows and returns the
+    growth of the tree's digest."""
+
+    rows: Callable[[Namespace, Wanted], Iterator[Placed]]
     page: Any
     load: Callable[[Namespace, list[Any]], int]
 
 
-def _inode_rows(namespace: Namespace) -> Iterator[Placed]:
-    """Each directory with its files, each file once. Then the files whose directory is in another group, by their own number."""
+def _inode_rows(namespace: Namespace, wanted: Wanted) -> Iterator[Placed]:
+    """Each directory with its files, each file once. Then the files whose directory is in another group, by their own number.
+
+    A file with several names belongs to the first directory that has it, wanted or not.
+    """
     tree, base = namespace.tree, namespace.group << GROUP_SHIFT
     inodes, most = tree.inodes, min(MARKS_MOST, max(0, tree.next_number - base))
     ours, others, files, passed = bytearray(most), set[int](), 0, 0
@@ -53,7 +60,8 @@ def _inode_rows(namespace: Namespace) -> Iterator[Placed]:
         if inode.entries is None:
             files += 1
             continue
-        rows = [_inode_row(inode)]
+        takes = wanted(inode.number)
+        rows = [_inode_row(inode)] if takes else []
         for child in inode.entries.values():
             passed += 1
             if not passed % PATIENCE:
@@ -71,23 +79,27 @@ def _inode_rows(namespace: Namespace) -> Iterator[Placed]:
             else:
                 others.add(child)
             files -= 1
-            rows.append(_inode_row(file))
+            if takes:
+                rows.append(_inode_row(file))
             if len(rows) == BATCH:
                 yield inode.number, rows
                 rows = []
-        yield inode.number, rows
+        if rows:
+            yield inode.number, rows
     if files:
-        yield from _strays(namespace, base, ours, others)
+        yield from _strays(namespace, wanted, base, ours, others)
 
 
-def _strays(namespace: Namespace, base: int, ours: bytearray, others: set[int]) -> Iterator[Placed]:
+def _strays(
+    namespace: Namespace, wanted: Wanted, base: int, ours: bytearray, others: set[int]
+) -> Iterator[Placed]:
     """The files that are marked neither in `ours` nor in `others`."""
     for place, inode in enumerate(namespace.tree.inodes.values()):
         if not place % PATIENCE:
             yield None, []
         index = inode.number - base
         marked = ours[index] if 0 <= index < len(ours) else inode.number in others
-        if inode.entries is None and not marked:
+        if inode.entries is None and not marked and wanted(inode.number):
             yield inode.number, [_inode_row(inode)]
 
 
@@ -118,11 +130,11 @@ def _load_inodes(namespace: Namespace, rows: list[InodeRow]) -> int:
     return change
 
 
-def _dentry_rows(namespace: Namespace) -> Iterator[Placed]:
+def _dentry_rows(namespace: Namespace, wanted: Wanted) -> Iterator[Placed]:
     for place, inode in enumerate(namespace.tree.inodes.values()):
         if not place % PATIENCE:
             yield None, []
-        if inode.entries:
+        if inode.entries and wanted(inode.number):
             number, names = inode.number, iter(inode.entries.items())
             while rows := [(number, name, child) for name, child in islice(names, BATCH)]:
                 yield number, rows
@@ -142,7 +154,7 @@ def _load_dentries(namespace: Namespace, rows: list[DentryRow]) -> int:
     return change
 
 
-def _body_rows(namespace: Namespace) -> Iterator[Placed]:
+def _body_rows(namespace: Namespace, wanted: Wanted) -> Iterator[Placed]:
     for body in namespace.tree.bodies:
         yield body.inode, [(body.inode, body.block_size, body.blocks, body.writer)]
 
@@ -153,7 +165,7 @@ def _load_bodies(namespace: Namespace, rows: list[BodyRow]) -> int:
     return 0
 
 
-def _next_block_rows(namespace: Namespace) -> Iterator[Placed]:
+def _next_block_rows(namespace: Namespace, wanted: Wanted) -> Iterator[Placed]:
     yield None, [namespace.tree.bodies.next_block]
 
 
@@ -162,7 +174,7 @@ def _load_next_block(namespace: Namespace, rows: list[int]) -> int:
     return 0
 
 
-def _unit_rows(namespace: Namespace) -> Iterator[Placed]:
+def _unit_rows(namespace: Namespace, wanted: Wanted) -> Iterator[Placed]:
     for number, unit in namespace.tree.units.items():
         yield number, [(number, unit)]
 
@@ -172,7 +184,7 @@ def _load_units(namespace: Namespace, rows: list[UnitRow]) -> int:
     return sum(unit_term(number, unit) for number, unit in rows)
 
 
-def _orphan_rows(namespace: Namespace) -> Iterator[Placed]:
+def _orphan_rows(namespace: Namespace, wanted: Wanted) -> Iterator[Placed]:
     for number in namespace.tree.orphans:
         yield None, [number]
 
@@ -182,7 +194,7 @@ def _load_orphans(namespace: Namespace, rows: list[int]) -> int:
     return sum(orphan_term(number) for number in rows)
 
 
-def _crossing_rows(namespace: Namespace) -> Iterator[Placed]:
+def _crossing_rows(namespace: Namespace, wanted: Wanted) -> Iterator[Placed]:
     for row in namespace.crossing.rows():
         yield None, [row]
 
@@ -192,7 +204,7 @@ def _load_crossing(namespace: Namespace, rows: list[Any]) -> int:
     return 0
 
 
-def _session_rows(namespace: Namespace) -> Iterator[Placed]:
+def _session_rows(namespace: Namespace, wanted: Wanted) -> Iterator[Placed]:
     for client, each in namespace.sessions:
         yield None, [(client, each.lowest_open, each.used_ns, each.results)]
 

@@ -12,7 +12,7 @@ GROUPS_AT_ONCE = 8
 
 
 async def take_image(replica: GroupReplica[GroupLog], order: TakeImage, scope: Scope) -> ImageTaken:
-    """The standby's part. Its namespace is frozen while the image is made, some milliseconds at a time. Raises OSError."""
+    """The standby's part. Its namespace is frozen until the image no longer needs it. Raises OSError."""
     state = replica.state
     mark = replica.log.mark_at(state.applied_sn)
     assert mark is not None, f"sn {state.applied_sn} is applied and not in the journal"

@@ -25,6 +25,7 @@ from nodes.real.clock import RealClock, monotonic_ns
 from nodes.real.connection import identity_of
 from nodes.real.control import BadQuestion, Control, Step
 from nodes.real.disk import RealDisk
+from nodes.real.forked_copies import ForkedShares
 from nodes.real.links import LinkRule
 from nodes.real.network import RealNetwork
 from nodes.real.ring import MessageRing
@@ -40,6 +41,7 @@ from nodes.trace.prose import words
 from nodes.trace.writer import TraceWriter
 from nodes.wire.codec import Codec
 from nodes.wire.keys import Keys
+from nodes.world import Share, Shares
 
 BUG_EXIT = 70
 AGAIN_EXIT = 75
@@ -105,6 +107,15 @@ class RealWorld:
 
     def answer(self, name: str, step: Step) -> None:
         self.control.answer(name, step)
+
+    def copies(self, share: Share, most: int) -> Shares | None:
+        try:
+            return ForkedShares(share, most)
+        except OSError as error:
+            refused = f"this process cannot be copied ({error.strerror}): it does the work alone"
+            log("warning", self.name, refused)
+            self.trace.emit(Warned(refused))
+            return None
 
 
 class LoggedTrace(TraceWriter):

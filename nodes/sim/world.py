@@ -14,6 +14,7 @@ from nodes.sim.network import SimNetwork
 from nodes.trace.base import Event
 from nodes.trace.events import Stamped
 from nodes.trace.present import Cause, carrier_of
+from nodes.world import Share, Shares
 
 
 class Numbers:
@@ -84,3 +85,7 @@ class SimWorld:
         if self.network.desk is not None and self.network.desk.when_idle(step):
             return
         self._machine.when_idle(step)
+
+    def copies(self, share: Share, most: int) -> Shares | None:
+        """None: a simulated server is no process."""
+        return None

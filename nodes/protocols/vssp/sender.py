@@ -1,4 +1,8 @@
-"""The writer of an image (VSSP §III.D, Fig. 5): partitions are written to its own disk and sent down the pipeline from there, all at once."""
+"""The writer of an image (VSSP §III.D, Fig. 5): partitions are written to its own disk and sent down the pipeline from there, all at once.
+
+Copies of this process make the partitions, if there can be any, and the namespace goes on at once. Else this process makes them, some milliseconds
+at a time.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,6 @@ from collections.abc import Callable
 from crc32c import crc32c
 
 from nodes.config import MILLISECOND
-from nodes.metadata.images import dump_partitions
 from nodes.metadata.namespace import Namespace
 from nodes.protocols.vssp import messages as m
 from nodes.protocols.vssp.acknowledgement import Acknowledging
@@ -23,9 +26,11 @@ from nodes.protocols.vssp.manifest import (
 )
 from nodes.protocols.vssp.outgoing_image import Outgoing
 from nodes.protocols.vssp.packets import sums
+from nodes.protocols.vssp.pieces import MadeHere, made_apart
+from nodes.trace.events import Warned
 from nodes.trace.pool_events import ImageShelved, ImageWritten
 from nodes.wire.messages import Mark
-from nodes.world import AppendFile, World, wait_at_most
+from nodes.world import AppendFile, CopyLost, Shares, World, wait_at_most
 
 SLICE = 4
 """Pieces of a partition's stream, some 512 rows each, that are made in one turn."""
@@ -49,6 +54,8 @@ class Sending:
         self._mark = Mark(0, 0, 0, 0)
         self._idle = 0
         self._moved = asyncio.Event()
+        self._lost = False
+        """The copies of this process that made the last image were lost, so that the next one is made here: memory may have run out."""
 
     # --- steps -----------------------------------------------------------------------------------------------------
 
@@ -121,7 +128,7 @@ class Sending:
     async def write(
         self, namespace: Namespace, mark: Mark, replicas: list[str], dumped: Callable[[], None]
     ) -> list[str]:
-        """Writes an image; returns the nodes that have it whole in the end. Raises OSError."""
+        """Writes an image; returns the nodes that have it whole in the end: none if a copy of this process is lost. Raises OSError."""
         began_ns = self._world.clock.monotonic_ns()
         image = image_name(mark, self._world.rng.getrandbits(32))
         chain = [self._world.name, *(node for node in replicas if node != self._world.name)]
@@ -129,8 +136,7 @@ class Sending:
         self._mark, self._idle = mark, 0
         try:
             self._open(outgoing)
-            manifest = await self._dump(namespace, mark, outgoing)
-            dumped()
+            manifest = await self._make(namespace, mark, outgoing, dumped)
             await self._local_images.shelve(manifest)
             reported = ImageShelved(image, mark.sn, len(manifest.partitions), manifest.size)
             self._world.trace.emit(reported)
@@ -138,6 +144,13 @@ class Sending:
             replicated_ms = (self._world.clock.monotonic_ns() - began_ns) // MILLISECOND
             await self._close(outgoing, manifest)
             holders = [node for node in chain if node in outgoing.shelved]
+        except CopyLost as lost:
+            self._lost = True
+            reason = (
+                f"the image at sn {mark.sn} is given up: {lost}. The next one is made by this process alone"
+            )
+            self._world.trace.emit(Warned(reason))
+            return []
         finally:
             if self.outgoing is outgoing:
                 self.outgoing = None
@@ -149,12 +162,30 @@ class Sending:
         )
         return holders
 
-    async def _dump(self, namespace: Namespace, mark: Mark, outgoing: Outgoing) -> Manifest:
-        """Writes the partitions to this disk, some milliseconds at a time, while they are already being sent."""
-        files = [self._file(outgoing.image, partition) for partition in range(self._partitions)]
-        checksums, unsynced = [0] * self._partitions, [0] * self._partitions
+    async def _make(
+        self, namespace: Namespace, mark: Mark, outgoing: Outgoing, dumped: Callable[[], None]
+    ) -> Manifest:
+        """Has the partitions made, and written to this disk. Raises CopyLost, OSError."""
+        apart = None if self._lost else made_apart(self._world, namespace, self._partitions)
+        pieces = apart or MadeHere(namespace, self._partitions)
         try:
-            for place, (partition, data) in enumerate(dump_partitions(namespace, self._partitions)):
+            if apart is not None:
+                dumped()
+            manifest = await self._dump(pieces, mark, outgoing)
+        finally:
+            pieces.close()
+        if apart is None:
+            dumped()
+        self._lost = False
+        return manifest
+
+    async def _dump(self, pieces: Shares, mark: Mark, outgoing: Outgoing) -> Manifest:
+        """Writes the partitions to this disk, some milliseconds at a time, while they are already being sent. Raises CopyLost, OSError."""
+        files = [self._file(outgoing.image, partition) for partition in range(self._partitions)]
+        checksums, unsynced, turns = [0] * self._partitions, [0] * self._partitions, 0
+        try:
+            while (piece := await pieces.next()) is not None:
+                partition, data = piece
                 files[partition].append(data)
                 checksums[partition] = crc32c(data, checksums[partition])
                 unsynced[partition] += len(data)
@@ -163,8 +194,9 @@ class Sending:
                 if unsynced[partition] >= SYNC_BYTES:
                     await files[partition].sync()
                     unsynced[partition] = 0
-                elif not place % SLICE:
+                elif not turns % SLICE:
                     await self._world.clock.sleep(0)
+                turns += 1
             for partition, file in enumerate(files):
                 await file.sync()
                 outgoing.streams[partition].ended = True

@@ -155,6 +155,34 @@ def test_a_file_with_two_names_lies_in_the_image_once() -> None:
     assert loader.finish().tree.inodes == tree.inodes
 
 
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32), st.integers(1, 9), st.integers(1, 4))
+def test_shares_that_are_made_alone_are_the_image(seed: int, partitions: int, count: int) -> None:
+    """Also with files of several names, and with such whose directory is in another group."""
+    rng = Random(seed)
+    namespace = grown(rng, 300)
+    tree, base = namespace.tree, 7 << GROUP_SHIFT
+    directories = [inode for inode in tree.inodes.values() if inode.entries]
+    for file in [inode for inode in tree.inodes.values() if inode.entries is None][::2]:
+        for directory in rng.sample(directories, min(3, len(directories))):
+            directory.entries[f"link{file.number}"] = file.number  # type: ignore[index]
+    for number in range(40):
+        stray = tree.next_number + number if number % 2 else base + number
+        tree.inodes[stray] = Inode(stray, 0o644, 1, 1, "clover", "clover", 3, 0, 1, None)
+    tree.next_number += 40
+    tree.digest = tree.recompute_digest()
+    whole, made = streams(namespace, partitions), [b""] * partitions
+    for number in range(count):
+        for partition, data in dump_partitions(namespace, partitions, range(number, partitions, count)):
+            made[partition] += data
+    assert made == whole
+    loader = Loader()
+    for partition, data in enumerate(made):
+        loader.feed(partition, data)
+    again = loader.finish()
+    assert again.tree.inodes == tree.inodes and again.digest == namespace.digest
+
+
 def test_partitions_of_two_images_do_not_mix() -> None:
     one, other = streams(grown(Random(4), 40), 2), streams(grown(Random(5), 40), 2)
     loader = Loader()
