@@ -131,12 +131,13 @@ class Family(msgspec.Struct, frozen=True):
 
     @property
     def cannot_grant(self) -> str:
-        """Reason why its members grant no leases to the holder of the lock (`detection: members`); empty when they do."""
+        """Reason why neither its members nor its journal nodes grant leases to the holder of the lock (`detection: members`); empty when they do."""
         if not self.locked:
             return "its members agree on views, each under the others' leases"
         if not self.standbys_max or self.journal_sync == "backupnode":
             return "no other server acknowledges what it writes"
-        return "" if self.replication == "mams" else "its leader answers under the lease of its session"
+        grants = self.replication in ("mams", "shared-qjm", "shared-hadoop")
+        return "" if grants else "its leader answers under the lease of its session"
 
     @property
     def checkpoints(self) -> bool:

@@ -135,7 +135,7 @@ def up(
         typer.Option(
             metavar="session|members",
             help="What ends a silent active's role: its coordination session, or the members, within half a second"
-            " (default of groups of three or more, where members grant leases).",
+            " (default of groups or journals of three or more that grant leases).",
         ),
     ] = None,
     hole: Annotated[

@@ -257,9 +257,11 @@ def new_cluster(wanted: Shape, simulated: bool, seed: int | None) -> ClusterFile
 
 
 def members_detect(cluster: ClusterConfig) -> bool:
-    """Whether the members of a new cluster detect failures by default: they grant leases, and without one of them the others are a majority."""
-    fewest = min(len(group.members) for group in cluster.groups)
-    return fewest > 2 and not family_named(cluster.protocol).cannot_grant
+    """Whether the members of a new cluster, or its journal nodes, detect failures by default: they grant leases, and without one of them the
+    others are a majority."""
+    servers, nodes = min(len(group.members) for group in cluster.groups), len(cluster.journal.nodes)
+    suffice = servers > 1 and nodes > 2 if nodes else servers > 2
+    return suffice and not family_named(cluster.protocol).cannot_grant
 
 
 def check_kind(path: Path, have: ClusterFile, simulated: bool) -> None:

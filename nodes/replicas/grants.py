@@ -3,7 +3,7 @@
 The holder sends heartbeats. A member that has promised no higher epoch acknowledges each at once, and thereby grants a short lease. The holder
 counts a grant from when it sent the heartbeat, the member from when it acknowledged it. The holder answers while it has the grants of a write quorum
 of every configuration that may stand. An elected server waits until the grants of a read quorum that promised its epoch have run out. The two quorums
-meet, so no earlier holder answers then.
+meet, so no earlier holder answers then. Where the group's journal is on nodes of its own, these grant in place of the members.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from nodes.config import MILLISECOND, ClusterConfig
 from nodes.replicas.lease import Term, term_of
-from nodes.replicas.messages import AskGrant, Granted
+from nodes.replicas.messages import AskGrant, AskSilence, Granted, Silent
 from nodes.replicas.view import Configuration
 from nodes.world import World, wait_at_most
 
@@ -97,7 +97,7 @@ class Grants:
         self._recount()
         self._received.set()
 
-    async def ask(self, epoch: int, generation: int, members: Callable[[], list[str]]) -> None:
+    async def ask(self, group: int, epoch: int, generation: int, members: Callable[[], list[str]]) -> None:
         """Sends heartbeats to these servers, without end."""
         world = self._world
         while True:
@@ -106,7 +106,7 @@ class Grants:
             self._number += 1
             self._sent[self._number] = now_ns
             for member in members():
-                world.network.send(member, AskGrant(epoch, generation, self._number))
+                world.network.send(member, AskGrant(epoch, generation, self._number, group))
             self._now.clear()
             await wait_at_most(world.clock, self._now, self.pause_ns)
 
@@ -127,6 +127,7 @@ class Granter:
     """One member's grants, in one life, and its time without a heartbeat."""
 
     def __init__(self, world: World, cluster: ClusterConfig):
+        self._network = world.network
         self._clock = world.clock
         self._outlived_ns = grant_term(cluster).outlived_ns
         now_ns = self._clock.monotonic_ns()
@@ -149,9 +150,16 @@ class Granter:
             self.holder, self.generation = peer, generation
             self._received_ns = self._clock.monotonic_ns()
 
-    def grant(self) -> None:
-        """Begins a grant, just before it is acknowledged."""
-        self.until_ns = max(self.until_ns, self._clock.monotonic_ns() + self._outlived_ns)
+    def on_heartbeat(self, peer: str, message: AskGrant, promised: int, disk: int) -> None:
+        """Grants the holder of the promised epoch a lease. The grant begins just before it is acknowledged."""
+        self.received(peer, message.generation)
+        if message.epoch == promised:
+            self.until_ns = max(self.until_ns, self._clock.monotonic_ns() + self._outlived_ns)
+            self._network.send(peer, Granted(message.epoch, message.number, disk))
+
+    def on_ask(self, peer: str, message: AskSilence) -> None:
+        if not self.silent_in_ns(message.generation):
+            self._network.send(peer, Silent(message.generation))
 
     def silent_in_ns(self, generation: int) -> int:
         """Time until the holder of this lock has been silent for a whole grant, if it stays silent; NEVER_NS when a newer lock is known."""

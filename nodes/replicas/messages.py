@@ -1,4 +1,4 @@
-"""Messages about the leases that members grant the holder of the lock (safety rule 26)."""
+"""Messages about the leases that members or journal nodes grant the holder of the lock (safety rule 26)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ class AskGrant(Message, array_like=True, tag=True, gc=False):
     """Generation of its lock."""
     number: int
     """Number of this heartbeat in its tenure; the grant names it."""
+    journal: int = 0
+    """Number of the group: a journal node keeps a journal for each, and grants the holder of each."""
 
 
 class Granted(Message, array_like=True, tag=True, gc=False):
@@ -28,6 +30,8 @@ class AskSilence(Message, array_like=True, tag=True, gc=False):
     """The sender has received nothing from the holder of this lock for a whole grant."""
 
     generation: int
+    journal: int = 0
+    """Number of the group."""
 
 
 class Silent(Message, array_like=True, tag=True, gc=False):

@@ -1,5 +1,6 @@
 """Detection by silence: members that receive no heartbeat remove the lock, without waiting for its session to end (safety rule 26).
 
+The servers that grant the lease have to agree: the members, or the journal nodes where these keep the journal.
 Safety does not depend on it. A lock may be removed at any time: epochs, grants and the read quorum decide who answers.
 """
 
@@ -10,6 +11,7 @@ import asyncio
 from nodes.config import MILLISECOND
 from nodes.replicas.grants import NEVER_NS, Granter
 from nodes.replicas.messages import AskSilence, Silent
+from nodes.replicas.view import Configuration
 from nodes.replicas.view_watcher import ViewServer, ViewWatcher
 from nodes.trace.lease_events import LockRemoved
 from nodes.world import CoordinationError, wait_at_most
@@ -22,8 +24,16 @@ ANSWER_NS = 100 * MILLISECOND
 class SilenceWatch:
     """One member's watch over the holder of the lock."""
 
-    def __init__(self, server: ViewServer, following: ViewWatcher, granter: Granter):
+    def __init__(
+        self,
+        server: ViewServer,
+        following: ViewWatcher,
+        granter: Granter,
+        journal_nodes: Configuration | None = None,
+    ):
+        """`journal_nodes`: those that grant the lease; None where the members do. `granter`: this member's own, which notes heartbeats in both."""
         self._server = server
+        self._journal_nodes = journal_nodes
         self._following = following
         self._granter = granter
         self._pause_ns = server.config.cluster.timing.grant_ms * MILLISECOND // 4
@@ -31,10 +41,6 @@ class SilenceWatch:
         """Generation of the lock about which the others were asked last."""
         self._agreed: dict[str, None] = {}
         self._received = asyncio.Event()
-
-    def on_ask(self, peer: str, message: AskSilence) -> None:
-        if not self._granter.silent_in_ns(message.generation):
-            self._server.world.network.send(peer, Silent(message.generation))
 
     def on_silent(self, peer: str, message: Silent) -> None:
         if message.generation == self._asked:
@@ -63,18 +69,19 @@ class SilenceWatch:
             await clock.sleep(self._pause_ns)
 
     async def _remove_lock(self) -> None:
-        """Removes the lock when a write quorum of the configuration agrees. Raises CoordinationError."""
+        """Removes the lock when a write quorum of those that grant agrees. Raises CoordinationError."""
         server, generation = self._server, self._granter.generation
-        configuration, _ = await server.view.configuration()
-        name = server.world.name
-        if name not in configuration.members:
-            return
+        granting, name = self._journal_nodes, server.world.name
+        if granting is None:
+            granting, _ = await server.view.configuration()
+            if name not in granting.members:
+                return
         self._asked, self._agreed = generation, {name: None}
-        for member in configuration.members:
+        for member in granting.members:
             if member != name:
-                server.world.network.send(member, AskSilence(generation))
+                server.world.network.send(member, AskSilence(generation, server.group.number))
         end_ns = server.world.clock.monotonic_ns() + ANSWER_NS
-        while not configuration.has_write_quorum(list(self._agreed)):
+        while not granting.has_write_quorum(list(self._agreed)):
             left_ns = end_ns - server.world.clock.monotonic_ns()
             if left_ns <= 0:
                 return

@@ -16,7 +16,9 @@ from nodes.config import MILLISECOND, NodeConfig
 from nodes.errors import Damaged
 from nodes.ignored_messages import Ignoring
 from nodes.replicas.fresh_start import start_anew_if_damaged
+from nodes.replicas.grants import Granter
 from nodes.replicas.log import NOTHING, ReplicaLog, decode_group
+from nodes.replicas.messages import AskGrant, AskSilence
 from nodes.storage.identity import DISK_FILE, DiskIdentity
 from nodes.storage.journal_file import Journal
 from nodes.storage.sealed_file import seal, unseal
@@ -54,6 +56,7 @@ AHEAD_MAX = 1 << 16
 """Largest distance of a new epoch from the promised one: the number of writers that a node may have missed. A smaller epoch that no writer uses
 is outbid by the next writer, which learns it from `HigherEpoch`."""
 
+Leases = AskGrant | AskSilence
 Writers = NewEpoch | AcceptJournal | FinishSegment | StartSegment | WriteJournal | PruneJournal
 
 
@@ -104,6 +107,7 @@ class KeptJournal:
         """Everything up to this sn is committed."""
         for written in self._log.load():
             self._good_sn = max(self._good_sn, written.commit_sn)
+        self._granter = Granter(world, config.cluster)
         self._writer = ""
         """The server that first spoke under the promised epoch since this node started. An epoch has one writer."""
         self._changed = False
@@ -150,9 +154,13 @@ class KeptJournal:
 
     # --- steps -------------------------------------------------------------------------------------------------
 
-    def on_message(self, peer: str, message: ReadJournal | Writers) -> None:
+    def on_message(self, peer: str, message: ReadJournal | Leases | Writers) -> None:
         if isinstance(message, ReadJournal):
             self._on_read(peer, message)
+        elif isinstance(message, AskGrant):
+            self._granter.on_heartbeat(peer, message, self._kept.promised, self._identity.id.instance)
+        elif isinstance(message, AskSilence):
+            self._granter.on_ask(peer, message)
         elif len(self._inbox) < WAITING_MAX:
             self._inbox.put(peer, message)
             self._wanted.set()
@@ -212,6 +220,7 @@ class KeptJournal:
                 kept.written_in,
                 kept.accepted_in,
                 self._identity.id,
+                self._granter.left_ns,
             )
         elif isinstance(message, AcceptJournal):
             reply = await self._accept(message)
@@ -370,7 +379,7 @@ class JournalNode:
     def on_message(self, peer: str, message: Message) -> None:
         if isinstance(message, JournalRead):
             self._calls.on_reply(peer, message)
-        elif isinstance(message, ReadJournal | Writers):
+        elif isinstance(message, ReadJournal | Leases | Writers):
             journal = self._journals.get(message.journal)
             if journal is not None:
                 journal.on_message(peer, message)

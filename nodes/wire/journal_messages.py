@@ -34,6 +34,8 @@ class EpochPromised(Message, array_like=True, tag=True, gc=False):
     accepted_in: int
     """Epoch in which a recovery last decided the end of the open segment."""
     disk: DiskId = DiskId(0)
+    grant_ns: int = 0
+    """Rest of this node's grants to earlier writers; it grants them none any more (safety rule 26)."""
 
 
 class HigherEpoch(Message, array_like=True, tag=True, gc=False):

@@ -108,12 +108,14 @@ def stories_of(family: Family, lonely: bool = False, detection: str = "session")
             cut_under_grants,
             *2 * [restarted_under_grants],
             *2 * [late_grants],
+        ]
+    if standbys and detection == "members" and not family.cannot_hand_over:
+        reported += [
             *2 * [ended_late],
             *2 * [forgotten_promise],
             late_words,
+            *2 * [outgrown_grants],
         ]
-    if standbys and detection == "members" and not family.cannot_hand_over:
-        reported += [outgrown_grants, outgrown_grants]
     if standbys and not family.cannot_hand_over:
         reported.append(passed_on)
     if standbys and not family.locked:

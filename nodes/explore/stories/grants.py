@@ -1,4 +1,4 @@
-"""Leases that the members of a group grant: an old active, its readers and a few of its members at the moment when the next one begins."""
+"""Leases that members or journal nodes grant: an old active, its readers and a few of those that grant, at the moment when the next one begins."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ def readers_and_writers(
 def apart(scene: Scene, at_ms: int, until_ms: int, active: str = "") -> None:
     """The old active is cut off and does not learn that its session has ended."""
     leader = active or scene.leader()
-    for name in (*scene.members(), COORDINATION):
+    for name in dict.fromkeys((*scene.members(), *scene.holders(), COORDINATION)):
         if name != leader:
             scene.fault(at_ms, "cut", [leader, name], until_ms - at_ms)
     scene.fault(at_ms + scene.rng.choice((0, 0, 1, 5)), "expire_session", [leader])
 
 
 def cut_under_grants(scene: Scene) -> None:
-    """The active is deposed and cut off while grants that some members gave it last."""
-    grant, others = granted(scene, (3,)), scene.others()
+    """The active is deposed and cut off while grants last that some gave it."""
+    grant, others = granted(scene, (3,)), scene.holders()
     keeps = few_of(scene, others) if scene.chance(0.5) else others
     at_ms, until_ms = under_grants(scene, grant, keeps)
     if scene.chance(0.15):
@@ -66,9 +66,9 @@ def cut_under_grants(scene: Scene) -> None:
 
 
 def restarted_under_grants(scene: Scene) -> None:
-    """The active is deposed and cut off while grants that few members gave it last, and these restart."""
+    """The active is deposed and cut off while grants last that few gave it, and these restart."""
     grant = granted(scene, (3,))
-    keeps = few_of(scene, scene.others())
+    keeps = few_of(scene, scene.holders())
     at_ms, until_ms = under_grants(scene, grant, keeps)
     apart(scene, at_ms, until_ms)
     for name in keeps:
@@ -79,9 +79,9 @@ def restarted_under_grants(scene: Scene) -> None:
 
 
 def late_grants(scene: Scene) -> None:
-    """The active is deposed and cut off, and the last grant that few members gave it was late."""
+    """The active is deposed and cut off, and the last grant that few gave it was late."""
     grant, leader = granted(scene, (3,)), scene.leader()
-    keeps = few_of(scene, scene.others())
+    keeps = few_of(scene, scene.holders())
     at_ms, until_ms = under_grants(scene, grant, keeps)
     late_ms = grant * scene.rng.randint(5, 9) // 10
     for name in keeps:
@@ -94,8 +94,9 @@ def late_grants(scene: Scene) -> None:
 
 
 def few_of(scene: Scene, others: list[str]) -> list[str]:
-    """Half of the others: with the active itself they are just enough."""
-    return scene.rng.sample(others, (len(others) + 1) // 2)
+    """As many of those that grant as are just enough: half of the other members, or a majority of the journal nodes."""
+    least = len(others) // 2 + 1 if scene.family.journal_nodes else (len(others) + 1) // 2
+    return scene.rng.sample(others, least)
 
 
 def under_grants(scene: Scene, grant: int, keeps: list[str]) -> tuple[int, int]:
@@ -103,7 +104,7 @@ def under_grants(scene: Scene, grant: int, keeps: list[str]) -> tuple[int, int]:
     rng, leader = scene.rng, scene.leader()
     at_ms = BEGIN_MS + 3 * grant + rng.randrange(grant)
     until_ms = at_ms + 2 * grant + 200
-    for name in scene.others():
+    for name in scene.holders():
         if name not in keeps:
             cut_ms = at_ms - grant * rng.randint(12, 15) // 10
             scene.fault(cut_ms, "cut", [leader, name], until_ms - cut_ms)

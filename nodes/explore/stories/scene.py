@@ -145,7 +145,8 @@ class Scene:
     def drift(self, slow: str, apart: bool = False) -> None:
         """Slows one server's clock and speeds up the others', or gives each its own rate."""
         apart = apart or self.chance(0.7)
-        for name in self.members():
+        granting = self.holders() if self.cluster.detection == "members" else []
+        for name in dict.fromkeys((*self.members(), *granting)):
             ppm = -DRIFT_PPM if name == slow else DRIFT_PPM
             self.fault(
                 0, "drift_clock", [name], ppm=ppm if apart else self.rng.choice((-DRIFT_PPM, DRIFT_PPM))

@@ -33,6 +33,7 @@ from nodes.protocols.baselines.ledgers import Fragment, Ledger, LedgerMetadata, 
 from nodes.protocols.baselines.shared_journal import BeginsLater, JournalLost
 from nodes.protocols.baselines.tenure_writer import TenureWriter
 from nodes.replicas.disks import Roll
+from nodes.replicas.grants import NEVER_NS, Grants
 from nodes.replicas.view import GlobalView, ViewMoved
 from nodes.units import DiskId
 from nodes.wire.journal_messages import EntriesRead, EntryAdded, LedgerFenced, ReadEntries
@@ -65,6 +66,7 @@ class BookKeeper:
         self._book = LedgerMetadata()
         self._turn = 0
         self.promised = 0
+        self.grants_end_ns = NEVER_NS
         self.handlers: dict[type[Message], Callable[[str, Any], None]] = {
             EntryAdded: self._to_writer(LedgerWriter.on_added),
             LedgerFenced: self._to_writer(LedgerWriter.on_fenced),
@@ -209,7 +211,7 @@ class BookKeeper:
 
     # --- writing -----------------------------------------------------------------------------------------------
 
-    async def begin(self, epoch: int, last: Mark, timeout_ns: int) -> TenureWriter | None:
+    async def begin(self, epoch: int, last: Mark, timeout_ns: int, grants: Grants) -> TenureWriter | None:
         deadline_ns = self._world.clock.monotonic_ns() + timeout_ns
         journal = self._cluster.journal
         while len(found := await self._find({})) < journal.ensemble:

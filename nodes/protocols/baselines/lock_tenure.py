@@ -14,8 +14,9 @@ from nodes.metadata_server.tenure import ChosenMechanisms, JournalLeader
 from nodes.metadata_server.writer import JournalWriter
 from nodes.protocols.baselines.readers import Readers, read_on
 from nodes.protocols.baselines.shared_journal import JournalLost, SharedJournal, SharedWriter
-from nodes.replicas.leader import LOOK_NS, TakeoverStopped, wait_out_old_leases, write_epoch
+from nodes.replicas.leader import LOOK_NS, LOOKS, TakeoverStopped, wait_out_old_leases, write_epoch
 from nodes.replicas.log import decode_group
+from nodes.replicas.messages import Granted
 from nodes.replicas.view import ACTIVE, STANDBY, EpochNode, LostLock
 from nodes.scope import Tenure
 from nodes.trace.events import StepTaken, Warned
@@ -54,6 +55,10 @@ class Leading(JournalLeader):
 
     # --- steps -------------------------------------------------------------------------------------------------
 
+    def on_granted(self, peer: str, message: Granted) -> None:
+        if message.epoch == self.epoch:
+            self.grants.on_granted(peer, message)
+
     def remove(self, server: str) -> str:
         return self._readers.remove(server) if self.serving else f"{self._replica.name} does not serve yet"
 
@@ -72,12 +77,16 @@ class Leading(JournalLeader):
     # --- procedure ---------------------------------------------------------------------------------------------
 
     async def take_over(self) -> None:
-        replica = self._replica
+        replica, grants = self._replica, self.grants
         clock = replica.world.clock
         await write_epoch(replica, self._begin, ACTIVE, STANDBY)
         session_ns = replica.world.coordination.session_timeout_ns
         self._role("elected", f"epoch {self.epoch} is written")
         self._confirm_lease()
+        if grants.needed:
+            # From here on the journal nodes receive heartbeats, so that they do not call this server silent.
+            asks = grants.ask(replica.group.number, self.epoch, replica.view.generation, self._receivers)
+            self._tenure.spawn(asks, "grants")
         end_sn = await self._journal.recover(self.epoch, session_ns)
         if end_sn is None:
             self._too_few("too few nodes of the journal answered")
@@ -92,8 +101,39 @@ class Leading(JournalLeader):
             self._too_few(f"image and journal here do not lead to checkpoint {replica.origin.checkpoint}")
         if not await self._open_journal(session_ns):
             self._too_few("too few nodes of the journal take a new segment")
-        await wait_out_old_leases(replica)
+        await wait_out_old_leases(replica, grants_end_ns=lambda: self._journal.grants_end_ns)
+        while not await grants.obtained(lambda: self._granted, session_ns):
+            pass  # Without them `_give_way_to_granted` ends this tenure.
         self._serve()
+
+    def _receivers(self) -> list[str]:
+        """The nodes of the journal, which grant, and the other servers, which notice when this one falls silent."""
+        servers = dict.fromkeys((*self._readers.members, *self._readers.standbys()))
+        others = [name for name in servers if name != self._replica.name]
+        return [*self._replica.config.cluster.journal.nodes, *others]
+
+    @property
+    def _granted(self) -> bool:
+        return self.grants.until_ns > self._replica.world.clock.monotonic_ns()
+
+    async def _give_way_to_granted(self) -> None:
+        """Releases the lock after a session time-out without the grants of a majority, when another server is there. The fault may be in this
+        server's own links, and nodes that receive its heartbeats never call it silent."""
+        view, world = self._replica.view, self._replica.world
+        found = 0
+        while True:
+            await world.clock.sleep(world.coordination.session_timeout_ns // LOOKS)
+            if self._granted:
+                found = 0
+                continue
+            try:
+                places = await view.places()
+            except CoordinationError:
+                continue
+            found = found + 1 if self._who_could_go_on(self._readers.members, places) else 0
+            if found > LOOKS:
+                self.skip_next_election = True
+                await self._give_up("no majority of the journal nodes grants the lease")
 
     def _too_few(self, reason: str) -> NoReturn:
         self._step("give up", reason)
@@ -139,7 +179,7 @@ class Leading(JournalLeader):
     async def _open_journal(self, timeout_ns: int) -> bool:
         """Opens the journal. One empty group of the new epoch commits everything adopted, and shows readers the group before it."""
         replica = self._replica
-        sync = await self._journal.begin(self.epoch, replica.log.last, timeout_ns)
+        sync = await self._journal.begin(self.epoch, replica.log.last, timeout_ns, self.grants)
         if sync is None:
             return False
         self._sync = sync
@@ -148,6 +188,8 @@ class Leading(JournalLeader):
         writer = self._open_writer(sync, self._readers)
         self._report_commits(writer)
         self._tenure.spawn(self._keep(sync), "journal")
+        if self.grants.needed:
+            self._tenure.spawn(self._give_way_to_granted(), "whether the lease is granted")
         if self._must_roll_back:
             await self._roll_back(writer)
         await self._commit_empty_group(writer)

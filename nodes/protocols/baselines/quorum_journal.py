@@ -20,6 +20,7 @@ from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.protocols.baselines.quorum_writer import QuorumWriter
 from nodes.protocols.baselines.shared_journal import BeginsLater
 from nodes.replicas.disks import Roll
+from nodes.replicas.grants import NEVER_NS, Grants
 from nodes.replicas.view import GlobalView, ViewMoved
 from nodes.wire.journal_messages import (
     AcceptJournal,
@@ -89,6 +90,7 @@ class QuorumJournal:
         self._nodes = cluster.journal.nodes
         self._view = view
         self._mutations = cluster.mutations
+        self._nodes_grant = cluster.detection == "members"
         self._disks: dict[str, int] = {}
         """Disks of the nodes that count, as the view's record named them last."""
         self._local = local
@@ -101,6 +103,7 @@ class QuorumJournal:
         self._writer: QuorumWriter | None = None
         self._epoch = 0
         self.promised = 0
+        self.grants_end_ns = NEVER_NS
         self._received: dict[str, Any] = {}
         self._waited_for = ""
         self._more = asyncio.Event()
@@ -157,6 +160,7 @@ class QuorumJournal:
         )
         if promises is None:
             return None
+        self.grants_end_ns = self._end_of_grants(promises)
         last, source = end_of_journal(promises, self._mutations)
         # A new disk has forgotten what the old one promised. Unless it is recorded before a node shows the end, a later writer may decide another.
         accept = AcceptJournal(self._number, epoch, last, source)
@@ -174,6 +178,16 @@ class QuorumJournal:
         roll = Roll(self._nodes, named, self._mutations.replaced_disk_votes)
         witnesses = (len(named) or len(self._nodes)) - majority + 1
         return len(disks) >= majority and roll.suffices(max(1, witnesses), disks)
+
+    def _end_of_grants(self, promises: dict[str, EpochPromised]) -> int:
+        """Time when a majority grants no earlier epoch any more (safety rule 26). Each of these nodes has promised, and a node that has lost its
+        promise since has a disk that no earlier writer can record."""
+        if not self._nodes_grant:
+            return NEVER_NS
+        if self._mutations.grant_outrun:
+            return 0
+        left_ns = sorted(each.grant_ns for each in promises.values())[len(self._nodes) // 2]
+        return self._world.clock.monotonic_ns() + left_ns
 
     async def _name_disks(self, whole: dict[str, int]) -> bool:
         """Records the disks of nodes that have everything that any disk of theirs acknowledged. False when the record has changed meanwhile.
@@ -235,9 +249,10 @@ class QuorumJournal:
 
     # --- writing -----------------------------------------------------------------------------------------------
 
-    async def begin(self, epoch: int, last: Mark, timeout_ns: int) -> QuorumWriter | None:
-        self._writer = QuorumWriter(
+    async def begin(self, epoch: int, last: Mark, timeout_ns: int, grants: Grants) -> QuorumWriter | None:
+        writer = self._writer = QuorumWriter(
             self._world, {node: self._disks.get(node, 0) for node in self._nodes}, epoch, last, self._local,
-            self._patience_ns, self._segment_ns, self._name_disks,
+            self._patience_ns, self._segment_ns, self._name_disks, grants.is_from,
         )  # fmt: skip
-        return self._writer
+        grants.count_over(lambda: writer.granting)
+        return writer

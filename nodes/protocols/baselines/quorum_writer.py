@@ -12,6 +12,7 @@ from nodes.ignored_messages import Ignoring
 from nodes.listeners import Listeners
 from nodes.metadata_server.own_journal import OwnJournal
 from nodes.protocols.baselines.shared_journal import JournalLost
+from nodes.replicas.view import Configuration
 from nodes.wire.journal_messages import (
     FinishSegment,
     HigherEpoch,
@@ -63,6 +64,12 @@ class JournalNodeProgress:
         return self.in_step and not self.refuses(previous_sn)
 
 
+def counted(nodes: dict[str, JournalNodeProgress]) -> list[Configuration]:
+    """The nodes with their recorded disks, as a configuration."""
+    disks = {name: node.disk for name, node in nodes.items()}
+    return [Configuration(0, list(disks), len(disks), disks)]
+
+
 class QuorumWriter:
     def __init__(
         self,
@@ -74,7 +81,9 @@ class QuorumWriter:
         patience_ns: int,
         segment_ns: int,
         name_disks: Callable[[dict[str, int]], Awaitable[bool]],
+        grants: Callable[[str, int], bool],
     ):
+        """`grants`: whether the node with this disk grants this writer the lease now; always true where nodes grant none."""
         self._world = world
         self._ignoring = Ignoring(world)
         self._epoch = epoch
@@ -85,6 +94,9 @@ class QuorumWriter:
         self.on_progress: Listeners[()] = Listeners()
         self._nodes = {name: JournalNodeProgress(disk) for name, disk in disks.items()}
         self._name_disks = name_disks
+        self._grants = grants
+        self.granting = counted(self._nodes)
+        """The nodes over which grants of the lease are counted."""
         self._own_sn = last.sn
         self._previous = last
         """The mark behind which the segment begins."""
@@ -192,7 +204,10 @@ class QuorumWriter:
     def _due(self) -> bool:
         """Whether a new segment is due. Checked between two groups: a majority has acknowledged everything before."""
         age_ns = self._world.clock.monotonic_ns() - self._began_ns
-        lags = not all(node.takes_groups(self._previous.sn) for node in self._nodes.values())
+        lags = not all(
+            node.takes_groups(self._previous.sn) and self._grants(name, node.disk)
+            for name, node in self._nodes.items()
+        )
         return age_ns > self._segment_ns or (lags and age_ns > LAGGING_NS)
 
     def _finish(self, last: Mark) -> None:
@@ -247,6 +262,7 @@ class QuorumWriter:
             self._nodes[name].disk = 0
         if not come:
             return
+        self.granting = counted(self._nodes)
         try:
             recorded = await self._name_disks({name: disk for name, (disk, _) in come.items()})
         except ConnectionLoss:
@@ -257,6 +273,7 @@ class QuorumWriter:
             node = self._nodes[name]
             node.disk, node.newcomer = disk, None
             node.acknowledged_sn = max(node.acknowledged_sn, sn)
+        self.granting = counted(self._nodes)
         self.on_progress()
 
     def _tick(self) -> None:

@@ -41,6 +41,10 @@ class Readers:
     def standbys(self) -> list[str]:
         return self._present
 
+    @property
+    def members(self) -> list[str]:
+        return self._members
+
     def matched_sns(self) -> list[int]:
         """No server receives the journal from here: it is on nodes of its own."""
         return []

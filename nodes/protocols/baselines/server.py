@@ -20,8 +20,11 @@ from nodes.protocols.baselines.lock_tenure import Leading
 from nodes.protocols.baselines.readers import begin_from_image, read_on, where_it_ended
 from nodes.protocols.baselines.shared_journal import MakeSharedJournal
 from nodes.replicas.fresh_start import start_anew_if_damaged
+from nodes.replicas.grants import Granter
+from nodes.replicas.messages import AskGrant, Granted, Silent
 from nodes.replicas.session import ReplicaSession
-from nodes.replicas.view import ACTIVE, STANDBY
+from nodes.replicas.silence import SilenceWatch
+from nodes.replicas.view import ACTIVE, STANDBY, Configuration
 from nodes.replicas.view_watcher import ViewWatcher
 from nodes.scope import Scope, Tenure
 from nodes.trace.events import Warned
@@ -58,7 +61,15 @@ class SharedJournalServer:
         self._tailing: Scope | None = None
         self._incarnations = RecordedIncarnations(replica, self._following.wake)
         replica.history.on_rolled_back.subscribe(server.blocks.ask_all)
-        self.handlers: Handlers = self._journal.handlers
+        nodes, granter = cluster.journal.nodes, Granter(world, cluster)
+        granting = Configuration(0, nodes, len(nodes))
+        self._silence = SilenceWatch(replica, self._following, granter, granting)
+        self.handlers: Handlers = {
+            **self._journal.handlers,
+            AskGrant: lambda peer, message: granter.received(peer, message.generation),
+            Silent: self._silence.on_silent,
+            Granted: self.session.to_leader(Leading.on_granted),
+        }
 
     @property
     def epoch(self) -> int:
@@ -71,6 +82,8 @@ class SharedJournalServer:
     def begin(self) -> None:
         self._world.scope.spawn(self._local.run(), "own journal")
         self._world.scope.spawn(self._replica.history.keep_set_aside(), "set aside")
+        if self._server.config.cluster.detection == "members":
+            self._world.scope.spawn(self._silence.run(), "silence of the active")
         self._follow_journal()
 
     def forget_session(self) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from nodes.config import ClusterConfig
 from nodes.metadata_server.own_journal import OwnJournal
+from nodes.replicas.grants import Grants
 from nodes.replicas.leader import TakeoverStopped
 from nodes.replicas.view import GlobalView
 from nodes.slots import JournalSync
@@ -39,6 +40,8 @@ class SharedJournal(Protocol):
     handlers: dict[type[Message], Callable[[str, Any], None]]
     promised: int
     """The highest epoch that a node has promised: the next epoch must be higher. 0 where nodes promise none."""
+    grants_end_ns: int
+    """Time when no earlier writer can have the grants of a majority of the nodes, as the last recovery found it; NEVER_NS where nodes grant none."""
 
     async def recover(self, epoch: int, timeout_ns: int) -> int | None:
         """Shuts every earlier writer out and decides the end of its journal; returns the sn of the last group. None: too few answered in time.
@@ -52,8 +55,11 @@ class SharedJournal(Protocol):
         Raises BeginsLater, CoordinationError.
         """
 
-    async def begin(self, epoch: int, last: Mark, timeout_ns: int) -> SharedWriter | None:
-        """Begins the writer, whose first group follows on `last`. None: too few nodes answered. Raises CoordinationError, LostLock."""
+    async def begin(self, epoch: int, last: Mark, timeout_ns: int, grants: Grants) -> SharedWriter | None:
+        """Begins the writer, whose first group follows on `last`, and counts its `grants` over the nodes. None: too few nodes answered.
+
+        Raises CoordinationError, LostLock.
+        """
 
 
 MakeSharedJournal = Callable[[World, ClusterConfig, GlobalView, OwnJournal, int], SharedJournal]

@@ -91,7 +91,7 @@ class Mams:
             m.Renew: self._of_writer(self._on_renew),
             m.Stale: self._on_stale,
             leases.AskGrant: self._of_writer(self._on_heartbeat),
-            leases.AskSilence: self._silence.on_ask,
+            leases.AskSilence: pool.granter.on_ask,
             leases.Silent: self._silence.on_silent,
             leases.Granted: to_leader(Elected.on_message),
             m.HandOver: self._on_hand_over,

@@ -27,7 +27,8 @@ class MembersLease:
         grants = self._leader.grants
         if grants.needed:
             self._names = recovery.configuration.members
-            asks = grants.ask(self._leader.epoch, self._replica.view.generation, self._granting)
+            group, generation = self._replica.group.number, self._replica.view.generation
+            asks = grants.ask(group, self._leader.epoch, generation, self._granting)
             self._tenure.spawn(asks, "grants")
 
     def _granting(self) -> list[str]:

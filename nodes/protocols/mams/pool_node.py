@@ -31,7 +31,7 @@ from nodes.protocols.mams.messages import (
 from nodes.protocols.mams.rules import ElectionRules
 from nodes.replicas.grants import Granter
 from nodes.replicas.log import decode_group, mark_of
-from nodes.replicas.messages import AskGrant, Granted
+from nodes.replicas.messages import AskGrant
 from nodes.storage.sealed_file import SealBroken, UnknownSeal, seal, unseal
 from nodes.trace.events import Cut, Durable, Warned
 from nodes.wake import Inbox, Rounds
@@ -116,11 +116,9 @@ class PoolJournal:
 
     def on_heartbeat(self, peer: str, message: AskGrant) -> None:
         """Grants the active of the promised epoch a lease (safety rule 26). A server whose promises are lost grants none."""
-        self.granter.received(peer, message.generation)
-        if not self.deaf and message.epoch == self.promised:
-            self.granter.grant()
-            disk = self._identity.id.instance
-            self._world.network.send(peer, Granted(message.epoch, message.number, disk))
+        self.granter.on_heartbeat(
+            peer, message, -1 if self.deaf else self.promised, self._identity.id.instance
+        )
 
     def append_own(self, group: JournalGroup, data: bytes, mark: Mark) -> None:
         """Writes a group of the active to its own log."""

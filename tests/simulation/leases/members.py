@@ -15,7 +15,7 @@ from nodes.wire.messages import Message
 from tests.simulation.leases.lab import Lab
 from tests.simulation.leases.mutations import drift
 
-Schedule = Callable[[int, Mutations], Lab]
+Schedule = Callable[[int, Mutations, str], Lab]
 GRANT_MS = 400
 OVER_MS = 460
 """A grant with its margin is over."""
@@ -31,36 +31,51 @@ class MembersLab(Lab):
         standbys: int = 2,
         ack_timeout_ms: int = 3_000,
         ends_recorded: bool = False,
+        protocol: str = "mams",
     ):
         timing = Timing(ack_timeout_ms=ack_timeout_ms, grant_ms=GRANT_MS, client_timeout_ms=20)
-        super().__init__(seed, "mams", mutations, standbys, timing=timing, detection="members", image_every=0)
+        super().__init__(
+            seed, protocol, mutations, standbys, timing=timing, detection="members", image_every=0
+        )
+        self.nodes = list(self.cluster.config.journal.nodes)
         self.cluster.conditions = replace(self.cluster.conditions, ends_recorded=ends_recorded)
 
+    @property
+    def granters(self) -> list[str]:
+        """The others that grant the old leader its lease: journal nodes, or the other members."""
+        return self.nodes or self.others
+
+    @property
+    def enough(self) -> list[str]:
+        """Just so many of them that the old leader answers."""
+        return self.granters[: (len(self.granters) + 1) // 2]
+
     def leave_behind(self, *grants: str) -> None:
-        """The grants of all but these members to the old leader run out. Then it is cut off, and does not learn that its session has ended."""
-        for name in self.others:
+        """The grants of all but these to the old leader run out. Then it is cut off, and does not learn that its session has ended."""
+        for name in self.granters:
             if name not in grants:
                 self.faults.cut(self.old, name)
-        if len(grants) < len(self.others):
+        if len(grants) < len(self.granters):
             self.run_ms(OVER_MS)
         self.isolate()
         self.faults.expire_session(self.old)
 
 
-def grant_forgotten(seed: int, mutations: Mutations) -> Lab:
-    """The one member that grants restarts, and promises the next epoch at once."""
-    lab = MembersLab(seed, mutations)
+def grant_forgotten(seed: int, mutations: Mutations, protocol: str) -> Lab:
+    """Just enough grant. They restart, and promise the next epoch at once."""
+    lab = MembersLab(seed, mutations, protocol=protocol)
     lab.await_heartbeat()
-    lab.leave_behind(lab.others[0])
-    lab.faults.respawn(lab.others[0])
+    lab.leave_behind(*lab.enough)
+    for name in lab.enough:
+        lab.faults.respawn(name)
     lab.read_while_written(1_500, 10)
     lab.finish()
     return lab
 
 
-def grant_of_old_configuration(seed: int, mutations: Mutations) -> Lab:
+def grant_of_old_configuration(seed: int, mutations: Mutations, protocol: str) -> Lab:
     """A tenure begins with two members; two more join, and elect without them."""
-    lab = MembersLab(seed, mutations, standbys=3, ack_timeout_ms=300)
+    lab = MembersLab(seed, mutations, standbys=3, ack_timeout_ms=300, protocol=protocol)
     away = lab.others[1:]
     for name in away:
         lab.faults.crash(name)
@@ -81,20 +96,23 @@ def grant_of_old_configuration(seed: int, mutations: Mutations) -> Lab:
     return lab
 
 
-def grant_from_arrival(seed: int, mutations: Mutations) -> Lab:
-    """The acknowledgement of a heartbeat is late; no further one reaches the member."""
-    lab = MembersLab(seed, mutations)
+def grant_from_arrival(seed: int, mutations: Mutations, protocol: str) -> Lab:
+    """The acknowledgements of a heartbeat are late; no further one reaches these members."""
+    lab = MembersLab(seed, mutations, protocol=protocol)
     lab.await_heartbeat()
-    keeps, other = lab.others
-    lab.faults.cut(lab.old, other)
+    keeps = lab.enough
+    for name in lab.granters:
+        if name not in keeps:
+            lab.faults.cut(lab.old, name)
     lab.run_ms(OVER_MS)
 
     def late(sender: str, receiver: str, message: Message) -> bool:
-        return type(message) is Granted and (sender, receiver) == (keeps, lab.old)
+        return type(message) is Granted and sender in keeps and receiver == lab.old
 
     held = lab.cluster.hold(late)
-    lab.cluster.run_until(lambda: bool(held.messages))
-    lab.faults.cut(lab.old, keeps, direction="to")
+    lab.cluster.run_until(lambda: len(held.messages) >= len(keeps))
+    for name in keeps:
+        lab.faults.cut(lab.old, name, direction="to")
     lab.run_ms(300)
     held.release()
     lab.run_ms(5)
@@ -105,51 +123,60 @@ def grant_from_arrival(seed: int, mutations: Mutations) -> Lab:
     return lab
 
 
-def grant_outrun(seed: int, mutations: Mutations) -> Lab:
+def grant_outrun(seed: int, mutations: Mutations, protocol: str) -> Lab:
     """The others promise while their grants last."""
-    lab = MembersLab(seed, mutations)
+    lab = MembersLab(seed, mutations, protocol=protocol)
     lab.await_heartbeat()
-    lab.leave_behind(*lab.others)
+    lab.leave_behind(*lab.granters)
     lab.read_while_written(1_500, 10)
     lab.finish()
     return lab
 
 
-def grant_of_other_disk(seed: int, mutations: Mutations) -> Lab:
-    """A member that promised the next epoch loses its disk, and with it the promise. It meets the old active first, which has a write open."""
-    lab = MembersLab(seed, mutations, ack_timeout_ms=800)
+def grant_of_other_disk(seed: int, mutations: Mutations, protocol: str) -> Lab:
+    """A member that promised the next epoch loses its disk, and with it the promise. It meets the old active first, which has a write open.
+
+    A journal node meets a segment that begins. The next epoch does not reach the third node, and the old active does not reach the second.
+    """
+    lab = MembersLab(seed, mutations, ack_timeout_ms=800, protocol=protocol)
     lab.await_heartbeat()
-    forgets = lab.others[0]
-    lab.leave_behind(*lab.others)
-    lab.begin(lab.eve, Mkdir("/open"))
+    forgets, missed = lab.granters[0], lab.nodes[2:]
+    for name in missed:
+        for other in lab.others:
+            lab.faults.cut(name, other)
+    lab.leave_behind(*lab.granters)
+    if not lab.nodes:
+        lab.begin(lab.eve, Mkdir("/open"))
     lab.await_next_active()
     lab.begin_and_wait(lab.ada, Mkdir("/new"))
-    for name in (lab.others[1], "ada", "coordination"):
-        lab.faults.cut(forgets, name)
+    for name in (*lab.others, *lab.nodes, "ada", "coordination"):
+        if name != forgets:
+            lab.faults.cut(forgets, name)
     lab.faults.new_disk(forgets)
-    lab.faults.heal(lab.old, forgets)
+    for name in (forgets, *missed):
+        lab.faults.heal(lab.old, name)
     lab.faults.restart(forgets)
-    for _ in range(60):
+    for _ in range(130):
         lab.begin(lab.eve, Stat("/new"))
         lab.run_ms(10)
     lab.finish()
     return lab
 
 
-def lease_without_margin(seed: int, mutations: Mutations) -> Lab:
+def lease_without_margin(seed: int, mutations: Mutations, protocol: str) -> Lab:
     """The old active's clock is slow, the clocks of the others are fast."""
-    lab = MembersLab(seed, mutations)
+    lab = MembersLab(seed, mutations, protocol=protocol)
     drift(lab)
     lab.await_heartbeat()
-    lab.leave_behind(*lab.others)
+    lab.leave_behind(*lab.granters)
     lab.read_while_written(1_500, 5)
     lab.finish()
     return lab
 
 
-def end_of_any_generation(seed: int, mutations: Mutations) -> Lab:
+def end_of_any_generation(seed: int, mutations: Mutations, protocol: str) -> Lab:
     """The record of an end is late: the server has come back, leads again, and is cut off when the record lands."""
-    lab = MembersLab(seed, mutations)
+    lab = MembersLab(seed, mutations, protocol=protocol)
     lab.await_heartbeat()
     server = lab.cluster.servers[lab.old]
     lab.faults.crash(lab.old)
@@ -181,6 +208,10 @@ SCHEDULES: dict[str, Schedule] = {
     "end_of_any_generation": end_of_any_generation,
     "lease_without_margin": lease_without_margin,
 }
+
+
+OF_MEMBERS = ("grant_of_old_configuration",)
+"""Bugs of groups whose members grant: the journal nodes are always the same."""
 
 
 def switched(name: str) -> Mutations:

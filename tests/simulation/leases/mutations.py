@@ -62,7 +62,7 @@ def lease_without_margin(seed: int, protocol: str, mutations: Mutations) -> Lab:
 
 def drift(lab: Lab) -> None:
     lab.faults.drift_clock(lab.old, SLOWER_PPM)
-    for name in lab.others:
+    for name in (*lab.others, *lab.cluster.config.journal.nodes):
         lab.faults.drift_clock(name, FASTER_PPM)
 
 

@@ -218,7 +218,12 @@ def test_a_full_disk_leaves_the_old_file_whole(tmp_path: Path, monkeypatch: pyte
         (Shape(detection="session"), "session"),
         (Shape(standbys=1), "session"),
         (Shape(protocol="2pc"), "members"),
-        (Shape(protocol="qjm"), "session"),
+        (Shape(protocol="qjm"), "members"),
+        (Shape(protocol="hadoop-ha"), "members"),
+        (Shape(protocol="qjm", standbys=0), "session"),
+        (Shape(protocol="qjm", nodes={"journal_node": 1}), "session"),
+        (Shape(protocol="bookkeeper"), "session"),
+        (Shape(protocol="avatar"), "session"),
         (Shape(config=one_group(3)), "session"),
     ],
 )
