@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 3
 ROUNDS_MOST = 50
 RUN = "import sys; from benchmarks.{name} import main; sys.exit(main())"
-SPELLINGS = "_spellings.py"
-"""Goes to the earlier tree beside the benchmark."""
+BESIDE = ("_spellings.py", "_skeleton.py")
+"""Files that go to the earlier tree beside the benchmark."""
 Figures = dict[str, Any]
 Rows = dict[str, dict[str, float]]
 
@@ -72,7 +72,7 @@ def give_measuring_file(tree: Path, name: str) -> str:
     theirs = tree / "benchmarks" / f"{name}.py"
     kept = theirs.read_bytes() if theirs.exists() else None
     theirs.parent.mkdir(exist_ok=True)
-    for file in (theirs.name, SPELLINGS):
+    for file in (theirs.name, *BESIDE):
         if (ROOT / "benchmarks" / file).exists():
             shutil.copyfile(ROOT / "benchmarks" / file, tree / "benchmarks" / file)
     try:
