@@ -53,7 +53,9 @@ class InodeNumbers(Check):
 
     def _add(self, number: int) -> bool:
         """Adds a number; False when it is already there."""
-        page = self._given.setdefault(number >> PAGE_BITS, bytearray(1 << (PAGE_BITS - 3)))
+        page = self._given.get(number >> PAGE_BITS)
+        if page is None:
+            page = self._given[number >> PAGE_BITS] = bytearray(1 << (PAGE_BITS - 3))
         offset = number & ((1 << PAGE_BITS) - 1)
         bit = 1 << (offset & 7)
         new = not page[offset >> 3] & bit

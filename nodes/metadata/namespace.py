@@ -162,7 +162,7 @@ class Namespace:
 
     def apply(self, record: Record, undo: Undo = None) -> None:
         """Carries out a record; `undo` collects the entries that reverse it."""
-        self.change(record, undo)
+        self._appliers[type(record)](record, undo)
         self.remember(record, undo)
 
     def change(self, record: Record, undo: Undo) -> None:

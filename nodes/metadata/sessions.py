@@ -148,7 +148,10 @@ class ClientSessions:
         if lowest_open > old_lowest:
             change += session.key * (lowest_open - old_lowest)
             session.lowest_open = lowest_open
-            for number in _below(results, old_lowest, lowest_open):
+            numbers: Iterable[int] = range(old_lowest, lowest_open)
+            if lowest_open - old_lowest > len(results):
+                numbers = [number for number in results if number < lowest_open]
+            for number in numbers:
                 gone = results.pop(number, None)
                 if gone is not None:
                     change -= session.terms.pop(number, 0) or session.result_term(number, gone)
@@ -207,10 +210,3 @@ class ClientSessions:
         session.lowest_open, session.used_ns, session.results = lowest_open, used_ns, results
         terms = sum(session.result_term(number, result) for number, result in results.items())
         self.digest = (self.digest + session.term + terms) & MASK
-
-
-def _below(results: dict[int, Result], old_lowest: int, lowest_open: int) -> Iterable[int]:
-    """All numbers in [old_lowest, lowest_open) that have results, and perhaps others."""
-    if lowest_open - old_lowest <= len(results):
-        return range(old_lowest, lowest_open)
-    return [number for number in results if number < lowest_open]

@@ -1,4 +1,4 @@
-"""Dispatch of messages to their handlers."""
+"""The table of messages and their handlers."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from nodes.world import World
 Handlers = dict[type[Message], Callable[[str, Any], None]]
 
 
-def hand(world: World, handlers: Handlers, peer: str, message: Message) -> None:
-    """Calls the handler of a message. A message without a handler is an event, never a crash."""
-    handler = handlers.get(type(message))
-    if handler is None:
-        reported = f"{peer} sent a {type(message).__name__}, which a metadata server does not take"
-        world.trace.emit(Warned(reported))
-    else:
-        handler(peer, message)
+def report_unknown(world: World, peer: str, message: Message) -> None:
+    """A message without a handler is an event, never a crash."""
+    reported = f"{peer} sent a {type(message).__name__}, which a metadata server does not take"
+    world.trace.emit(Warned(reported))

@@ -15,7 +15,7 @@ from nodes.families import family_named
 from nodes.metadata_server import messages as m
 from nodes.metadata_server.checkpoints import messages as marking
 from nodes.metadata_server.checkpoints.commands import CheckpointCommands
-from nodes.metadata_server.dispatch import Handlers, hand
+from nodes.metadata_server.dispatch import Handlers, report_unknown
 from nodes.metadata_server.forced_service import force_questions
 from nodes.metadata_server.image_questions import image_questions, pool_orders
 from nodes.metadata_server.participation import Participation, ServingMember
@@ -154,11 +154,14 @@ class MetadataServer:
 
     def on_message(self, peer: str, message: Message) -> None:
         """Messages between groups go to the mechanism of the slot `cross_group`, which alone knows their kinds."""
-        if isinstance(message, CrossGroupMessage):
+        handler = self._handlers.get(type(message))
+        if handler is not None:
+            handler(peer, message)
+        elif isinstance(message, CrossGroupMessage):
             if self.session.leader is not None:
                 self.session.leader.on_cross_group(peer, message)
         else:
-            hand(self.world, self._handlers, peer, message)
+            report_unknown(self.world, peer, message)
 
     def _on_call(self, peer: str, message: Request | CheckOperation) -> None:
         leader = self.session.leader

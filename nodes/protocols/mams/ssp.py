@@ -221,7 +221,7 @@ class Ssp:
         quorum = len(members) // 2 + 1
         if self._mutations.off_by_one_quorum:
             quorum -= 1
-        return sum(member in there for member in members) >= quorum
+        return sum(map(there.__contains__, members)) >= quorum
 
     def _enough_of_all(self, there: list[str]) -> bool:
         return all(self._enough(there, configuration.members) for configuration in self.configurations)
