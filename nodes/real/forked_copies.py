@@ -18,10 +18,12 @@ import signal
 import sys
 import warnings
 from collections import deque
+from collections.abc import Iterator
 from struct import Struct
 from typing import NoReturn
 
 from nodes.real.memory import room_for_copies
+from nodes.trace.present import UNKNOWN, causal
 from nodes.world import CopyLost, Piece, Share
 
 FRAME = Struct("<iI")
@@ -100,6 +102,7 @@ class PieceReader:
     def __init__(self, fd: int, loop: asyncio.AbstractEventLoop):
         self._fd = fd
         self._loop = loop
+        self._causal = causal(loop)
         self._buffer = bytearray()
         os.set_blocking(fd, False)
 
@@ -127,8 +130,15 @@ class PieceReader:
         return taken
 
     async def _readable(self) -> None:
-        readable = asyncio.Event()
-        self._loop.add_reader(self._fd, readable.set)
+        readable, asked = asyncio.Event(), self._causal.cause
+
+        def wake() -> None:
+            """The reader continues with the cause that it had: a pipe has none."""
+            self._causal.cause = asked
+            readable.set()
+            self._causal.cause = UNKNOWN
+
+        self._loop.add_reader(self._fd, wake)
         try:
             await readable.wait()
         finally:
@@ -169,21 +179,26 @@ def forked() -> int:
 
 
 def be_first_copy(parent: int, writers: list[int], share: Share) -> NoReturn:
-    """Makes the other copies, and the first share; stays until the others have ended."""
+    """Makes the other copies, and the first share; stays until the others have ended. The share of a copy that is refused is made here."""
     try:
         gc.disable()
         os.setpgid(0, 0)
         become_copy(parent, writers)
-        here = os.getpid()
+        here, count, own = os.getpid(), len(writers), {0: writers[0]}
         for number, writer in enumerate(writers[1:], 1):
-            if not os.fork():
+            try:
+                other = os.fork()
+            except OSError:
+                own[number] = writer
+                continue
+            if not other:
                 become_copy(here, [writer])
-                send_share(here, writer, share, number, len(writers))
+                send_shares(here, {number: writer}, share, count)
                 os._exit(0)
-        for writer in writers[1:]:
             os.close(writer)
-        send_share(parent, writers[0], share, 0, len(writers))
-        os.close(writers[0])
+        send_shares(parent, own, share, count)
+        for writer in own.values():
+            os.close(writer)
         while True:
             os.wait()
     finally:
@@ -211,17 +226,30 @@ def become_copy(parent: int, kept: list[int]) -> None:
         os._exit(1)
 
 
-def send_share(parent: int, writer: int, share: Share, number: int, count: int) -> None:
-    """Writes the pieces of one share into its pipe, while the parent lives."""
+def send_shares(parent: int, writers: dict[int, int], share: Share, count: int) -> None:
+    """Writes shares into their pipes, by their numbers: a piece of each in turn, as they are read. Else both sides could wait for the other."""
+    turns = deque(
+        (writer, frames(parent, share, number, count)) for number, writer in sorted(writers.items())
+    )
+    while turns:
+        writer, left = turns.popleft()
+        frame = next(left, None)
+        if frame is not None:
+            write(writer, *frame)
+            turns.append((writer, left))
+
+
+def frames(parent: int, share: Share, number: int, count: int) -> Iterator[Piece]:
+    """The pieces of one share, while the parent lives, and how it ended."""
     try:
         for place, data in share(number, count):
             if os.getppid() != parent:
                 os._exit(1)
             if data:
-                write(writer, place, data)
-        write(writer, END, b"")
+                yield place, data
+        yield END, b""
     except Exception as error:
-        write(writer, FAILED, f"{type(error).__name__}: {error}".encode()[:1000])
+        yield FAILED, f"{type(error).__name__}: {error}".encode()[:1000]
 
 
 def write(fd: int, number: int, data: bytes) -> None:

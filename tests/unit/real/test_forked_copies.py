@@ -20,6 +20,7 @@ import pytest
 
 from nodes.real import forked_copies
 from nodes.real.forked_copies import ForkedShares
+from nodes.real.loop import CausalLoop
 from nodes.real.memory import room_for_copies
 from nodes.real.process import CannotStart, client_world, hold
 from nodes.wire.keys import keys_of
@@ -258,6 +259,55 @@ def test_other_threads_are_no_obstacle() -> None:
             busy.join()
 
     asyncio.run(play())
+
+
+@pytest.mark.parametrize("granted", [1, 2])
+def test_the_shares_of_refused_copies_are_made_by_the_first_one(
+    granted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when they are of different lengths, and longer than a pipe holds."""
+    fork, forks = os.fork, iter(range(3))
+
+    def forked() -> int:
+        if next(forks) >= granted:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        return fork()
+
+    def share(number: int, count: int) -> Iterator[Piece]:
+        for place in range(5 * number + 1):
+            yield number, b"%d" % place * 300_000
+            yield number, b""
+
+    monkeypatch.setattr(os, "fork", forked)
+
+    async def play() -> None:
+        found = await all_of(ForkedShares(share, 3))
+        for number in range(3):
+            made = [data for of, data in found if of == number]
+            assert made == [data for _, data in share(number, 3) if data]
+
+    asyncio.run(play())
+
+
+def test_who_waits_for_pieces_goes_on_with_its_cause() -> None:
+    def share(number: int, count: int) -> Iterator[Piece]:
+        time.sleep(0.1)
+        yield number, b"x"
+
+    async def play() -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, CausalLoop)
+        loop.cause = loop.began = ("mds1", 5)
+        shares = ForkedShares(share, 2)
+        try:
+            while await shares.next() is not None:
+                assert loop.cause == ("mds1", 5)
+            assert loop.cause == ("mds1", 5)
+        finally:
+            shares.close()
+
+    with asyncio.Runner(loop_factory=CausalLoop) as runner:
+        runner.run(play())
 
 
 @pytest.mark.parametrize("why", ["fork", "room"])
