@@ -101,6 +101,10 @@ class QuorumWriter:
         self._previous = last
         """The mark behind which the segment begins."""
         self._began_ns = 0
+        self._lapsed: list[str] = []
+        """Nodes that granted nothing when the segment began."""
+        self._lapse_ns = LAGGING_NS
+        """Age of the segment at which these are given another one, while a majority grants: a node that is down takes none."""
         self._finishing = False
         self._waiting: WriteJournal | None = None
         """The group that will open the next segment."""
@@ -204,11 +208,15 @@ class QuorumWriter:
     def _due(self) -> bool:
         """Whether a new segment is due. Checked between two groups: a majority has acknowledged everything before."""
         age_ns = self._world.clock.monotonic_ns() - self._began_ns
-        lags = not all(
-            node.takes_groups(self._previous.sn) and self._grants(name, node.disk)
-            for name, node in self._nodes.items()
-        )
-        return age_ns > self._segment_ns or (lags and age_ns > LAGGING_NS)
+        lags = not all(node.takes_groups(self._previous.sn) for node in self._nodes.values())
+        lapsed = self._without_grant()
+        majority_grants = 2 * len(lapsed) < len(self._nodes)
+        pause_ns = self._lapse_ns if lapsed == self._lapsed and majority_grants and not lags else LAGGING_NS
+        return age_ns > self._segment_ns or bool((lags or lapsed) and age_ns > pause_ns)
+
+    def _without_grant(self) -> list[str]:
+        """Nodes that do not grant the lease now. One that missed the takeover grants it when a segment has begun with it."""
+        return [name for name, node in self._nodes.items() if not self._grants(name, node.disk)]
 
     def _finish(self, last: Mark) -> None:
         if last == self._previous:
@@ -220,6 +228,9 @@ class QuorumWriter:
 
     def _start_segment(self) -> None:
         self._began_ns = self._world.clock.monotonic_ns()
+        lapsed = self._without_grant()
+        self._lapse_ns = 2 * self._lapse_ns if lapsed == self._lapsed else LAGGING_NS
+        self._lapsed = lapsed
         for node in self._nodes.values():
             node.in_step, node.refused_sn = True, 0
             node.replaced.clear()

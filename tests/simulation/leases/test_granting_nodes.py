@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.replicas.messages import Granted
 from nodes.trace.events import StoppedServing
 from nodes.trace.lease_events import LeaseConfirmed, LeaseLost, LockRemoved
+from nodes.wire.journal_messages import StartSegment
 from tests.simulation.leases.members import GRANT_MS, MembersLab
 from tests.simulation.leases.test_members import SOON_MS
 
@@ -160,6 +163,21 @@ def test_an_active_whose_grants_are_lost_gives_way() -> None:
     assert lab.broken() == {}
 
 
+def test_an_active_whose_grants_are_lost_gives_way_to_a_server_that_was_added() -> None:
+    """The record of the servers does not name it, and the one that it names is dead."""
+    lab = MembersLab(1, standbys=1, protocol="qjm")
+    lab.faults.do("add_server", ["g1"])
+    lab.run_ms(2_000)
+    lab.faults.crash(lab.others[0])
+    lab.run_ms(2 * SESSION_MS)
+    for name in lab.nodes:
+        lab.faults.cut(lab.old, name, direction="from")
+    lab.run_ms(2 * SESSION_MS)
+    assert lab.leader() == lab.faults.added
+    lab.finish()
+    assert lab.broken() == {}
+
+
 def test_without_a_majority_of_nodes_the_lock_stays_where_no_other_server_is() -> None:
     lab = MembersLab(1, standbys=1, protocol="qjm")
     lab.faults.crash(lab.others[0])
@@ -213,6 +231,26 @@ def test_nodes_with_new_disks_grant_again_although_nothing_is_written(protocol: 
     lab.faults.crash(lab.nodes[0])
     lab.run_ms(2_000)
     assert LeaseLost not in kinds(lab)
+    lab.finish()
+    assert lab.broken() == {}
+
+
+@BOTH
+def test_a_node_that_is_down_is_not_given_a_segment_each_second(protocol: str) -> None:
+    lab = MembersLab(1, protocol=protocol)
+    lab.await_heartbeat()
+    lab.faults.crash(lab.nodes[0])
+    begun: list[str] = []
+
+    def watched(sender: str, receiver: str, message: Any) -> bool:
+        if type(message) is StartSegment and receiver == lab.nodes[1]:
+            begun.append(sender)
+        return False
+
+    lab.cluster.hold(watched)
+    lab.run_ms(60_000)
+    assert len(begun) <= (8 if protocol == "qjm" else 31)  # Segments of hadoop-ha last two seconds.
+    lab.faults.restart(lab.nodes[0])
     lab.finish()
     assert lab.broken() == {}
 
