@@ -70,6 +70,11 @@ def counted(nodes: dict[str, JournalNodeProgress]) -> list[Configuration]:
     return [Configuration(0, list(disks), len(disks), disks)]
 
 
+def without_grant(nodes: dict[str, JournalNodeProgress], grants: Callable[[str, int], bool]) -> list[str]:
+    """Nodes that do not grant the lease now. One that missed the takeover grants it when a segment has begun with it."""
+    return [name for name, node in nodes.items() if not grants(name, node.disk)]
+
+
 class QuorumWriter:
     def __init__(
         self,
@@ -209,14 +214,10 @@ class QuorumWriter:
         """Whether a new segment is due. Checked between two groups: a majority has acknowledged everything before."""
         age_ns = self._world.clock.monotonic_ns() - self._began_ns
         lags = not all(node.takes_groups(self._previous.sn) for node in self._nodes.values())
-        lapsed = self._without_grant()
+        lapsed = without_grant(self._nodes, self._grants)
         majority_grants = 2 * len(lapsed) < len(self._nodes)
         pause_ns = self._lapse_ns if lapsed == self._lapsed and majority_grants and not lags else LAGGING_NS
         return age_ns > self._segment_ns or bool((lags or lapsed) and age_ns > pause_ns)
-
-    def _without_grant(self) -> list[str]:
-        """Nodes that do not grant the lease now. One that missed the takeover grants it when a segment has begun with it."""
-        return [name for name, node in self._nodes.items() if not self._grants(name, node.disk)]
 
     def _finish(self, last: Mark) -> None:
         if last == self._previous:
@@ -228,7 +229,7 @@ class QuorumWriter:
 
     def _start_segment(self) -> None:
         self._began_ns = self._world.clock.monotonic_ns()
-        lapsed = self._without_grant()
+        lapsed = without_grant(self._nodes, self._grants)
         self._lapse_ns = 2 * self._lapse_ns if lapsed == self._lapsed else LAGGING_NS
         self._lapsed = lapsed
         for node in self._nodes.values():
