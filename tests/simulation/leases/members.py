@@ -11,6 +11,7 @@ from nodes.config import Timing
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.mutations import NO_MUTATIONS, Mutations
 from nodes.replicas.messages import Granted
+from nodes.trace.lease_events import LockRemoved
 from nodes.wire.messages import Message
 from tests.simulation.leases.lab import Lab
 from tests.simulation.leases.mutations import drift
@@ -217,3 +218,16 @@ OF_MEMBERS = ("grant_of_old_configuration",)
 def switched(name: str) -> Mutations:
     on: dict[str, Any] = {name: True}
     return Mutations(**on)
+
+
+def evidence(lab: MembersLab) -> list[str]:
+    """What ended each role so far."""
+    return [each.event.evidence for each in lab.cluster.events if type(each.event) is LockRemoved]
+
+
+def silence(lab: MembersLab, fault: str) -> None:
+    """The active falls silent by a fault of itself, or is cut off from all but coordination."""
+    if fault == "cut":
+        lab.isolate(from_coordination=False)
+    else:
+        lab.faults.do(fault, [lab.old])

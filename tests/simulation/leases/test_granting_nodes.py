@@ -9,17 +9,13 @@ import pytest
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.replicas.messages import Granted
 from nodes.trace.events import StoppedServing
-from nodes.trace.lease_events import LeaseConfirmed, LeaseLost, LockRemoved
+from nodes.trace.lease_events import LeaseConfirmed, LeaseLost
 from nodes.wire.journal_messages import StartSegment
-from tests.simulation.leases.members import GRANT_MS, MembersLab
+from tests.simulation.leases.members import GRANT_MS, MembersLab, evidence, silence
 from tests.simulation.leases.test_members import SOON_MS
 
 SESSION_MS = 5_000
 BOTH = pytest.mark.parametrize("protocol", ["qjm", "hadoop-ha"])
-
-
-def evidence(lab: MembersLab) -> list[str]:
-    return [each.event.evidence for each in lab.cluster.events if type(each.event) is LockRemoved]
 
 
 def kinds(lab: MembersLab) -> set[type]:
@@ -32,10 +28,7 @@ def kinds(lab: MembersLab) -> set[type]:
 def test_a_silent_active_is_replaced_within_a_second(protocol: str, fault: str, standbys: int) -> None:
     lab = MembersLab(1, standbys=standbys, protocol=protocol)
     lab.await_heartbeat()
-    if fault == "cut":
-        lab.isolate(from_coordination=False)
-    else:
-        lab.faults.do(fault, [lab.old])
+    silence(lab, fault)
     assert GRANT_MS < lab.served_after_ms() < SOON_MS
     assert evidence(lab) == ["silence"]
     lab.read_while_written(500)

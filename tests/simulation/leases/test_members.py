@@ -7,14 +7,10 @@ import pytest
 from nodes.config import MILLISECOND
 from nodes.metadata.operations import Mkdir, Stat
 from nodes.sim.loop import Stuck
-from nodes.trace.lease_events import LeaseConfirmed, LeaseLost, LockRemoved
-from tests.simulation.leases.members import GRANT_MS, MembersLab
+from nodes.trace.lease_events import LeaseConfirmed, LeaseLost
+from tests.simulation.leases.members import GRANT_MS, MembersLab, evidence, silence
 
 SOON_MS = 700
-
-
-def evidence(lab: MembersLab) -> list[str]:
-    return [each.event.evidence for each in lab.cluster.events if type(each.event) is LockRemoved]
 
 
 @pytest.mark.parametrize("fault", ["crash", "pause", "cut"])
@@ -22,10 +18,7 @@ def evidence(lab: MembersLab) -> list[str]:
 def test_a_silent_active_is_replaced_within_a_second(fault: str, standbys: int) -> None:
     lab = MembersLab(1, standbys=standbys)
     lab.await_heartbeat()
-    if fault == "cut":
-        lab.isolate(from_coordination=False)
-    else:
-        lab.faults.do(fault, [lab.old])
+    silence(lab, fault)
     assert GRANT_MS < lab.served_after_ms() < SOON_MS
     assert evidence(lab) == ["silence"]
     lab.read_while_written(500)
