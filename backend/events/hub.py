@@ -133,6 +133,8 @@ class Hub:
 
     def processes_changed(self) -> None:
         if self._pages:
+            # A page that shows a paused clock shows what it has paused at.
+            self._flush()
             self._report(processes_frame(self._lab))
             self._report_clock()
 

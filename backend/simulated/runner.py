@@ -76,6 +76,7 @@ class ClusterRunner:
         self._seen = 0
         """Number of the events not taken yet that `_pauses` has been given."""
         self._pending: list[PendingAnswer] = []
+        self._reported = ClockState(0)
         self._reported_ns = 0
         """Wall time of the last report."""
         self._measured = (wall_ns, 0)
@@ -284,13 +285,16 @@ class ClusterRunner:
         """Sends what has happened, and the parts of the state that have changed."""
         self._take()
         events, self._events = self._events, []
-        report = ClusterProgress(self.name, self.clock())
+        *earlier, last = (
+            events[start : start + BATCH_EVENTS] for start in range(0, max(1, len(events)), BATCH_EVENTS)
+        )
+        for batch in earlier:
+            # A clock that pauses is shown with the last event before its pause.
+            self._send(ClusterProgress(self.name, self._reported, batch))
+        self._reported, self._reported_ns = self.clock(), time.monotonic_ns()
+        report = ClusterProgress(self.name, self._reported, last)
         states, roles, links = self.cluster.states(), self.cluster.roles(), self._links
         if (states, roles, links) != self._known:
-            report = ClusterProgress(self.name, self.clock(), [], states, roles, links)
+            report.states, report.roles, report.links = states, roles, links
             self._known = (states, roles, links)
-        self._reported_ns = time.monotonic_ns()
-        for start in range(0, max(1, len(events)), BATCH_EVENTS):
-            report.events = events[start : start + BATCH_EVENTS]
-            self._send(report)
-            report = ClusterProgress(self.name, self.clock())
+        self._send(report)

@@ -65,6 +65,19 @@ def test_every_frame_is_as_the_page_is_told(tmp_path: Path) -> None:
     asyncio.run(body())
 
 
+def test_a_page_knows_what_has_happened_before_it_knows_what_changed_with_it(tmp_path: Path) -> None:
+    async def body() -> None:
+        lab, story = await Lab.open(Settings(tmp_path)), Story()
+        page = lab.hub.join(None)
+        await read(page, "hello")
+        lab._on_events([story(1, "mds1", durable(1))])
+        lab.hub.processes_changed()
+        assert [json.loads(each)["type"] for each in page.queue][:2] == ["events", "processes"]
+        await lab.stop()
+
+    asyncio.run(body())
+
+
 def test_a_page_that_comes_back_is_reported_what_it_missed(tmp_path: Path) -> None:
     async def body() -> None:
         lab, story = await Lab.open(Settings(tmp_path)), Story()

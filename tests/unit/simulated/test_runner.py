@@ -199,3 +199,17 @@ def test_a_worker_that_is_killed_is_reported_for_each_of_its_clusters(tmp_path: 
         await workers.stop()
 
     asyncio.run(body())
+
+
+def test_a_pause_is_reported_with_the_last_event_before_it(
+    lived: Lived, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived.live(1.0)
+    lived.runner.report()
+    lived.reports.clear()
+    monkeypatch.setattr(runners, "BATCH_EVENTS", 2)
+    lived.runner.change_clock(SetClock("c", 1, True, 10.0, until_event="Committed"), lived.wall_ns)
+    lived.live(1.0)
+    *earlier, last = [each for each in lived.reports if isinstance(each, ClusterProgress) and each.events]
+    assert earlier and all(each.clock.playing for each in earlier)
+    assert type(last.events[-1].event).__name__ == last.clock.met == "Committed"
