@@ -26,7 +26,10 @@ REGISTRY: dict[str, ErrorKind] = {
         ErrorKind("EBUSY", "somebody else writes the file"),
         ErrorKind("EMLINK", "the file has too many names"),
         ErrorKind("EFBIG", "the file is too large"),
-        ErrorKind("EIO", "no data node has what was asked for, or none takes it"),
+        ErrorKind(
+            "EIO",
+            "no data node has what was asked for, or none takes it; or a forced group has lost the object",
+        ),
         ErrorKind("EAGAIN", "too many calls of this client are open"),
         ErrorKind("ESTALE", "the client's session or this call of it is not known any more"),
         ErrorKind("ETIMEDOUT", "no answer in time: the outcome is unknown", definite=False),

@@ -8,7 +8,8 @@ from nodes.client.dentries import Dentries, depth_of
 from nodes.client.pending_call import PendingCall
 from nodes.client.retry import pause_ns
 from nodes.errors import FsError
-from nodes.metadata.lookup import Start
+from nodes.metadata.effects import LOST
+from nodes.metadata.lookup import TOP, Start
 from nodes.metadata.operations import (
     AddBlock,
     Attributes,
@@ -22,7 +23,7 @@ from nodes.metadata.operations import (
     Rename,
     Restamp,
 )
-from nodes.units import home_group, is_directory
+from nodes.units import INCARNATION_SHIFT, home_group, is_directory
 from nodes.wire.messages import Answer, Referred
 from nodes.world import World
 
@@ -70,7 +71,7 @@ class Paths:
             pending.group = home_group(operation.inode)
             return None
         path = operation.old if isinstance(operation, Rename | Link) else operation.path  # type: ignore[union-attr]
-        pending.starts = [self._dentries.start(path, self._upto(path, operation))]
+        pending.starts = [self._start(pending, path)]
         pending.group = home_group(pending.starts[0].inode)
         if isinstance(operation, Rename | Link):
             parent = operation.new.rpartition("/")[0]
@@ -80,17 +81,20 @@ class Paths:
                 except FsError as error:
                     if error.name == "ETIMEDOUT":
                         return None
-                    return Answer("", pending.number, 0, 0, 0, None, str(error))
+                    return _failed(pending, error)
             pending.moves = self._dentries.moves
             pending.starts = [
-                self._dentries.start(path, self._upto(path, operation)),
+                self._start(pending, path),
                 self._dentries.start(parent, depth_of(parent)),
             ]
             pending.group = home_group(pending.starts[0].inode)
         return None
 
-    def _upto(self, path: str, operation: Operation) -> int:
-        return depth_of(path) - (1 if type(operation) in AT_PARENT else 0)
+    def _start(self, pending: PendingCall, path: str) -> Start:
+        """After an inode on the path has ended, every name is looked up anew: what other calls have put into the cache may be older."""
+        if pending.ended[0]:
+            return TOP
+        return self._dentries.start(path, depth_of(path) - (1 if type(pending.operation) in AT_PARENT else 0))
 
     async def _resolve(self, path: str) -> None:
         """Resolves a directory into the dentry cache. Raises FsError."""
@@ -101,8 +105,19 @@ class Paths:
             raise FsError("ENOTDIR", path)
         self._dentries.learn(path, Start(attributes.inode, depth_of(path)), moves)
 
-    async def follow(self, pending: PendingCall, referred: Referred) -> bool:
-        """Whether the call continues at the referred place; otherwise its resolution begins again."""
+    async def follow(self, pending: PendingCall, referred: Referred) -> Answer | None:
+        """The call continues at the referred place, or its resolution begins again. Returns an answer when its path cannot be resolved."""
+        incarnation, start = referred.moves >> INCARNATION_SHIFT, referred.start
+        leads_there = start is not None and pending.ended == (start.inode, incarnation)
+        if leads_there and not referred.path and referred.moves >= self.moves:
+            # A name is locked before its inode ends, and goes when it is unlocked: one that still leads there will always do.
+            return _failed(pending, FsError("EIO", LOST))
+        if referred.ended:
+            pending.ended = (referred.ended, incarnation)
+        return None if await self._goes_on(pending, referred) else await self.resolve_path(pending)
+
+    async def _goes_on(self, pending: PendingCall, referred: Referred) -> bool:
+        """Whether the call continues at the referred place."""
         operation, start = pending.operation, referred.start
         if isinstance(operation, AddBlock | Complete | Restamp):
             self._dentries.forget_all(referred.moves)
@@ -123,3 +138,7 @@ class Paths:
         pending.starts = [start, *pending.starts[1:]]
         pending.group = home_group(start.inode)
         return pending.group in self._groups
+
+
+def _failed(pending: PendingCall, error: FsError) -> Answer:
+    return Answer("", pending.number, 0, 0, 0, None, str(error))

@@ -38,6 +38,8 @@ class PendingCall:
         """Time when the path was found to end at a file of another group; 0 when it was not."""
         self.resolved_at: dict[int, int] = {}
         """`resolved_ns` at the last request to each group. A group that was asked before may still answer."""
+        self.ended = (0, 0)
+        """Number of an inode on the path that its own group reported to have ended, and the incarnation of that group; zeros for none."""
         self.reported = False
 
     def reply(self, peer: str, message: Reply) -> None:

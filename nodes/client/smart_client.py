@@ -263,8 +263,8 @@ class SmartClient:
                 self._seen_ns = max(self._seen_ns, reply.at_ns)
                 if self._alone:
                     self._paths.learn_moves(reply.moves)
-                elif not await self._paths.follow(pending, reply):
-                    error = await self._paths.resolve_path(pending)
+                else:
+                    error = await self._paths.follow(pending, reply)
                     if error is not None:
                         return error
                 pending.server = self._groups[pending.group].first(is_write, now)

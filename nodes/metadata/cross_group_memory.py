@@ -7,7 +7,7 @@ coordinator's decision, or `voted` until the coordinator knows its vote. It keep
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -211,7 +211,7 @@ class Crossing:
         self._raise_watermark(record.group, record.finished_below, undo)
         self._set("promised", (record.group, record.seq), Promised(record.changes, record.numbers), undo)
         self._tree.reserve(len(record.numbers), undo)
-        self._hold(record.changes, undo, promised=True)
+        self._hold(record.changes, undo, True, record.numbers)
 
     def _outcome(self, record: OutcomeRecord, undo: Undo) -> None:
         key = (record.group, record.seq)
@@ -220,7 +220,7 @@ class Crossing:
         if promised is None:
             return
         self._set("promised", key, None, undo)
-        self._release(promised.changes, undo, promised=True)
+        self._release(promised.changes, undo, True, promised.numbers)
         if record.commit or self._keeps_aborted:
             numbers = record.numbers or promised.numbers
             carry_out(self._tree, promised.changes, numbers, record.at_ns, undo)
@@ -256,15 +256,19 @@ class Crossing:
             self._drop_ended()
         self.digest = (self.digest + change) & MASK
 
-    def _hold(self, changes: list[Change], undo: Undo, promised: bool = False) -> None:
+    def _hold(
+        self, changes: list[Change], undo: Undo, promised: bool = False, numbers: Sequence[int] = ()
+    ) -> None:
         if undo is not None:
-            undo.append((self._tree.locks.release, changes, promised))
-        self._tree.locks.hold(changes, promised)
+            undo.append((self._tree.locks.release, changes, promised, numbers))
+        self._tree.locks.hold(changes, promised, numbers)
 
-    def _release(self, changes: list[Change], undo: Undo, promised: bool = False) -> None:
+    def _release(
+        self, changes: list[Change], undo: Undo, promised: bool = False, numbers: Sequence[int] = ()
+    ) -> None:
         if undo is not None:
-            undo.append((self._tree.locks.hold, changes, promised))
-        self._tree.locks.release(changes, promised)
+            undo.append((self._tree.locks.hold, changes, promised, numbers))
+        self._tree.locks.release(changes, promised, numbers)
 
     # --- images ----------------------------------------------------------------------------------------------------
 
@@ -290,7 +294,7 @@ class Crossing:
                 if value.op_id.client:
                     self.calls[value.op_id] = key
             elif isinstance(value, Promised):
-                self._tree.locks.hold(value.changes, promised=True)
+                self._tree.locks.hold(value.changes, True, value.numbers)
             elif isinstance(value, Voted):
                 self._tree.locks.hold(value.kept)
         self.digest = self.recompute_digest()

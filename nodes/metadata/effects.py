@@ -17,6 +17,8 @@ from nodes.metadata.inode import Inode
 from nodes.metadata.operations import LINKS_MAX
 from nodes.metadata.tree import Tree, Undo
 
+LOST = "the name is there, but its group has lost the object"
+
 
 class Busy(Exception):
     """The change touches an object of an undecided operation: it waits, or is tried again."""
@@ -42,11 +44,22 @@ def _check_inode(tree: Tree, change: DropInode | CountName) -> None:
         raise Busy(f"inode {change.inode}")
     inode = tree.inodes.get(change.inode)
     if inode is None:
-        raise Busy(f"inode {change.inode} is gone: its dentry is about to go too")
+        _check_lost(tree, change)
+        return
     if isinstance(change, CountName):
         check_links(inode)
     elif inode.entries and not change.orphan:
         raise FsError("ENOTEMPTY")
+
+
+def _check_lost(tree: Tree, change: DropInode | CountName) -> None:
+    """A dentry of another group leads to no inode. Either it is about to go, and then that group refuses its part, or a forced group has lost
+    what belongs to it: such a dentry can be removed."""
+    if not tree.has_ended(change.inode):
+        raise Busy(f"inode {change.inode} is not here yet")
+    if isinstance(change, CountName):
+        # The coordinator keeps the name by which it found the file.
+        raise FsError("EIO", LOST)
 
 
 def check_links(inode: Inode) -> None:
@@ -87,7 +100,8 @@ def carry_out(tree: Tree, changes: list[Change], numbers: list[int], at_ns: int,
         elif type(change) is RemoveDentry:
             tree.unlink(tree.inodes[change.parent], change.name, at_ns, undo)
         elif type(change) is DropInode:
-            tree.drop(change.inode, undo)
+            if change.inode in tree.inodes:
+                tree.drop(change.inode, undo)
         elif type(change) is CountName:
             tree.count_name(tree.inodes[change.inode], 1, undo)
         elif type(change) is CountMove:

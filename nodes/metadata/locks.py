@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from nodes.metadata.changes import AddDentry, Change, CountMove, CountName, DropInode, Keep, RemoveDentry
@@ -25,6 +26,8 @@ class NameLocks:
         """Inodes about to be removed, or to get another name: no child is created or looked for in them, and their readers and writers wait."""
         self.moves = 0
         """Number of promised moves of directories. No path is valid until they are decided."""
+        self.to_come: set[int] = set()
+        """Numbers of the inodes that promised operations make."""
 
     def __bool__(self) -> bool:
         return bool(self.names or self.exclusive or self.moves)
@@ -42,12 +45,14 @@ class NameLocks:
         """No name may be promised now: its path may lead to another directory when the moves are decided."""
         return bool(self.moves) and not self._promises_across_moves
 
-    def hold(self, changes: list[Change], promised: bool = False) -> None:
-        """Locks the objects of promised changes. `promised`: another group's coordinator decides."""
+    def hold(self, changes: list[Change], promised: bool = False, numbers: Sequence[int] = ()) -> None:
+        """Locks the objects of promised changes, which make inodes of these numbers. `promised`: another group's coordinator decides."""
         self._count(changes, 1, promised)
+        self.to_come.update(numbers)
 
-    def release(self, changes: list[Change], promised: bool = False) -> None:
+    def release(self, changes: list[Change], promised: bool = False, numbers: Sequence[int] = ()) -> None:
         self._count(changes, -1, promised)
+        self.to_come.difference_update(numbers)
 
     def _count(self, changes: list[Change], by: int, promised: bool) -> None:
         for change in changes:

@@ -37,6 +37,11 @@ class Elsewhere(Exception):
 class Gone(Exception):
     """The inode where the walk should begin is not here (any more): the path must be resolved again."""
 
+    def __init__(self, start: Start, has_ended: bool):
+        super().__init__(start)
+        self.inode = start.inode if has_ended else 0
+        """Number of the inode if it will never be here again; else 0."""
+
 
 class NamePlace(NamedTuple):
     """The place of an existing or future name."""
@@ -137,7 +142,7 @@ def _begin(tree: Tree, start: Start, names: list[str]) -> Inode:
     if inode is None:
         if home_group(start.inode) != tree.group:
             raise Elsewhere(start)
-        raise Gone(start)
+        raise Gone(start, tree.has_ended(start.inode))
     if tree.locks:
         _check_way(tree, inode, names[start.depth :])
     return inode

@@ -327,6 +327,11 @@ class Tree:
                 found.extend(self.inodes[child] for child in inode.entries.values())
         return found
 
+    def has_ended(self, number: int) -> bool:
+        """Whether an inode of this group was here, or was lost when the group was forced, and never will be here (again)."""
+        was_given_out = number >> GROUP_SHIFT == self.group and number & ~DIRECTORY < self.next_number
+        return was_given_out and number not in self.inodes and number not in self.locks.to_come
+
     def below(self, inode: Inode) -> list[Inode]:
         return self._below(inode.number)
 

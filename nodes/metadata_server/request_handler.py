@@ -246,12 +246,14 @@ class RequestHandler:
     def _on_other(self, peer: str, request: Request, other: Elsewhere | Gone | Busy) -> None:
         if isinstance(other, Busy):
             self.backlog.block(peer, request)
-        elif isinstance(other, Gone) or other.start == start_of(request, other.path):
+        elif isinstance(other, Gone):
+            self._refer(peer, request, 0, None, other.inode)
+        elif other.start == start_of(request, other.path):
             self._refer(peer, request, 0, None)
         else:
             self._refer(peer, request, other.path, other.start)
 
-    def _refer(self, peer: str, request: Request, path: int, start: Start | None) -> None:
+    def _refer(self, peer: str, request: Request, path: int, start: Start | None, ended: int = 0) -> None:
         """Redirects the call to another group. A record refuses a write here first, so that no late copy of this leg is carried out (safety rule
         25)."""
         writer, namespace = self._writer, self._state.namespace
@@ -261,13 +263,15 @@ class RequestHandler:
                 self._refuse(peer, request, op_id, f"ESTALE: the session {op_id.client} is not open")
                 return
             writer.apply(RefuseRecord(op_id, request.lowest_open, self.now_ns(), Absent(request.leg)))
-        self._send_elsewhere(peer, request, path, start)
+        self._send_elsewhere(peer, request, path, start, ended)
 
-    def _send_elsewhere(self, peer: str, request: Request, path: int, start: Start | None) -> None:
+    def _send_elsewhere(
+        self, peer: str, request: Request, path: int, start: Start | None, ended: int = 0
+    ) -> None:
         """Redirects the call once the dentry or move count that it shows is safe from loss."""
         moves = self._state.namespace.tree.moves
         referred = Referred(
-            request.session, request.number, self.epoch, path, start, moves, self.now_ns(), request.leg
+            request.session, request.number, self.epoch, path, start, moves, self.now_ns(), request.leg, ended
         )
         self._writer.after_commit(lambda: self._report(peer, referred))
 

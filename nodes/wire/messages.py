@@ -134,6 +134,8 @@ class Referred(Message, array_like=True, tag=True, gc=False):
     at_ns: int
     leg: int = 0
     """Leg of the request. This group carries out no further copy of a write of this leg, or of an earlier one."""
+    ended: int = 0
+    """Number of the inode where the walk should have begun, if it was here and never will be again; else 0."""
 
 
 class CheckOperation(Message, array_like=True, tag=True, gc=False):

@@ -64,7 +64,7 @@ def test_a_good_hello_is_accepted() -> None:
     ("changes", "words"),
     [
         ({"magic": "http"}, "speaks"),
-        ({"version": 3}, "version 3, this side version 7"),
+        ({"version": 3}, "version 3, this side version 8"),
         ({"cluster": "other"}, "belongs to the cluster 'other'"),
         ({"dialler": "mds3"}, "does not prove"),
         ({"dialler": "mds2"}, "cannot be a peer's name"),
