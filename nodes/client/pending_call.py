@@ -7,9 +7,10 @@ import asyncio
 from nodes.metadata.lookup import Start
 from nodes.metadata.operations import Operation
 from nodes.trace.events import Called
-from nodes.wire.messages import Answer, Checked, Referred, Refused
+from nodes.wire.messages import Answer, Checked, Referred, Refused, ViewCopy
 
-Reply = Answer | Refused | Referred | Checked | None
+NO_PAUSE = asyncio.Event()
+Reply = Answer | Refused | Referred | Checked | ViewCopy | None
 
 
 class PendingCall:
@@ -24,6 +25,8 @@ class PendingCall:
         self.server = ""
         """The server that was asked last."""
         self.waiting: asyncio.Future[tuple[str, Reply]] | None = None
+        self.pause = NO_PAUSE
+        """The last pause before another try; setting it ends it."""
         self.tries = 0
         self.copies = 0
         """Number of requests that were sent, to any server."""

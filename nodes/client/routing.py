@@ -23,6 +23,10 @@ class Routes:
         """Servers that were followed as hints, each with the number of steps in order during which it is not followed again."""
         self.believed = servers[first % len(servers)]
         self.epoch_seen = 0
+        self._epoch_led = 0
+        """The largest epoch of a view, or of an answer."""
+        self.asks_views = False
+        """Whether all known servers were asked for their views, and for the ones to come."""
         self.opened = False
         """Whether the client's session is open at this group."""
         self.sent = 0
@@ -54,9 +58,18 @@ class Routes:
         if epoch < self.epoch_seen:
             return False
         self.epoch_seen = epoch
+        self._epoch_led = max(self._epoch_led, epoch)
         self._followed.clear()
         if writes or not self._reads_anywhere:
             self.believed = server
+        return True
+
+    def is_led_anew(self, epoch: int, active: str) -> bool:
+        """Whether a server's view is the first of its epoch that names the active of the group, which is asked from now on."""
+        if epoch <= self._epoch_led or active not in self._servers:
+            return False
+        self._epoch_led, self.believed, self.asks_views = epoch, active, False
+        self._followed.clear()
         return True
 
     @property
@@ -70,6 +83,7 @@ class Routes:
         """Remembers a server that was added since."""
         if server and server not in self._servers:
             self._servers.append(server)
+            self.asks_views = False
 
     @property
     def count(self) -> int:
@@ -77,8 +91,8 @@ class Routes:
         return len(self._servers)
 
     def after(self, server: str, hint: str) -> str:
-        """The server to ask after this one failed or refused: the one that it named, else the next in order."""
-        if hint and hint != server and hint in self._servers:
+        """The server to ask after this one failed or refused: the one that it named, perhaps itself, else the next in order."""
+        if hint in self._servers:
             return hint
         return self._servers[(self._servers.index(server) + 1) % len(self._servers)]
 

@@ -44,7 +44,7 @@ from nodes.wire.messages import (
     Request,
     ViewCopy,
 )
-from nodes.world import World
+from nodes.world import World, wait_at_most
 
 LONG_NS = 1 * SECOND
 
@@ -61,7 +61,8 @@ class SmartClient:
         self._mutations = cluster.mutations
         self._data_nodes = cluster.data.nodes
         family = family_named(cluster.protocol)
-        first = world.rng.randrange(1 << 16) if family.asked == "anywhere" else 0
+        self._is_led = family.asked != "anywhere"
+        first = 0 if self._is_led else world.rng.randrange(1 << 16)
         reads_anywhere = family.reads_anywhere(len(cluster.groups))
         self._groups = {
             group.number: Routes(group.members, first, reads_anywhere) for group in cluster.groups
@@ -116,6 +117,17 @@ class SmartClient:
             reported = routes.knows(peer) or (peer in self._data_nodes and number == copy.group)
             if reported and copy.active:
                 self._learn_servers(routes, copy)
+                if self._is_led and routes.knows(peer) and routes.is_led_anew(copy.epoch, copy.active):
+                    self._ask_anew(number, peer, copy)
+
+    def _ask_anew(self, group: int, peer: str, copy: ViewCopy) -> None:
+        """The new active of a group keeps requests until it serves: calls that wait for another server need not wait for their time to be over."""
+        for pending in self._open.values():
+            if pending.group == group and pending.server != copy.active:
+                pending.server = copy.active
+                pending.check = pending.check or (pending.copies > 0 and type(pending.operation) in WRITES)
+                pending.pause.set()
+                pending.reply(peer, copy)
 
     def _learn_servers(self, routes: Routes, copy: ViewCopy) -> None:
         """Learns the servers of a group. The copy has the addresses of all registered servers, and only the active surely belongs to that group."""
@@ -125,6 +137,12 @@ class SmartClient:
         for name in names:
             self._world.network.know(name, copy.addresses.get(name, ""))
             routes.learn(name)
+
+    def _ask_views(self, routes: Routes) -> None:
+        """Asks every server of a group, because any of them may be the next one that does not answer."""
+        routes.asks_views = True
+        for server in routes.servers:
+            self._world.network.send(server, AskView())
 
     def _ask_pool(self, group: int) -> None:
         """After a round without an answer: asks for the copy of the view in the pool (CFS §4.4)."""
@@ -210,7 +228,7 @@ class SmartClient:
         # A copy on its way may still open a session that was refused as late, when no server remembers its closing.
         undecided = answer is not None and answer.forgotten and type(operation) is OpenSession
         self._report(pending, None if undecided else answer)
-        self._world.network.send(pending.server, AskView(group))
+        self._ask_views(self._groups[group])
         return answer
 
     async def close(self) -> None:
@@ -236,6 +254,8 @@ class SmartClient:
             ):
                 await self._keeping.open_at(pending.group)
             pending.tries += 1
+            if not self._groups[pending.group].asks_views:
+                self._ask_views(self._groups[pending.group])
             peer, reply = await self._ask(pending)
             group = pending.group
             if not self._groups[group].knows(peer):
@@ -253,6 +273,8 @@ class SmartClient:
             now = self._world.clock.monotonic_ns()
             if now >= deadline_ns:
                 return None
+            if isinstance(reply, ViewCopy):
+                continue
             if isinstance(reply, Checked):
                 pending.check, pending.server = False, peer
                 self._seen_ns = max(self._seen_ns, reply.at_ns)
@@ -281,7 +303,8 @@ class SmartClient:
             pending.check = is_write
             pending.led = self._good_hints and pending.server == hint and not pending.led
             if reply is not None and not pending.led:
-                await self._world.clock.sleep(pause_ns(pending.tries, self._world.rng))
+                pending.pause = asyncio.Event()
+                await wait_at_most(self._world.clock, pending.pause, pause_ns(pending.tries, self._world.rng))
 
     def _is_outcome(self, pending: PendingCall, answer: Answer) -> bool:
         """Whether an answer decides the call. An unknown session or a forgotten call decides nothing when a copy was sent before. Nor does it when

@@ -28,7 +28,7 @@ STEPS = {
         "election/draw",
         "election/lock",
         *(f"upgrade/{step}" for step in range(8)),
-        "upgrade/2b",
+        "upgrade/3b",
         "configuration/both",
         "shrink/",
         "shrink/ACK",

@@ -338,10 +338,10 @@ class RequestHandler:
 
         While requests are held the namespace may lack committed records, so that the client is to send its request, which is held, too.
         """
-        if not self._lease.holds:
-            return
         if self.backlog.is_held:
             self._send(peer, Checked(message.number, self.epoch, "pending", self.now_ns()))
+            return
+        if not self._lease.holds:
             return
         op_id = OpId(message.session, message.number)
         recorded = self._state.namespace.sessions.recorded(op_id)

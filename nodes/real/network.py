@@ -135,9 +135,12 @@ class RealNetwork:
 
     def know(self, peer: str, address: str) -> None:
         known = self._peer(peer)
-        if address and address != known.address:
-            known.address = address
+        if not address:
+            return
+        if known.connection is None:
             known.failures = 0
+        if address != known.address:
+            known.address = address
             if known.dialled is not None:
                 known.dialled.close()
 

@@ -69,9 +69,12 @@ class Election:
         """Key that makes the number together with the round, so that one seed draws the same numbers on every fabric."""
         self._drawn = asyncio.Event()
         self._watch = OneShotWatch(self._drawn.set)
+        self._locked = asyncio.Event()
+        self._lock_watch = OneShotWatch(self._locked.set)
 
     def forget_session(self) -> None:
         self._watch.forget()
+        self._lock_watch.forget()
 
     async def run(self, last: Mark, ordered: bool = False) -> bool:
         """Draws in the present round. True when this server took the lock; False when another server has it, or should soon have it.
@@ -92,7 +95,10 @@ class Election:
         drawn = [(s, draws[s].epoch, draws[s].sn, draws[s].number) for s in sorted(drawing) if s in draws]
         self._world.trace.emit(Drawn(view.group, round, drawn, best, decider(draws, drawing)))
         if best != self._world.name:
-            await self._world.clock.sleep(self._draw_wait_ns)
+            self._locked.clear()
+            if (await view.lock_owner(self._lock_watch))[0]:
+                return False
+            await wait_at_most(self._world.clock, self._locked, self._draw_wait_ns)
             if (await view.lock_owner())[0]:
                 return False
         return await view.take_lock(round)

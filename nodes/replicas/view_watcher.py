@@ -18,6 +18,9 @@ from nodes.trace.present import UNKNOWN
 from nodes.wire.messages import AskView, Mark, Refused, ViewCopy
 from nodes.world import World, wait_at_most
 
+CLIENTS_MAX = 10_000
+"""Clients that are sent each new view."""
+
 
 class ViewServer(Protocol):
     """The part of a replica group's server that the view needs."""
@@ -53,6 +56,8 @@ class ViewWatcher:
         self.role = ""
         self._holder = ""
         self._addresses: dict[str, str] = {}
+        self._asked_by: dict[str, None] = {}
+        """Clients that are sent each new view, the oldest first."""
         self._changed = asyncio.Event()
         self._woken_by = UNKNOWN
         self._forgets_watches = server.config.cluster.mutations.forgotten_watch
@@ -101,6 +106,8 @@ class ViewWatcher:
             except BaseException:  # Also when a leader's look is cancelled: it stands down.
                 self._addresses_due = True
                 raise
+            for client in self._asked_by:
+                self._send_view(client)
 
     async def _read_addresses(self) -> None:
         world, view = self._server.world, self._server.view
@@ -149,11 +156,17 @@ class ViewWatcher:
         self.believe(state, reason)
 
     def refuse(self, peer: str, number: int) -> None:
-        """Refuses a call that only the leader takes. The leader is named as soon as it holds the lock, and no longer."""
-        world = self._server.world
-        active = self._holder if self._holder != world.name else ""
-        world.network.send(peer, Refused(number, self.epoch, "not active", active))
+        """Refuses a call that only the leader takes. The leader is named as soon as it holds the lock, and no longer: also this server itself, which
+        does not take calls yet."""
+        self._server.world.network.send(peer, Refused(number, self.epoch, "not active", self._holder))
 
     def on_ask_view(self, peer: str, message: AskView) -> None:
+        """From now on the client is sent each new view as well."""
+        self._asked_by[peer] = None
+        if len(self._asked_by) > CLIENTS_MAX:
+            del self._asked_by[next(iter(self._asked_by))]
+        self._send_view(peer)
+
+    def _send_view(self, client: str) -> None:
         copy = ViewCopy(self.epoch, self.active, dict(self._addresses))
-        self._server.world.network.send(peer, copy)
+        self._server.world.network.send(client, copy)

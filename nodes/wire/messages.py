@@ -155,7 +155,8 @@ class Checked(Message, array_like=True, tag=True, gc=False):
 
 
 class AskView(Message, array_like=True, tag=True, gc=False):
-    """Asks for the copy of the global view in the pool. Every running metadata server has one, and so have the data nodes (a hint only)."""
+    """Asks for the copy of the global view in the pool. Every running metadata server has one, and so have the data nodes (a hint only). A metadata
+    server also sends it whenever it changes from then on."""
 
     group: int = 0
     """Group that a data node is asked about; a metadata server knows its own."""

@@ -138,11 +138,11 @@ const STEPS: Partial<Record<string, readonly [title: MessageDescriptor, why: Mes
     msg`Writes the new epoch`,
     msg`One transaction makes it the active and the old active a junior. From here on everybody refuses journals of older epochs: this is the fence. The old active may still run, but what it sends counts no more.`,
   ],
-  "2b": [
+  "3": [msg`Accepts requests`, msg`Clients that find it are let in. Their calls wait; none is executed yet.`],
+  "3b": [
     msg`Collects the journals`,
     msg`It asks the others how far their journals reach, and copies what it lacks. Everything that was ever acknowledged is on one of the servers that must answer here.`,
   ],
-  "3": [msg`Accepts requests`, msg`Clients that find it are let in. Their calls wait; none is executed yet.`],
   "4": [
     msg`Makes all journals equal`,
     msg`It sends its journal to the others, and one empty entry of the new epoch. Once that entry is on enough disks, so is everything before it.`,

@@ -35,7 +35,7 @@ const TAKEOVER = [
   event("LockHeld", 5020, { group: "g1", owner: "mds2" }),
   step("0", 5021),
   step("1", 5022, "mds3"),
-  step("2b", 5030),
+  step("3b", 5030),
   event("Serving", 5050, { group: "g1", epoch: 2, sn: 7 }),
 ];
 const BACK = [
@@ -73,7 +73,7 @@ describe("what the tour learns of a failover", () => {
       "The draw",
       "A new holder of the lock",
       "0. Reads the last epoch",
-      "2b. Collects the journals",
+      "3b. Collects the journals",
       "mds2 answers",
     ]);
   });

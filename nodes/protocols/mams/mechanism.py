@@ -275,7 +275,11 @@ class Mams:
         last = NOTHING if self._by_number_alone else replica.log.last
         ordered = replica.forcing.stands or self._succession.stands(place)
         if not await self._election.run(last, ordered):
-            await following.changed(self._draw_wait_ns)
+            if place.state == JUNIOR:
+                # It would register, and with that end the flush to it after its promise.
+                await self._world.clock.sleep(self._draw_wait_ns)
+            else:
+                await following.changed(self._draw_wait_ns)
             return
         self._step("lock", f"{self._world.name} holds the lock")
         self._server.stop_reading()

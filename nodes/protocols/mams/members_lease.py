@@ -23,7 +23,7 @@ class MembersLease:
         """None before step 4."""
 
     def begin(self, recovery: JournalRecovery) -> None:
-        """Step 2b: from here on the members receive heartbeats, so that none of them suspects this server while it takes over."""
+        """Step 3b: from here on the members receive heartbeats, so that none of them suspects this server while it takes over."""
         grants = self._leader.grants
         if grants.needed:
             self._names = recovery.configuration.members

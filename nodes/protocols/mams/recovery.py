@@ -116,7 +116,7 @@ class JournalRecovery:
         members, last = self.configuration.members, self._replica.last
         silent = [m for m in members if m not in self.promises and m != self._replica.name]
         lost = f"what {', '.join(silent)} alone may hold after it is lost"
-        self._replica.forcing.step("2b", f"goes on at sn {last.sn} of epoch {last.epoch}: {lost}")
+        self._replica.forcing.step("3b", f"goes on at sn {last.sn} of epoch {last.epoch}: {lost}")
 
     async def hear(self, timeout_ns: int) -> bool:
         """Asks until a read quorum has promised; False after the time-out."""

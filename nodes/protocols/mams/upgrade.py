@@ -54,7 +54,7 @@ class Elected(JournalLeader):
         self._epoch = 0
         self._by_juniors = False
         self._recovery: JournalRecovery | None = None
-        """Promises and journals of the members, from step 2b on."""
+        """Promises and journals of the members, from step 3b on."""
         self._active: Active | None = None
         """Participants and members, from step 4 on."""
         self._members_lease = MembersLease(replica, self, tenure)
@@ -67,7 +67,7 @@ class Elected(JournalLeader):
     # --- messages -------------------------------------------------------------------------------------------------
 
     def on_message(self, peer: str, message: Message) -> None:
-        """Promises and grants count from step 2b on, all other messages from step 4 on."""
+        """Promises and grants count from step 3b on, all other messages from step 4 on."""
         if isinstance(message, Granted):
             if message.epoch == self.epoch:
                 self.grants.on_granted(peer, message)
@@ -110,7 +110,7 @@ class Elected(JournalLeader):
     # --- Fig. 5 ---------------------------------------------------------------------------------------------------
 
     async def take_over(self) -> None:
-        """Runs the steps of CFS §4.2.2, Fig. 5. Each is an event with the paper's number; the paper has no steps 0, 2b and 4b. The record of
+        """Runs the steps of CFS §4.2.2, Fig. 5. Each is an event with the paper's number; the paper has no steps 0, 3b and 4b. The record of
         the members' disks, between steps 4 and 5, is its own event (`Configured`).
 
         Raises TakeoverStopped, LostLock, CoordinationError.
@@ -118,8 +118,8 @@ class Elected(JournalLeader):
         await self._look_at_epoch()  # 0
         await self._check_own_state()  # 1
         await self._write_view()  # 2
-        recovery = await self._recover()  # 2b
         self._hold_requests()  # 3
+        recovery = await self._recover()  # 3b
         active, sn = await self._flush(recovery)  # 4
         if self.grants.needed:  # No configuration changes before: R of the next one may have granted an earlier holder nothing (safety rule 26).
             await wait_out_old_leases(self._replica, recovery.unsure, recovery.grants_end_ns)
@@ -169,7 +169,7 @@ class Elected(JournalLeader):
         return self._epoch
 
     async def _recover(self) -> JournalRecovery:
-        """Step 2b (safety rules 1-4): the elected adopts every group that the last configuration acknowledged. Raises TakeoverStopped."""
+        """Step 3b (safety rules 1-4): the elected adopts every group that the last configuration acknowledged. Raises TakeoverStopped."""
         replica = self._replica
         configuration = await self._last_configuration()
         recovery = self._recovery = JournalRecovery(
@@ -192,7 +192,7 @@ class Elected(JournalLeader):
         if not replica.reaches_barrier:
             self._too_few(f"no server that answered holds checkpoint {replica.origin.checkpoint}")
         promised = ", ".join(sorted(recovery.promises)) or "no other server"
-        self._step("2b", f"promises of {promised}; {source} has the last journal")
+        self._step("3b", f"promises of {promised}; {source} has the last journal")
         return recovery
 
     async def _last_configuration(self) -> Configuration:
@@ -209,7 +209,7 @@ class Elected(JournalLeader):
         return self._standby_trusts_own
 
     def _too_few(self, detail: str) -> NoReturn:
-        self._step("2b", detail)
+        self._step("3b", detail)
         self.skip_next_election = True
         raise TakeoverStopped("too few members of the last configuration answered")
 

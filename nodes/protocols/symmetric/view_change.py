@@ -69,7 +69,7 @@ class ViewChange:
         if self._forcing.stands:
             alone = ", ".join(name for name in self._was.members if name not in invited) or "nobody"
             last, lost = self._replica.log.last, f"what {alone} alone may hold after it is lost"
-            self._forcing.step("2b", f"goes on at sn {last.sn} of view {last.epoch}: {lost}")
+            self._forcing.step("3b", f"goes on at sn {last.sn} of view {last.epoch}: {lost}")
             self._was = Forced(**msgspec.structs.asdict(self._was))
 
     # --- flush --------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from tests.simulation.mams.lab import Lab
 from tests.simulation.striking import Blow, goes_on, works
 
 STEPS = ("1", "2", "3", "4")
-UPGRADE = ("1", "2", "2b", "3", "4", "5", "6", "7")
+UPGRADE = ("1", "2", "3", "3b", "4", "5", "6", "7")
 QUORUM = (NewEpoch, EpochPromised, FinishSegment, SegmentFinished, StartSegment, WriteJournal, JournalWritten)
 LEDGERS = (ReadEntries, EntriesRead, AddEntry, EntryAdded)
 NODES = [*((name, kind) for name in ("qjm", "hadoop-ha") for kind in QUORUM), *(("bookkeeper", kind) for kind in LEDGERS)]  # fmt: skip

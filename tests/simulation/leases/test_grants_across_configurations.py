@@ -45,7 +45,7 @@ class Removal(Lab):
 
     def on_event(self, stamped: Stamped) -> None:
         event, loop, now_ns = stamped.event, self.cluster.loop, self.cluster.now_ns
-        recovers = type(event) is StepTaken and (event.procedure, event.step) == ("upgrade", "2b")
+        recovers = type(event) is StepTaken and (event.procedure, event.step) == ("upgrade", "3b")
         if recovers and not self.promised:
             self.promised = True
             loop.at(now_ns, self.end_of_the_member)

@@ -28,6 +28,7 @@ def test_a_silent_active_is_replaced_within_a_second(fault: str, standbys: int) 
 
 def test_who_knows_that_it_has_stopped_is_not_waited_for() -> None:
     lab = MembersLab(1)
+    lab.run_ms(500)
     lab.faults.take_lock("g1")
     assert lab.served_after_ms() < 100
 

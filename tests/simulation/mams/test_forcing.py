@@ -105,7 +105,7 @@ def test_what_the_others_had_alone_is_lost_and_said(seed: int) -> None:
     lab.run_ms(15_000)
     lab.faults.force("g1", behind)
     serves(lab, "/c")
-    assert steps(lab, behind) == ["ordered", "2b", "done"]
+    assert steps(lab, behind) == ["ordered", "3b", "done"]
     lab.finish()
     cut = {each.server for each in lab.cluster.events if type(each.event) is Cut}
     assert cut == {old, first}

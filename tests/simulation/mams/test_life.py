@@ -122,7 +122,7 @@ def test_too_few_members_for_the_flush_are_a_step_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("standbys", [3, 0])
-@pytest.mark.parametrize("step", ["2", "2b", "4", "5"])
+@pytest.mark.parametrize("step", ["2", "3b", "4", "5"])
 def test_an_elected_that_cannot_say_that_it_gives_up_does_not_keep_the_lock(standbys: int, step: str) -> None:
     """Its connection is suspended while it upgrades, and restored before its session ends."""
     lab = Lab(6, standbys=standbys)

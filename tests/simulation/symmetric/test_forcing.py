@@ -35,7 +35,7 @@ def test_two_of_five_go_on_when_a_person_says_so(seed: int) -> None:
     assert not waits.done()
     lab.faults.force("g1", "mds2")
     lab.cluster.run_until(waits.done, 30 * SECOND)
-    assert steps(lab, "mds2") == ["ordered", "2b", "done"]
+    assert steps(lab, "mds2") == ["ordered", "3b", "done"]
     lab.begin(lab.eve, Stat("/a"))
     lab.finish()
     assert lab.broken() == {}

@@ -55,3 +55,29 @@ def test_a_hint_counts_again_after_an_answer() -> None:
     assert routes.next("c", "c") == "d"
     routes.accept("d", 1)
     assert routes.next("d", "c") == "c"
+
+
+def test_the_first_view_of_an_epoch_names_the_server_to_ask() -> None:
+    routes = Routes(NAMES)
+    assert routes.is_led_anew(2, "mds2") and routes.believed == "mds2"
+    assert not routes.is_led_anew(2, "mds3") and not routes.is_led_anew(1, "mds3")
+    assert routes.accept("mds3", 4)
+    assert not routes.is_led_anew(4, "mds1") and routes.believed == "mds3"
+    assert not routes.is_led_anew(5, "a stranger") and routes.believed == "mds3"
+
+
+def test_servers_are_asked_for_their_views_again_after_a_new_one_and_when_one_was_added() -> None:
+    routes = Routes(NAMES)
+    routes.asks_views = True
+    routes.learn("mds2")
+    assert routes.asks_views
+    routes.learn("mds4")
+    assert not routes.asks_views
+    routes.asks_views = True
+    assert routes.is_led_anew(2, "mds4") and not routes.asks_views
+
+
+def test_a_server_that_names_itself_is_asked_once_more() -> None:
+    routes = Routes(NAMES)
+    assert routes.next("mds2", "mds2") == "mds2"
+    assert routes.next("mds2", "mds2") == "mds3"
