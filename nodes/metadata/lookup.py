@@ -7,7 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from nodes.errors import FsError
-from nodes.metadata.effects import Busy
+from nodes.metadata.effects import LOST, Busy
 from nodes.metadata.inode import Inode
 from nodes.metadata.paths import shown, split
 from nodes.metadata.tree import Tree
@@ -51,6 +51,7 @@ class NamePlace(NamedTuple):
     number: int
     """Number of the child, whose home may be another group; 0 when there is none."""
     child: Inode | None
+    """None also when a forced group has lost the child."""
 
 
 def find(tree: Tree, path: str, start: Start = TOP) -> Inode:
@@ -89,7 +90,7 @@ def place_of(tree: Tree, path: str, start: Start = TOP) -> NamePlace:
         raise FsError("ENOTDIR", shown(path))
     number = inode.entries.get(names[-1], 0)
     child = inodes.get(number)
-    if number and child is None and home_group(number) == tree.group:
+    if number and child is None and home_group(number) == tree.group and not tree.has_ended(number):
         raise _to_come(path)
     return NamePlace(inode, names[-1], number, child)
 
@@ -174,6 +175,9 @@ def _crosses(tree: Tree, path: str, names: list[str], start: Start) -> Exception
         if number not in tree.inodes:
             if not is_directory(number) and depth < len(names) - 1:
                 return FsError("ENOTDIR", shown(path))
+            if tree.has_ended(number):
+                # The name is not locked: it stays. This group or another was forced, and has lost what belongs to it.
+                return FsError("EIO", LOST)
             if home_group(number) == tree.group:
                 return _to_come(path)
             return Elsewhere(Start(number, depth + 1))

@@ -277,7 +277,10 @@ def delete_of(tree: Tree, place: NamePlace, operation: Delete, call: Call) -> Pl
     unlink = RemoveDentry(place.parent.number, place.name, number)
     if child is None:
         if home_group(number) == tree.group:
-            raise Busy(f"inode {number} is being made")  # Another group has decided that, and gave it a name.
+            if not tree.has_ended(number):
+                # Another group has decided that, and gave it a name.
+                raise Busy(f"inode {number} is being made")
+            return Split({tree.group: [unlink, *drop]}, True)  # Lost by a forced group: the name alone goes.
         coordinated = is_directory(number) and operation.recursive
         return Split({tree.group: [unlink], home_group(number): drop}, coordinated, coordinated)
     if child.entries and not operation.recursive:

@@ -95,7 +95,77 @@ def test_such_a_name_can_be_renamed_and_replaced() -> None:
 def test_a_directory_with_such_names_is_removed_with_all_that_is_in_it() -> None:
     lab, _, _ = without_inodes()
     result_of(lab, Delete("/d", True))
+    nothing_is_left(lab)
+
+
+def home_of(lab: Groups, path: str) -> int:
+    return home_group(result_of(lab, Stat(path)).inode)
+
+
+def directory_of_group(lab: Groups, group: int) -> str:
+    for number in range(16):
+        path = f"/of{group}-{number}"
+        if home_group(result_of(lab, Mkdir(path)).inode) == group:
+            return path
+    raise AssertionError(f"no directory at home in group {group}")
+
+
+def nothing_is_left(lab: Groups) -> None:
     lab.cluster.run_until(lambda: not any(page.orphans or page.open for page in lab.pages()), 60 * SECOND)
+
+
+@pytest.mark.parametrize("is_directory", [False, True])
+def test_such_a_name_can_be_moved_to_the_group_that_lost_its_object(is_directory: bool) -> None:
+    """There it looks like the name of an inode that is to come."""
+    lab, files, directories = without_inodes()
+    there = directory_of_group(lab, 3 - home_of(lab, "/d"))
+    name = f"{there}/moved"
+
+    def move() -> None:
+        result_of(lab, Rename((directories if is_directory else files).pop(), name))
+        assert refused(lab, Stat(name)) == "EIO"
+
+    move()
+    assert refused(lab, SetPermission(name, 0o600)) == "EIO"
+    assert refused(lab, Create(f"{name}/x")) == ("EIO" if is_directory else "ENOTDIR")
+    assert refused(lab, Create(name)) == "EEXIST"
+    result_of(lab, Delete(name))
+    assert refused(lab, Stat(name)) == "ENOENT"
+    move()
+    new = Mkdir(f"{there}/new") if is_directory else Create(f"{there}/new")
+    result_of(lab, new)
+    result_of(lab, Rename(new.path, name, True))
+    assert isinstance(result_of(lab, Stat(name)), Attributes)
+    result_of(lab, Delete(there, True))
+    nothing_is_left(lab)
+
+
+def test_a_directory_with_a_name_of_an_inode_that_its_own_group_lost_is_removed() -> None:
+    lab, files, directories = without_inodes()
+    there = directory_of_group(lab, 3 - home_of(lab, "/d"))
+    for path in (files[0], directories[0]):
+        result_of(lab, Rename(path, f"{there}/{path[3:]}"))
+    result_of(lab, Delete(there, True))
+    nothing_is_left(lab)
+
+
+def test_a_name_outlives_its_file_when_another_group_lost_the_removal_of_one() -> None:
+    """The file counts its names: the removal that is repeated takes the count of the other name."""
+    lab = Groups(1, 2, 2, placement="random")
+    first, second = directory_of_group(lab, 1), directory_of_group(lab, 2)
+    paths = [f"{first}/f{number}" for number in NAMES]
+    for path in paths:
+        result_of(lab, Create(path))
+    path = next(path for path in paths if home_of(lab, path) == 2)
+    result_of(lab, Link(path, f"{second}/g"))
+    forced_without_the_newest(lab, 1, lambda: lab.ada.call(Delete(path)))
+    result_of(lab, Delete(path))
+    assert refused(lab, Stat(f"{second}/g")) == "EIO"
+    assert refused(lab, Link(f"{second}/g", f"{second}/h")) == "EIO"
+    assert refused(lab, Link(f"{second}/g", f"{first}/h")) == "EIO"
+    result_of(lab, Rename(f"{second}/g", f"{second}/h"))
+    result_of(lab, Delete(f"{second}/h"))
+    nothing_is_left(lab)
 
 
 @pytest.mark.parametrize("group", [1, 2])
