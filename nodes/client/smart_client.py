@@ -17,6 +17,7 @@ from nodes.client.retry import pause_ns
 from nodes.client.routing import Routes
 from nodes.client.sequences import mkdir_parents, summary
 from nodes.client.session_keeper import Keeping, SessionCall
+from nodes.client.views import Views
 from nodes.config import MILLISECOND, SECOND, ClusterConfig
 from nodes.errors import FsError
 from nodes.families import family_named
@@ -59,10 +60,8 @@ class SmartClient:
         self._loop = asyncio.get_running_loop()
         self._timing = cluster.timing
         self._mutations = cluster.mutations
-        self._data_nodes = cluster.data.nodes
         family = family_named(cluster.protocol)
-        self._is_led = family.asked != "anywhere"
-        first = 0 if self._is_led else world.rng.randrange(1 << 16)
+        first = world.rng.randrange(1 << 16) if family.asked == "anywhere" else 0
         reads_anywhere = family.reads_anywhere(len(cluster.groups))
         self._groups = {
             group.number: Routes(group.members, first, reads_anywhere) for group in cluster.groups
@@ -71,6 +70,7 @@ class SmartClient:
         """Every server that answers reads knows the leader by its lease, so that the server that it names is asked at once."""
         self._alone = len(self._groups) == 1
         self._long_ns = 0 if reports_calls else LONG_NS
+        self._views = Views(world, cluster, self._groups)
         dentries = Dentries(cluster.mutations.stale_dentry_cache, cluster.knobs.cached_directories)
         self._paths = Paths(world, self._groups, dentries, self._stat)
         self._open_max = cluster.knobs.open_calls or OPEN_MAX
@@ -107,18 +107,8 @@ class SmartClient:
             if pending is not None and not pending.overtaken(peer, message):
                 pending.reply(peer, message)
         elif isinstance(message, ViewCopy):
-            self._learn_view(peer, message)
-
-    def _learn_view(self, peer: str, copy: ViewCopy) -> None:
-        """Learns servers that were added since. Each server decides for itself whether it leads."""
-        if self._mutations.view_unreachable:
-            return
-        for number, routes in self._groups.items():
-            reported = routes.knows(peer) or (peer in self._data_nodes and number == copy.group)
-            if reported and copy.active:
-                self._learn_servers(routes, copy)
-                if self._is_led and routes.knows(peer) and routes.is_led_anew(copy.epoch, copy.active):
-                    self._ask_anew(number, peer, copy)
+            for group in self._views.learn(peer, message):
+                self._ask_anew(group, peer, message)
 
     def _ask_anew(self, group: int, peer: str, copy: ViewCopy) -> None:
         """The new active of a group keeps requests until it serves: calls that wait for another server need not wait for their time to be over."""
@@ -128,26 +118,6 @@ class SmartClient:
                 pending.check = pending.check or (pending.copies > 0 and type(pending.operation) in WRITES)
                 pending.pause.set()
                 pending.reply(peer, copy)
-
-    def _learn_servers(self, routes: Routes, copy: ViewCopy) -> None:
-        """Learns the servers of a group. The copy has the addresses of all registered servers, and only the active surely belongs to that group."""
-        names = [copy.active]
-        if self._mutations.view_of_all_groups:
-            names += copy.addresses
-        for name in names:
-            self._world.network.know(name, copy.addresses.get(name, ""))
-            routes.learn(name)
-
-    def _ask_views(self, routes: Routes) -> None:
-        """Asks every server of a group, because any of them may be the next one that does not answer."""
-        routes.asks_views = True
-        for server in routes.servers:
-            self._world.network.send(server, AskView())
-
-    def _ask_pool(self, group: int) -> None:
-        """After a round without an answer: asks for the copy of the view in the pool (CFS §4.4)."""
-        for node in self._data_nodes:
-            self._world.network.send(node, AskView(group))
 
     def _timed_out(self, number: int) -> None:
         pending = self._open.get(number)
@@ -228,7 +198,7 @@ class SmartClient:
         # A copy on its way may still open a session that was refused as late, when no server remembers its closing.
         undecided = answer is not None and answer.forgotten and type(operation) is OpenSession
         self._report(pending, None if undecided else answer)
-        self._ask_views(self._groups[group])
+        self._views.ask(group)
         return answer
 
     async def close(self) -> None:
@@ -255,7 +225,7 @@ class SmartClient:
                 await self._keeping.open_at(pending.group)
             pending.tries += 1
             if not self._groups[pending.group].asks_views:
-                self._ask_views(self._groups[pending.group])
+                self._views.ask(pending.group)
             peer, reply = await self._ask(pending)
             group = pending.group
             if not self._groups[group].knows(peer):
@@ -295,7 +265,7 @@ class SmartClient:
             if reply is None:
                 routes.unanswered(pending.server, now)
                 if pending.tries % routes.count == 0:
-                    self._ask_pool(pending.group)
+                    self._views.ask_pool(pending.group)
             hint = reply.active if isinstance(reply, Refused) else ""
             if hint and not routes.knows(hint):
                 self._world.network.send(peer, AskView())
