@@ -48,7 +48,7 @@ STEPS = {
     "symmetric": (
         *(f"view change/{step}" for step in ("propose", "flush", "settle", "leases", "install")),
         "force/ordered",
-        "force/2b",
+        "force/3b",
     ),
 }
 """Values of `StepTaken`, by replication."""

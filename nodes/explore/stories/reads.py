@@ -125,24 +125,25 @@ def view_changes(scene: Scene) -> tuple[str, str, int, int]:
 
 
 def rejoins(scene: Scene) -> None:
-    """A member that was away is in the view again, but learns this only when the next change has begun, of which another member receives nothing."""
+    """A member that was away is in the view again, but learns this only when the next change has begun, of which another member receives nothing. The
+    leases from before its return have nearly ended by then."""
     rng = scene.rng
-    lease = rng.choice((200, 500))
+    lease = rng.choice((1_000, 2_000, 2_000))
     deaf, late = two_others(scene, lease, (*5 * (3,), 4))
     scene.precise()
-    away_ms = lease * rng.randint(12, 16) // 10
-    at_ms = BEGIN_MS + away_ms + lease * rng.randint(12, 20) // 10
-    until_ms = at_ms + lease + 500
+    away_ms = lease * rng.randint(12, 14) // 10
+    at_ms = BEGIN_MS + away_ms + lease * rng.randint(12, 14) // 10
+    next_ms = at_ms + lease * rng.randint(9, 13) // 10
+    until_ms = next_ms + 2 * lease
     looks(scene, deaf, late, at_ms, until_ms)
     comes_back(scene, late, away_ms, at_ms)
     hears_late(scene, late, at_ms, until_ms)
     if scene.chance(0.95):
         mute: dict[str, Any] = {"kind": "Alive", "lost": True, "direction": "to"}
         scene.fault(at_ms, "hold", [late, scene.leader()], until_ms - at_ms, **mute)
-    joined = Trigger("write", deaf, 1, "after")
     few = rng.choice((*3 * (("Flush", "Installed"),), *2 * (("Flush",),), ("Settle", "Installed")))
-    unheard(scene, deaf, few, at_ms, until_ms, joined)
-    scene.fault(at_ms, "force_view", ["g1"], 0, joined)
+    unheard(scene, deaf, few, next_ms - 1, until_ms)
+    scene.fault(next_ms, "force_view", ["g1"])
 
 
 def two_others(scene: Scene, lease_ms: int, sizes: tuple[int, ...] = (3, 3, 3, 4)) -> list[str]:

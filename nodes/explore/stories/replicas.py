@@ -27,21 +27,23 @@ def thinned(scene: Scene) -> None:
 def reported_late(scene: Scene) -> None:
     """Copies of a data node's reports arrive when it has removed the replicas that they name and is in its next life, which falls silent."""
     rng = scene.rng
-    at_ms = stored(scene, beat_ms=rng.choice((400, 500)))
-    scene.weather["reorder_us"] = rng.choice((5_000_000, 8_000_000))
-    nodes = scene.cluster.data.nodes
+    # A heartbeat proves for two of its intervals that a node is there; so long a replica is doubted, too.
+    at_ms = stored(scene, beat_ms=rng.choice((500, 700)))
+    scene.weather["reorder_us"] = rng.choice((5_000_000, 6_000_000, 8_000_000))
+    nodes, lives_ms = scene.cluster.data.nodes, rng.choice((1_500, 2_500, 3_500))
     for node in nodes:
         for verb in ("duplicate", "reorder"):
-            share = rng.choice((0.7, 0.9))
-            scene.fault(at_ms, verb, [node, "active of g1"], 800, share=share, direction="to")
+            share = rng.choice((0.8, 0.95))
+            scene.fault(at_ms + 100, verb, [node, "active of g1"], lives_ms, share=share, direction="to")
         scene.fault(at_ms + 100, "crash", [node], 50)
-    fewer(scene, at_ms + 800)
-    filled(scene, at_ms + 800, at_ms + 2_000)
-    again_ms = at_ms + 2_500 + rng.randrange(500)
-    for node in rng.sample(nodes, rng.choice((1, 2, 3))):
+    less_ms = at_ms + 100 + lives_ms
+    fewer(scene, less_ms)
+    filled(scene, less_ms, less_ms + 1_200)
+    again_ms = less_ms + 1_800 + rng.randrange(500)
+    for node in rng.sample(nodes, rng.choice((1, 2, 2, 3))):
         scene.fault(again_ms, "crash", [node], 50)
-        scene.fault(again_ms + rng.choice((100, 300)), "pause", [node], 4_000)
-    scene.span_ms = again_ms + 5_000
+        scene.fault(again_ms + rng.choice((100, 300)), "pause", [node], 5_000)
+    scene.span_ms = again_ms + 6_000
 
 
 def stored(scene: Scene, beat_ms: int) -> int:
