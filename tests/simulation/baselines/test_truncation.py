@@ -98,7 +98,7 @@ def test_who_lacks_what_is_dropped_reads_an_image(waits: bool) -> None:
 
 def test_a_reader_whose_ledger_is_dropped_while_it_reads_begins_from_an_image() -> None:
     """It has read the record, and reads no ledger for as long as it is cut off from the bookies."""
-    group = Group(standbys=2)
+    group = Group(2, standbys=2)
     standby = group.of("S")
     link = group.cluster.hold(
         lambda sender, receiver, message: (

@@ -16,8 +16,6 @@ from tests.chosen import only_full
 from tests.simulation.labs.attempting import attempted
 
 SOLUTIONS = Path(__file__).parent / "solutions"
-FOUND_AT_THE_END = ("find-the-lost-write",)
-"""Labs whose last check needs an invariant that is only judged on the whole run."""
 IDLE = ("what-is-a-standby", "why-wait", "two-primary-views", "find-the-lost-write")
 
 
@@ -63,7 +61,7 @@ def test_who_does_it_right_passes_and_who_predicts_wrong_fails_there(name: str) 
     checks = [step.id for step in lab.file.steps if step.check is not None]
     assert ticked[0] == []
     assert all(each == checks[: len(each)] for each in ticked)
-    assert ticked[-1] == (checks[:-1] if name in FOUND_AT_THE_END else checks)
+    assert ticked[-1] == checks
 
 
 @pytest.mark.parametrize("name", [*IDLE, *only_full(*(name for name in names() if name not in IDLE))])

@@ -158,10 +158,12 @@ def reads_before_flush(lab: Lab) -> None:
 
 
 def no_fencing(lab: Lab) -> None:
-    """An active that reaches only a client continues to answer it."""
+    """An active that reaches only a client, which reaches no other server, continues to answer it."""
     lab.ada.call(Mkdir("/a"))
     lab.eve.call(Stat("/a"))
     old = lab.active
+    for name in lab.standbys:
+        lab.faults.cut("eve", name)
     for name in [*lab.standbys, "coordination", "ada"]:
         lab.faults.cut(old, name)
     lab.await_next_active()
