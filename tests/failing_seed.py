@@ -13,7 +13,7 @@ from nodes.mutations import Mutations
 BUG = "off_by_one_quorum"
 FAMILY = "mams"
 INVARIANT = "no lost write"
-LIKELY = 35
+LIKELY = 122
 """Tried first. What its first failure names as evidence is the first that breaks a promise."""
 SEEDS_MAX = 200
 

@@ -92,7 +92,7 @@ def test_who_was_stuck_before_a_recovery_says_so_when_it_starts_behind_it(
 ) -> None:
     """It cannot restore the checkpoint, and dies with an image behind the recovery that its journal holds, before it passes over with it."""
     monkeypatch.setattr(journal_file, "SEGMENT_BYTES", 500)
-    lab = Recorded(protocol, 17, standbys=2, image_every=20)
+    lab = Recorded(protocol, 22, standbys=2, image_every=20)
     work(lab, "before")
     lab.mark("one")
     work(lab, "after")

@@ -99,7 +99,7 @@ def test_the_hash_of_a_finding_is_that_of_its_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bug = Mutations(off_by_one_quorum=True)
-    seed = next(seed for seed in range(12, 40) if not run(draw(seed, "mams", mutations=bug)).clean)
+    seed = next(seed for seed in range(41, 60) if not run(draw(seed, "mams", mutations=bug)).clean)
     monkeypatch.setattr(cli, "SHRUNK_TRIALS", 0)
     wish = ["--protocol", "mams", "--mutation", "off_by_one_quorum", "--seeds", f"{seed}..{seed}"]
     assert entry(["explore", *wish, "--jobs", "1", "--out", str(tmp_path)]) == 1

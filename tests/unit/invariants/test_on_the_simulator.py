@@ -59,6 +59,9 @@ def test_a_stale_read_from_an_old_active(opened: bool) -> None:
     for name in [*bench.servers, "client9", "coordination"]:
         if name != old:
             faults.cut(old, name)
+    for name in bench.servers:
+        if name != old:
+            faults.cut("client8", name)
     faults.take_lock("g1")
     other.call(Create("/d/x"))
     bench.client.spawn(Stat("/d/x"))
