@@ -1,4 +1,4 @@
-"""Between steps 2 and 3 of the upgrade: members of the last configuration report their journals to the elected (safety rules 1-4).
+"""Between steps 3 and 4 of the upgrade: members of the last configuration report their journals to the elected (safety rules 1-4).
 
 The elected needs R = N - W + 1 members whose disks the record names, and counts itself if it is one (safety rule 23). A member promises the new
 epoch durably before it reports its journal. So the journal that ends last, by (incarnation, epoch, sn), has every acknowledged group.
