@@ -14,7 +14,8 @@ BUG = "off_by_one_quorum"
 FAMILY = "mams"
 INVARIANT = "no lost write"
 LIKELY = 122
-"""Tried first. What its first failure names as evidence is the first that breaks a promise."""
+"""Tried first. What its first failure names as evidence is the first that breaks a promise. Its trials are short, so that shrinking it ends within
+the time of a test on any machine."""
 SEEDS_MAX = 200
 
 

@@ -64,7 +64,7 @@ class Routes:
             self.believed = server
         return True
 
-    def is_led_anew(self, epoch: int, active: str) -> bool:
+    def accept_view(self, epoch: int, active: str) -> bool:
         """Whether a server's view is the first of its epoch that names the active of the group, which is asked from now on."""
         if epoch <= self._epoch_led or active not in self._servers:
             return False

@@ -42,7 +42,7 @@ class Views:
             ours = routes.knows(peer)
             if copy.active and (ours or (peer in self._data_nodes and number == copy.group)):
                 self._learn_servers(routes, copy)
-                if ours and self._name_actives and routes.is_led_anew(copy.epoch, copy.active):
+                if ours and self._name_actives and routes.accept_view(copy.epoch, copy.active):
                     led_anew.append(number)
         return led_anew
 

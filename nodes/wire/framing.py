@@ -21,7 +21,8 @@ MAGIC = "cloverlab"
 VERSION = 8
 """Version 2: a frame carries the causes of its messages. Version 3: kinds of messages have other names. Version 4: the greeting names both ends,
 and each frame carries an authentication code. Version 5: the refusal of a journal node names its group. Version 6: the
-opening of a replica says whether it is a copy. Version 7: journal nodes grant leases, and messages about leases name the group."""
+opening of a replica says whether it is a copy. Version 7: journal nodes grant leases, and messages about leases name the group.
+Version 8: a referral says that an inode has ended."""
 FRAME_MAX = 16 << 20
 HELLO_MAX = 4096
 NONCE_BYTES = 16

@@ -11,12 +11,9 @@ from backend.explore import scenario_writer, trial_shrinker
 from backend.explore.stepper import SteppedStage
 from backend.scenarios.reader import read
 from nodes.config import SECOND, one_group
-from nodes.explore.draw import draw
 from nodes.explore.plan import Caller, Failure, Fault, Plan, PlanOutcome
 from nodes.explore.trial import Trial, run
-from nodes.mutations import Mutations
-
-BUG = Mutations(off_by_one_quorum=True)
+from tests.failing_seed import failing_seed, plan_with_bug
 
 
 def file_of(directory: Path, plan: Plan) -> Path:
@@ -26,12 +23,7 @@ def file_of(directory: Path, plan: Plan) -> Path:
 
 
 def test_a_failing_file_is_shrunk_beside_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    # Of the first plans that fail this one's trials are short: it is smaller within the time on any machine.
-    plan = next(
-        plan
-        for plan in (draw(seed, "mams", mutations=BUG) for seed in range(122, 140))
-        if not run(plan).clean
-    )
+    plan = plan_with_bug(failing_seed())
     file = file_of(tmp_path, plan)
     assert entry(["explore", str(file), "--shrink", "--minutes", "0.2"]) == 1
     command = capsys.readouterr().out.split()

@@ -59,11 +59,11 @@ def test_a_hint_counts_again_after_an_answer() -> None:
 
 def test_the_first_view_of_an_epoch_names_the_server_to_ask() -> None:
     routes = Routes(NAMES)
-    assert routes.is_led_anew(2, "mds2") and routes.believed == "mds2"
-    assert not routes.is_led_anew(2, "mds3") and not routes.is_led_anew(1, "mds3")
+    assert routes.accept_view(2, "mds2") and routes.believed == "mds2"
+    assert not routes.accept_view(2, "mds3") and not routes.accept_view(1, "mds3")
     assert routes.accept("mds3", 4)
-    assert not routes.is_led_anew(4, "mds1") and routes.believed == "mds3"
-    assert not routes.is_led_anew(5, "a stranger") and routes.believed == "mds3"
+    assert not routes.accept_view(4, "mds1") and routes.believed == "mds3"
+    assert not routes.accept_view(5, "mds9") and routes.believed == "mds3"
 
 
 def test_servers_are_asked_for_their_views_again_after_a_new_one_and_when_one_was_added() -> None:
@@ -74,7 +74,7 @@ def test_servers_are_asked_for_their_views_again_after_a_new_one_and_when_one_wa
     routes.learn("mds4")
     assert not routes.asks_views
     routes.asks_views = True
-    assert routes.is_led_anew(2, "mds4") and not routes.asks_views
+    assert routes.accept_view(2, "mds4") and not routes.asks_views
 
 
 def test_a_server_that_names_itself_is_asked_once_more() -> None:

@@ -15,7 +15,7 @@ from nodes.metadata.operations import Done
 from nodes.metadata.records import MakeRecord, OutcomeRecord, PassOverRecord, PromiseRecord, RemoveRecord
 from nodes.units import DIRECTORY, ROOT, OpId
 
-NOBODY = OpId("", 0)
+NO_CALL = OpId("", 0)
 FIRST = ROOT + 1 & ~DIRECTORY
 """Number of the first file."""
 
@@ -23,9 +23,9 @@ FIRST = ROOT + 1 & ~DIRECTORY
 def test_a_removed_inode_has_ended_and_one_to_come_has_not() -> None:
     namespace = Namespace()
     undo: list[Any] = []
-    namespace.apply(MakeRecord(NOBODY, 0, 1, Done(), ROOT, ["f"], FIRST, False, 0o644))
+    namespace.apply(MakeRecord(NO_CALL, 0, 1, Done(), ROOT, ["f"], FIRST, False, 0o644))
     assert not any(map(namespace.tree.has_ended, (ROOT, FIRST, FIRST + 1, FIRST + (1 << 48))))
-    namespace.apply(RemoveRecord(NOBODY, 0, 2, Done(), ROOT, "f"), undo)
+    namespace.apply(RemoveRecord(NO_CALL, 0, 2, Done(), ROOT, "f"), undo)
     assert namespace.tree.has_ended(FIRST)
     for entry in reversed(undo):
         namespace.undo(entry)
